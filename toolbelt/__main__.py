@@ -1,0 +1,5 @@
+"""`python -m toolbelt`."""
+
+from toolbelt.cli import main
+
+main()

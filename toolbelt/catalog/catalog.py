@@ -1,0 +1,185 @@
+"""Every tool there is."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from toolbelt.catalog.categories import CATEGORY_DESCRIPTIONS
+from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.catalog.tool import Plugin, Tool, refuse_duplicate_ids
+from toolbelt.catalog.wire_names import assign_wire_names
+from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
+from toolbelt.patterns import fold
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All plugins and their tools, in order; immutable.
+
+    Attributes:
+        plugins: Names unique, ignoring case; ids of tools unique over all.
+        name: What it is called in output.
+        description: What it holds.
+        categories: Description by category name: those declared, in the order declared, then the
+            well-known and other ones that its plugins have.
+        core: Ids of the tools that are always shown (rule T1); accepts any reference `get_tool` does.
+        loadouts: Loadouts of its own, as the mapping written under `loadouts:` of a file.
+        ladder: Those `auto` steps down, largest first (rule L15): `{"loadout": name, "min_window": tokens}`.
+        unique_names: Promise that no two tools share a bare name (rule T5); held at construction.
+
+    Raises:
+        InvalidDefinitionError: plugins or ids repeat, a core tool is not there, or the promise is broken.
+    """
+
+    plugins: tuple[Plugin, ...] = ()
+    name: str = "catalog"
+    description: str = ""
+    categories: Mapping[str, str] = FrozenDict()
+    core: tuple[str, ...] = ()
+    loadouts: Mapping[str, Any] = FrozenDict()
+    ladder: tuple[Mapping[str, Any], ...] = ()
+    unique_names: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plugins", tuple(self.plugins))
+        twice = _repeated(plugin.key for plugin in self.plugins)
+        if twice:
+            raise InvalidDefinitionError(f"Plugin names must be unique, ignoring case: {', '.join(sorted(twice))}.")
+        refuse_duplicate_ids(self.tools)
+        if self.unique_names and (shared := _repeated(tool.name for tool in self.tools)):
+            raise InvalidDefinitionError(
+                f"Catalog {self.name!r} promises unique tool names; these repeat: {', '.join(sorted(shared))}."
+            )
+        object.__setattr__(self, "categories", _all_categories(self.categories, self.plugins))
+        object.__setattr__(self, "core", tuple(self.get_tool(reference).id for reference in self.core))
+        object.__setattr__(self, "loadouts", freeze(self.loadouts))
+        object.__setattr__(self, "ladder", tuple(_rung(entry) for entry in self.ladder))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Catalog:
+        """The catalog in a YAML, JSON or JSON Lines file.
+
+        Raises:
+            NotFoundError: no such file.
+            InvalidFileError: every mistake in it, with its line.
+        """
+        from toolbelt.catalog.files import read_catalog  # which needs Catalog itself
+
+        return read_catalog(path).catalog
+
+    @cached_property
+    def tools(self) -> tuple[Tool, ...]:
+        """Every tool, plugin by plugin."""
+        return tuple(tool for plugin in self.plugins for tool in plugin.tools)
+
+    @cached_property
+    def wire_names(self) -> Mapping[str, str]:
+        """The name a provider is shown, by tool id."""
+        return FrozenDict(assign_wire_names(self.tools))
+
+    @cached_property
+    def shared_names(self) -> Mapping[str, tuple[str, ...]]:
+        """Ids by bare name, for every name that more than one tool bears, in order of appearance."""
+        return FrozenDict({name: tuple(t.id for t in tools) for name, tools in self._by_name.items() if len(tools) > 1})
+
+    def find_plugin(self, name: str) -> Plugin | None:
+        """The plugin of that name, ignoring case."""
+        return self._plugins_by_key.get(fold(name))
+
+    def get_plugin(self, name: str) -> Plugin:
+        """The plugin of that name, ignoring case.
+
+        Raises:
+            NotFoundError: with the nearest names.
+        """
+        if (plugin := self.find_plugin(name)) is None:
+            raise NotFoundError("plugin", name, [plugin.name for plugin in self.plugins])
+        return plugin
+
+    def get_tool(self, reference: str) -> Tool:
+        """The tool of that id, `plugin/name`, or bare name where only one bears it.
+
+        Exact spelling goes before spelling that differs in case.
+
+        Raises:
+            NotFoundError: with the nearest names.
+            AmbiguousNameError: with the ids of all that bear the name.
+        """
+        if (tool := self._by_id.get(reference)) is not None:
+            return tool
+        for index, key in (
+            (self._by_path, reference),
+            (self._by_name, reference),
+            (self._by_folded, fold(reference)),
+        ):
+            found = index.get(key, ())
+            if len(found) == 1:
+                return found[0]
+            if found:
+                raise AmbiguousNameError(reference, [tool.id for tool in found])
+        raise NotFoundError("tool", reference, [*self._by_name, *self._by_id])
+
+    def find_tool_by_wire_name(self, wire_name: str) -> Tool | None:
+        """The tool a provider means when it calls `wire_name`."""
+        tool_id = self._ids_by_wire_name.get(wire_name)
+        return None if tool_id is None else self._by_id[tool_id]
+
+    @cached_property
+    def _plugins_by_key(self) -> dict[str, Plugin]:
+        return {plugin.key: plugin for plugin in self.plugins}
+
+    @cached_property
+    def _by_id(self) -> dict[str, Tool]:
+        return {tool.id: tool for tool in self.tools}
+
+    @cached_property
+    def _by_path(self) -> dict[str, list[Tool]]:
+        return _grouped((tool.path, tool) for tool in self.tools)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Tool]]:
+        return _grouped((tool.name, tool) for tool in self.tools)
+
+    @cached_property
+    def _by_folded(self) -> dict[str, list[Tool]]:
+        keys = ((key, tool) for tool in self.tools for key in {fold(tool.id), fold(tool.path), fold(tool.name)})
+        return _grouped(keys)
+
+    @cached_property
+    def _ids_by_wire_name(self) -> dict[str, str]:
+        return {wire_name: tool_id for tool_id, wire_name in self.wire_names.items()}
+
+
+def _grouped(pairs: Iterable[tuple[str, Tool]]) -> dict[str, list[Tool]]:
+    groups: dict[str, list[Tool]] = {}
+    for key, tool in pairs:
+        groups.setdefault(key, []).append(tool)
+    return groups
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _all_categories(declared: Mapping[str, str], plugins: Iterable[Plugin]) -> FrozenDict:
+    made = {str(name): description for name, description in declared.items()}
+    known = {fold(name) for name in made}
+    for plugin in plugins:
+        category = plugin.effective_category
+        if category is not None and fold(category) not in known:
+            known.add(fold(category))
+            made[category] = CATEGORY_DESCRIPTIONS.get(fold(category), "")
+    return FrozenDict(made)
+
+
+def _rung(entry: Any) -> FrozenDict:
+    if isinstance(entry, str):
+        return FrozenDict(loadout=entry, min_window=0)
+    if isinstance(entry, Mapping) and isinstance(entry.get("loadout"), str):
+        return FrozenDict(loadout=entry["loadout"], min_window=int(entry.get("min_window", 0)))
+    raise InvalidDefinitionError(f"A rung of a ladder names a loadout, not {entry!r}.")

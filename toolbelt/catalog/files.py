@@ -1,0 +1,108 @@
+"""Catalogs as files: toolbelt's own document (YAML or JSON) and JSON Lines, one tool per line.
+
+The document:
+
+    name: assistant
+    description: …
+    categories: {payments: Moving money}        # further ones, with what they are about
+    plugins:
+      - name: git
+        category: git
+        description: …
+        tools:
+          - {name: git_status, description: …, parameters: {…}, annotations: {…}, id: …}
+    core: [git/git_status]                       # always shown
+    unique_names: true                           # a promise, held
+    loadouts: {…}                                # as in toolbelt.yaml
+    ladder: [big, {loadout: small, min_window: 0}]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from toolbelt.catalog.catalog import Catalog
+from toolbelt.catalog.categories import CATEGORY_DESCRIPTIONS
+from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.json_lines import parse_catalog_lines
+from toolbelt.catalog.reader import CatalogFile, parse_catalog
+from toolbelt.catalog.tool import Plugin, Tool
+from toolbelt.documents import read_document, read_text
+from toolbelt.patterns import fold
+
+
+def read_catalog(path: str | os.PathLike[str]) -> CatalogFile:
+    """A catalog in toolbelt's document form, or JSON Lines where the name ends in `.jsonl` or `.ndjson`.
+
+    Raises:
+        NotFoundError: no such file.
+        InvalidFileError: every mistake in it.
+    """
+    if str(path).lower().endswith((".jsonl", ".ndjson")):
+        return parse_catalog_lines(read_text(path), str(path), name=Path(path).stem)
+    return parse_catalog(read_document(path))
+
+
+def format_catalog(catalog: Catalog, syntax: str) -> str:
+    """The document of a catalog.
+
+    Args:
+        syntax: `json` or `yaml`.
+    """
+    data = catalog_data(catalog)
+    if syntax == "json":
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    import yaml
+
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(data, Dumper=dumper, allow_unicode=True, sort_keys=False, width=110)
+    return text
+
+
+def catalog_data(catalog: Catalog) -> dict[str, Any]:
+    """The document of a catalog as plain values; what is empty is left out."""
+    declared = {
+        name: description for name, description in catalog.categories.items() if not _is_default(name, description)
+    }
+    data = {
+        "name": catalog.name,
+        "description": catalog.description,
+        "categories": declared,
+        "core": list(catalog.core),
+        "unique_names": catalog.unique_names,
+        "loadouts": thaw(catalog.loadouts),
+        "ladder": [dict(rung) for rung in catalog.ladder],
+        "plugins": [plugin_data(plugin) for plugin in catalog.plugins],
+    }
+    return {key: value for key, value in data.items() if value or key in ("name", "plugins")}
+
+
+def plugin_data(plugin: Plugin) -> dict[str, Any]:
+    """A plugin as plain values, for a file or for JSON output."""
+    data = {
+        "name": plugin.name,
+        "description": plugin.description,
+        "category": plugin.category,
+        "tools": [tool_data(tool) for tool in plugin.tools],
+    }
+    return {key: value for key, value in data.items() if value or key in ("name", "tools")}
+
+
+def tool_data(tool: Tool) -> dict[str, Any]:
+    """A tool as plain values; the id only where it is not `plugin/name`."""
+    data = {
+        "name": tool.name,
+        "id": tool.id if tool.id != tool.path else "",
+        "description": tool.description,
+        "parameters": thaw(tool.parameters),
+        "annotations": thaw(tool.annotations),
+        "extra": thaw(tool.extra),
+    }
+    return {key: value for key, value in data.items() if value or key == "name"}
+
+
+def _is_default(name: str, description: str) -> bool:
+    return CATEGORY_DESCRIPTIONS.get(fold(name)) == description

@@ -1,0 +1,71 @@
+"""Dicts and lists that nobody can change: still dicts and lists to `json`, `jsonschema` and `==`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+
+def _refuse(self: object, *_: object, **__: object) -> NoReturn:
+    raise TypeError(f"this {type(self).__bases__[0].__name__} is frozen; build a new one")
+
+
+class FrozenDict(dict[str, Any]):
+    """A dict that refuses change."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (dict(self),)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self))
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenDict:
+        return self
+
+
+class FrozenList(list[Any]):
+    """A list that refuses change."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenList, (list(self),)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self))
+
+    def __copy__(self) -> FrozenList:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenList:
+        return self
+
+
+def freeze(value: Any) -> Any:
+    """`value` with every dict and list in it frozen; what is frozen already is returned as it is."""
+    kind = type(value)
+    if kind is FrozenDict or kind is FrozenList or kind is str:
+        return value
+    if isinstance(value, Mapping):
+        return FrozenDict({key: freeze(item) for key, item in value.items()})
+    if isinstance(value, list | tuple):
+        return FrozenList([freeze(item) for item in value])
+    return value
+
+
+def thaw(value: Any) -> Any:
+    """A deep copy of `value` made of plain dicts and lists."""
+    if isinstance(value, dict):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [thaw(item) for item in value]
+    return value

@@ -1,0 +1,177 @@
+"""Catalogs as JSON Lines: one tool a line, the way public tool sets are passed around.
+
+A line is `{"name", "description"?, "parameters"?, "id"?, "annotations"?, "plugin"?, "category"?,
+"server"?, "group"?, …}`. What toolbelt has no field for is kept in `extra`.
+
+Where there is no `plugin`, it comes from `server` and `group`: the finer of the two is the plugin (one MCP
+server, one toolset), the coarser its category. A file with one server for everything has its groups as plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.catalog.catalog import Catalog
+from toolbelt.catalog.reader import CatalogFile
+from toolbelt.catalog.tool import Plugin, Tool
+from toolbelt.documents import parse_json_lines
+from toolbelt.errors import Finding, InvalidDefinitionError, InvalidFileError, Severity
+from toolbelt.patterns import fold
+
+_OWN_FIELDS = frozenset({"name", "description", "parameters", "annotations", "id"})
+_SCHEMA_FIELDS = ("parameters", "inputSchema", "input_schema")
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Which field of a line names the plugin and which the category.
+
+    Attributes:
+        plugin: Field name; `None` puts every tool in one plugin named after the catalog.
+        category: Field name; `None` gives plugins no category.
+    """
+
+    plugin: str | None
+    category: str | None
+
+    def describe(self) -> str:
+        """What was done, for the reader."""
+        plugin = f"plugins from {self.plugin!r}" if self.plugin else "all tools in one plugin"
+        return f"{plugin}, {f'categories from {self.category!r}' if self.category else 'no categories'}"
+
+
+def parse_catalog_lines(text: str, source: str, name: str, grouping: Grouping | None = None) -> CatalogFile:
+    """A catalog from JSON Lines.
+
+    Args:
+        text: The lines.
+        source: The path as the user wrote it.
+        name: Of the catalog, and of the plugin where there is but one.
+        grouping: Fields to group by; found by looking at all lines if `None`.
+
+    Raises:
+        InvalidFileError: every line that is no tool, by number.
+    """
+    rows: list[tuple[int, dict[str, Any]]] = []
+    findings: list[Finding] = []
+    for number, row, finding in parse_json_lines(text, source):
+        if finding is not None:
+            findings.append(finding)
+        elif not isinstance(row, dict) or "name" not in row:
+            message = "A line must be an object with a `name`."
+            findings.append(Finding("wrong-type", Severity.ERROR, message, source, number))
+        else:
+            rows.append((number, row))
+    if not rows and not findings:
+        findings.append(Finding("empty", Severity.ERROR, "There is no tool in this file.", source))
+    chosen = grouping or find_grouping([row for _, row in rows])
+    reading = _Rows(source, name, chosen)
+    for number, row in rows:
+        reading.add(number, row)
+    findings.extend(reading.findings)
+    if findings:
+        raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
+    plugins, notes = reading.plugins()
+    catalog = Catalog(plugins=plugins, name=name)
+    return CatalogFile(catalog, source, (chosen.describe(), *notes), lines=reading.lines)
+
+
+def find_grouping(rows: Sequence[Mapping[str, Any]]) -> Grouping:
+    """The fields that name plugin and category, found by which is the finer."""
+    if any("plugin" in row for row in rows):
+        return Grouping("plugin", "category" if any("category" in row for row in rows) else None)
+    fields = [field for field in ("server", "group") if rows and all(_is_label(row.get(field)) for row in rows)]
+    if len(fields) < 2:
+        return Grouping(fields[0] if fields else None, None)
+    server_of: dict[str, set[str]] = {}
+    group_of: dict[str, set[str]] = {}
+    for row in rows:
+        server_of.setdefault(row["group"], set()).add(row["server"])
+        group_of.setdefault(row["server"], set()).add(row["group"])
+    if len(group_of) == 1:
+        return Grouping("group", None)  # a category that everything has says nothing
+    if all(len(groups) == 1 for groups in group_of.values()):
+        return Grouping("server", "group")
+    if all(len(servers) == 1 for servers in server_of.values()):
+        return Grouping("group", "server")
+    return Grouping("server", None)
+
+
+class _Rows:
+    """Tools by plugin, gathered line by line."""
+
+    def __init__(self, source: str, name: str, grouping: Grouping) -> None:
+        self._source = source
+        self._name = name
+        self._grouping = grouping
+        self._tools: dict[str, list[Tool]] = {}
+        self._names: dict[str, str] = {}
+        self._categories: dict[str, list[str]] = {}
+        self.lines: dict[str, int] = {}
+        self.findings: list[Finding] = []
+
+    def add(self, number: int, row: Mapping[str, Any]) -> None:
+        label = row.get(self._grouping.plugin) if self._grouping.plugin else None
+        if self._grouping.plugin and label is not None and not _is_label(label):
+            self._refuse("wrong-type", f"{self._grouping.plugin!r} must be text to name a plugin.", number)
+            return
+        # Plugin names ignore case, so two spellings are one plugin, under the first.
+        plugin = self._names.setdefault(fold(label or self._name), label or self._name)
+        try:
+            tool = _tool(row, plugin, dropped=(self._grouping.plugin, self._grouping.category))
+        except InvalidDefinitionError as error:
+            self._refuse("invalid-tool", str(error), number)
+            return
+        if tool.id in self.lines:
+            first = self.lines[tool.id]
+            self._refuse("duplicate-tool-id", f"The tool id {tool.id!r} stands in line {first} already.", number)
+            return
+        self.lines[tool.id] = number
+        self._tools.setdefault(plugin, []).append(tool)
+        category = row.get(self._grouping.category) if self._grouping.category else None
+        if _is_label(category) and category not in self._categories.setdefault(plugin, []):
+            self._categories[plugin].append(str(category))
+
+    def plugins(self) -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
+        """The plugins, and a note for each whose lines disagree about the category."""
+        notes = [
+            f"plugin {plugin!r} has several categories ({', '.join(categories)}); the first is taken"
+            for plugin, categories in self._categories.items()
+            if len(categories) > 1
+        ]
+        made = tuple(
+            Plugin(name=plugin, tools=tuple(tools), category=next(iter(self._categories.get(plugin, ())), None))
+            for plugin, tools in self._tools.items()
+        )
+        return made, tuple(notes)
+
+    def _refuse(self, rule: str, message: str, line: int) -> None:
+        self.findings.append(Finding(rule, Severity.ERROR, message, self._source, line))
+
+
+def _tool(row: Mapping[str, Any], plugin: str, dropped: Iterable[str | None]) -> Tool:
+    schema_field = next((field for field in _SCHEMA_FIELDS if field in row), "parameters")
+    gone = {*_OWN_FIELDS, *dropped, schema_field}
+    kept = row.get("extra")
+    extra = {
+        **(kept if isinstance(kept, Mapping) else {}),
+        **{key: value for key, value in row.items() if key not in gone and key != "extra"},
+    }
+    tool_id = row.get("id")
+    if tool_id is not None and not _is_label(tool_id):
+        raise InvalidDefinitionError(f"`id` must be text that is not blank, not {tool_id!r}.")
+    return Tool(
+        name=row["name"],
+        description=row.get("description") or "",
+        parameters=row.get(schema_field) or {},
+        annotations=row.get("annotations") or {},
+        plugin=plugin,
+        id=tool_id or "",
+        extra=extra,
+    )
+
+
+def _is_label(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

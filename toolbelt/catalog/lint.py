@@ -1,0 +1,108 @@
+"""What is wrong or doubtful about a catalog's tools, for the models that will read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from toolbelt.catalog.catalog import Catalog
+from toolbelt.catalog.tool import Plugin, Tool
+from toolbelt.catalog.wire_names import is_legal_wire_name
+from toolbelt.errors import Finding, Severity
+
+Subject = Tool | Plugin
+MAX_DESCRIPTION = 1024
+"""Characters; OpenAI's chat API refuses longer ones."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_WHITE = re.compile(r"\s+")
+
+
+def lint_catalog(catalog: Catalog, progress: Callable[[int], None] | None = None) -> Iterator[tuple[Subject, Finding]]:
+    """Each finding with the tool or plugin it is about; file and line are the caller's to add.
+
+    Args:
+        catalog: Looked at whole.
+        progress: Called with the number of tools looked at so far.
+    """
+    done = 0
+    for plugin in catalog.plugins:
+        if not plugin.tools:
+            yield plugin, _warning("empty-plugin", f"Plugin {plugin.name!r} has no tools.")
+        for tool in plugin.tools:
+            done += 1
+            if progress is not None and done % 50 == 0:
+                progress(done)
+            for finding in _lint_tool(tool, catalog.wire_names[tool.id]):
+                yield tool, finding
+    yield from _shared_names(catalog)
+    yield from _twins(catalog)
+
+
+def _lint_tool(tool: Tool, wire_name: str) -> Iterator[Finding]:
+    if not tool.description.strip():
+        yield _warning("no-description", f"Tool {tool.id!r} has no description; a model can only guess by its name.")
+    if len(tool.description) > MAX_DESCRIPTION:
+        message = (
+            f"The description of {tool.id!r} has {len(tool.description):,} characters; some take {MAX_DESCRIPTION:,}."
+        )
+        yield _warning("long-description", message)
+    if _CONTROL.search(tool.name) or _CONTROL.search(tool.description):
+        message = f"Tool {tool.id!r} has control or invisible characters in its name or description."
+        yield _warning("control-character", message)
+    if not is_legal_wire_name(tool.name):
+        yield _warning("illegal-name", f"Providers refuse the name of {tool.id!r}; it is sent as {wire_name!r}.")
+    yield from _lint_parameters(tool)
+
+
+def _lint_parameters(tool: Tool) -> Iterator[Finding]:
+    if not tool.parameters:
+        return
+    from jsonschema import Draft202012Validator, SchemaError  # a tenth of a second, for linting alone
+
+    try:
+        Draft202012Validator.check_schema(tool.parameters)
+    except SchemaError as error:
+        place = "/".join(str(part) for part in error.absolute_path) or "its root"
+        message = f"The parameters of {tool.id!r} are no JSON Schema, at {place}: {error.message[:200]}"
+        yield Finding("invalid-schema", Severity.ERROR, message)
+        return
+    if tool.parameters.get("type") != "object":
+        message = f"The parameters of {tool.id!r} should be of type 'object'; they are sent as such."
+        yield _warning("not-an-object", message)
+    properties = tool.parameters.get("properties", {})
+    if missing := [name for name in tool.parameters.get("required", ()) if name not in properties]:
+        message = f"Tool {tool.id!r} requires {', '.join(map(repr, missing))}, which it does not describe."
+        yield _warning("undescribed-requirement", message)
+    if bare := [name for name, schema in properties.items() if _lacks_description(schema)]:
+        message = f"Parameters of {tool.id!r} without a description: {', '.join(bare)}."
+        yield _warning("undescribed-parameter", message)
+
+
+def _lacks_description(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and not schema.get("description") and "$ref" not in schema
+
+
+def _shared_names(catalog: Catalog) -> Iterator[tuple[Subject, Finding]]:
+    by_id = {tool.id: tool for tool in catalog.tools}
+    for name, tool_ids in catalog.shared_names.items():
+        wire_names = ", ".join(catalog.wire_names[tool_id] for tool_id in tool_ids)
+        message = f"{len(tool_ids)} tools are named {name!r} ({', '.join(tool_ids)}); they are sent as {wire_names}."
+        yield by_id[tool_ids[0]], _warning("shared-name", message)
+
+
+def _twins(catalog: Catalog) -> Iterator[tuple[Subject, Finding]]:
+    """Tools no model can tell apart: the same words, though under different names."""
+    by_text: dict[str, list[Tool]] = {}
+    for tool in catalog.tools:
+        text = _WHITE.sub(" ", tool.description).strip().casefold()
+        if text:
+            by_text.setdefault(text, []).append(tool)
+    for tools in by_text.values():
+        if len(tools) > 1:
+            names = ", ".join(tool.id for tool in tools)
+            yield tools[0], _warning("twin-descriptions", f"{len(tools)} tools have the same description: {names}.")
+
+
+def _warning(rule: str, message: str) -> Finding:
+    return Finding(rule, Severity.WARNING, message)

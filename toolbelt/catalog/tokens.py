@@ -1,0 +1,86 @@
+"""What tool definitions cost in tokens.
+
+A definition is counted as the compact JSON that is sent. Providers bill what they make of it, which no one can
+count offline (OpenAI's own rendering comes to about two thirds of it), so a count is always shown with the
+tokenizer it is from, and is called an estimate where the model's tokenizer is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolbelt.catalog.catalog import Catalog
+from toolbelt.catalog.definitions import DEFINITION_FORMATS, definition_text
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of texts.
+
+    Attributes:
+        name: The tokenizer a number comes from, as shown to users.
+        exact: Whether that is a real tokenizer, not a rule of thumb.
+    """
+
+    @property
+    def name(self) -> str:
+        """The tokenizer a number comes from."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether that is a real tokenizer."""
+        ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateCounter:
+    """A rule of thumb for where no tokenizer can be had: four UTF-8 bytes a token."""
+
+    name: str = "estimate"
+    exact: bool = False
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, in order."""
+        return [(len(text.encode(errors="replace")) + 3) // 4 for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTokens:
+    """The cost of every tool of a catalog.
+
+    Attributes:
+        by_id: Tokens by tool id.
+        tokenizer: What counted.
+        exact: Whether that is a real tokenizer.
+        form: The provider's format that was counted, a key of `DEFINITION_FORMATS`.
+    """
+
+    by_id: Mapping[str, int]
+    tokenizer: str
+    exact: bool
+    form: str = "openai"
+
+    @property
+    def total(self) -> int:
+        """Tokens of the whole catalog."""
+        return sum(self.by_id.values())
+
+    def of(self, tool_ids: Sequence[str]) -> int:
+        """Tokens of those tools together."""
+        return sum(self.by_id[tool_id] for tool_id in tool_ids)
+
+
+def count_tool_tokens(catalog: Catalog, counter: TokenCounter, form: str = "openai") -> ToolTokens:
+    """Count every tool of a catalog once, as `form` sends it."""
+    render = DEFINITION_FORMATS[form]
+    wire_names = catalog.wire_names
+    texts = [definition_text(render(tool, wire_names[tool.id])) for tool in catalog.tools]
+    counts = counter.count(texts)
+    by_id = {tool.id: count for tool, count in zip(catalog.tools, counts, strict=True)}
+    return ToolTokens(by_id, counter.name, counter.exact, form)

@@ -1,0 +1,139 @@
+"""What a tool is, and the plugin that groups it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolbelt.catalog.categories import PLUGIN_CATEGORY_MAP
+from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.patterns import fold
+
+_NOTHING = FrozenDict()
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One function an agent may call.
+
+    Attributes:
+        name: What it is called within its plugin; not blank. Names may repeat between plugins.
+        description: What the model reads to decide.
+        parameters: JSON Schema of the arguments; frozen, whatever was given. Empty means "takes none".
+        annotations: MCP's hints under MCP's names (`readOnlyHint`, `destructiveHint`, `idempotentHint`,
+            `openWorldHint`, `title`).
+        plugin: Name of the plugin it belongs to; set when a `Plugin` takes it in.
+        id: Its identity, unique in a catalog: `plugin/name` unless given.
+        extra: Whatever else its source said (`outputSchema`, `strict`, ...): kept, never sent unless a
+            provider's format has a place for it.
+
+    Raises:
+        InvalidDefinitionError: the name is blank, or a field is of the wrong type.
+    """
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = _NOTHING
+    annotations: Mapping[str, Any] = _NOTHING
+    plugin: str | None = None
+    id: str = ""
+    extra: Mapping[str, Any] = _NOTHING
+    has_own_id: bool = field(init=False, repr=False, compare=False, default=False)
+    """Whether the id was given, and so stays when a plugin takes the tool in."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InvalidDefinitionError(f"A tool's name must be text that is not blank, not {self.name!r}.")
+        if not isinstance(self.description, str):
+            raise InvalidDefinitionError(f"The description of tool {self.name!r} must be text.")
+        for part in ("parameters", "annotations", "extra"):
+            value = getattr(self, part)
+            if not isinstance(value, Mapping):
+                raise InvalidDefinitionError(f"The {part} of tool {self.name!r} must be a mapping.")
+            object.__setattr__(self, part, freeze(value))
+        object.__setattr__(self, "has_own_id", bool(self.id))
+        if not self.id:
+            object.__setattr__(self, "id", f"{self.plugin}/{self.name}" if self.plugin else self.name)
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.name, self.description))
+
+    @property
+    def path(self) -> str:
+        """`plugin/name`, the way a loadout addresses it (rule L9); not always the id."""
+        return f"{self.plugin}/{self.name}" if self.plugin else self.name
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A named group of tools that come and go together: one MCP server, one module.
+
+    Attributes:
+        name: Not blank; unique in a catalog, ignoring case.
+        tools: Each with `plugin` set to this one's name.
+        category: Its own category, which wins over `PLUGIN_CATEGORY_MAP`; `None` if it names none.
+        description: What it is for.
+
+    Raises:
+        InvalidDefinitionError: the name is blank, a tool already belongs to another plugin, or two tools
+            share an id.
+    """
+
+    name: str
+    tools: tuple[Tool, ...] = ()
+    category: str | None = None
+    description: str = ""
+    key: str = field(init=False, repr=False, compare=False, default="")
+    """The name as names are compared."""
+    category_key: str | None = field(init=False, repr=False, compare=False, default=None)
+    """The category that counts, its own or the map's, as categories are compared."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InvalidDefinitionError(f"A plugin's name must be text that is not blank, not {self.name!r}.")
+        object.__setattr__(self, "key", fold(self.name))
+        if self.category is not None:
+            if not isinstance(self.category, str) or not self.category.strip():
+                raise InvalidDefinitionError(f"The category of plugin {self.name!r} must be text that is not blank.")
+            object.__setattr__(self, "category", str(self.category).strip())
+        category = find_category(self.name, self.category)
+        object.__setattr__(self, "category_key", None if category is None else fold(category))
+        tools = tuple(self._take_in(tool) for tool in self.tools)
+        object.__setattr__(self, "tools", tools)
+        refuse_duplicate_ids(tools)
+
+    @property
+    def effective_category(self) -> str | None:
+        """Its own category, else the map's (rule L2)."""
+        return find_category(self.name, self.category)
+
+    def _take_in(self, tool: Tool) -> Tool:
+        if tool.plugin == self.name:
+            return tool
+        if tool.plugin is not None:
+            raise InvalidDefinitionError(
+                f"Tool {tool.name!r} belongs to plugin {tool.plugin!r} and cannot be in {self.name!r} too."
+            )
+        return replace(tool, plugin=self.name, id=tool.id if tool.has_own_id else "")
+
+
+def find_category(plugin_name: str, own: str | None) -> str | None:
+    """The category of a plugin: its own, else the one `PLUGIN_CATEGORY_MAP` gives its name (rule L2)."""
+    if own is not None:
+        return own
+    mapped = PLUGIN_CATEGORY_MAP.get(plugin_name)
+    return None if mapped is None else mapped.value
+
+
+def refuse_duplicate_ids(tools: Iterable[Tool]) -> None:
+    """Look at the raw sequence, before any dict could swallow one of two.
+
+    Raises:
+        InvalidDefinitionError: naming every id that stands twice.
+    """
+    twice = [tool_id for tool_id, count in Counter(tool.id for tool in tools).items() if count > 1]
+    if twice:
+        raise InvalidDefinitionError(f"Tool ids must be unique; these stand more than once: {', '.join(twice)}.")

@@ -1,0 +1,110 @@
+"""The one place where what goes wrong becomes a message and an exit code (rule E9)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from toolbelt.errors import InvalidFileError, ToolbeltError
+
+OK = 0
+USAGE = 2
+INFRASTRUCTURE = 3
+BUG = 70
+INTERRUPTED = 130
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code; nothing is raised."""
+    _make_streams_forgiving()
+    try:
+        code = _invoke(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_left()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except ToolbeltError as error:
+        _show_error(error)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted")
+        return INTERRUPTED
+    except OSError as error:
+        return _system_refused(error)
+    except Exception as error:  # noqa: BLE001  the last boundary: a bug of ours must not look like a user's mistake
+        return _report_bug(error)
+    return code
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    from toolbelt.cli.environment import read_dotenv
+    from toolbelt.cli.root import root
+
+    read_dotenv(os.environ, Path.cwd())
+    result = root.main(args=list(arguments), prog_name="toolbelt", standalone_mode=False)
+    return result if isinstance(result, int) else OK
+
+
+def _make_streams_forgiving() -> None:
+    """A terminal or file that cannot show a character gets its code, not a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _show_error(error: ToolbeltError) -> None:
+    from toolbelt.console.screen import tell_findings
+    from toolbelt.console.text import plural, visible
+
+    if isinstance(error, InvalidFileError):
+        tell_findings(error.findings)
+        _say(f"{plural(len(error.findings), 'finding')}; nothing was done.")
+    else:
+        _say(visible(str(error)))
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"Error: {message}\n")
+        sys.stderr.flush()
+
+
+def _reader_left() -> int:
+    # `toolbelt … | head`: whoever read has seen enough. Keep the interpreter from flushing into nothing at exit.
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OK
+
+
+def _system_refused(error: OSError) -> int:
+    place = f" ({error.filename})" if error.filename else ""
+    _say(f"the system refused: {error.strerror or error}{place}")
+    if error.errno == errno.ENOSPC:
+        _reader_left()
+    return INFRASTRUCTURE
+
+
+def _report_bug(error: Exception) -> int:
+    text = "".join(traceback.format_exception(error))
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    place = "no log file could be written"
+    with contextlib.suppress(OSError):
+        handle, path = tempfile.mkstemp(prefix=f"toolbelt-{stamp}-", suffix=".log")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as log:
+            log.write(f"toolbelt {' '.join(sys.argv[1:])}\n\n{text}")
+        place = f"the traceback is in {path}"
+    summary = str(error).splitlines()[0] if str(error) else ""
+    _say(f"this is a bug in toolbelt: {type(error).__name__}: {ascii(summary)[:200]}; {place}. Please report it.")
+    return BUG

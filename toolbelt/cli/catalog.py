@@ -1,0 +1,22 @@
+"""`toolbelt catalog`: the tools there are."""
+
+from __future__ import annotations
+
+import click
+
+from toolbelt.cli.groups import LazyGroup
+
+
+@click.group(
+    cls=LazyGroup,
+    entries={
+        "list": ("toolbelt.cli.catalog_show:list_tools", "Every tool with its tokens, or the shipped catalogs."),
+        "show": ("toolbelt.cli.catalog_show:show", "One plugin or tool whole."),
+        "stats": ("toolbelt.cli.catalog_show:stats", "How many plugins, tools and tokens, and where."),
+        "import": ("toolbelt.cli.catalog_import:import_command", "A catalog from what you have."),
+        "lint": ("toolbelt.cli.catalog_lint:lint", "What is wrong or doubtful about the tools."),
+    },
+    epilog="Example: toolbelt catalog stats",
+)
+def catalog() -> None:
+    """The tools there are: list, import, lint."""

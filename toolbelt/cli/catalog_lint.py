@@ -1,0 +1,48 @@
+"""`toolbelt catalog lint`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from toolbelt.catalog.lint import lint_catalog
+from toolbelt.cli.loadout_lint import exit_code, show_findings
+from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.console.screen import progress
+from toolbelt.errors import Finding, InvalidFileError
+from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.loadouts.lint import lint_catalog_for_loadouts, sorted_findings
+
+
+@click.command(epilog="Example: toolbelt catalog lint --catalog tools.json --strict")
+@option("--strict", is_flag=True, help="Exit with 1 when there are warnings.")
+@workspace_options
+@click.pass_context
+def lint(
+    ctx: click.Context, strict: bool, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool
+) -> None:
+    """Everything wrong or doubtful about the tools of a catalog, all at once.
+
+    Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
+    """
+    try:
+        findings = _findings(open_workspace(catalog, config, tokenizer, read_loadouts_too=False))
+    except InvalidFileError as error:  # what cannot be read is a finding too
+        findings = error.findings
+    show_findings(findings, as_json=as_json)
+    ctx.exit(exit_code(findings, strict=strict))
+
+
+def _findings(workspace: Workspace) -> tuple[Finding, ...]:
+    file = workspace.catalog_file
+    found: list[Finding] = []
+    with progress("linting tools", len(file.catalog.tools)) as advance:
+        for subject, finding in lint_catalog(file.catalog, advance):
+            found.append(replace(finding, file=file.source, line=file.find_line(subject)))
+    registry = ToolLoadoutRegistry(one.loadout for one in workspace.catalog_loadouts)
+    for plugin_name, finding in lint_catalog_for_loadouts(file.catalog, registry):
+        plugin = file.catalog.find_plugin(plugin_name) if plugin_name else None
+        found.append(replace(finding, file=file.source, line=file.find_line(plugin) if plugin else None))
+    return sorted_findings(found)

@@ -1,0 +1,158 @@
+"""`toolbelt catalog list`, `show` and `stats`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from toolbelt.catalog import Plugin, Tool
+from toolbelt.catalog.files import plugin_data, tool_data
+from toolbelt.catalog.tokens import ToolTokens
+from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.console.catalog_views import plugin_view, stats_view, tool_view, tools_view
+from toolbelt.console.screen import make_screen, print_json, show_view
+from toolbelt.errors import NotFoundError
+from toolbelt.patterns import fold
+from toolbelt.stores.catalogs import open_catalog
+from toolbelt.stores.shipped import shipped_catalogs
+
+
+@click.command("list", epilog="Examples: toolbelt catalog list --plugin git; toolbelt catalog list --shipped")
+@option("--plugin", "plugin_names", multiple=True, metavar="P", help="Only this plugin; may be repeated.")
+@option("--shipped", is_flag=True, help="The catalogs that come with toolbelt, instead of tools.")
+@workspace_options
+def list_tools(
+    plugin_names: tuple[str, ...],
+    shipped: bool,
+    catalog: str | None,
+    config: str | None,
+    tokenizer: str | None,
+    as_json: bool,
+) -> None:
+    """Every tool of the catalog, plugin by plugin, with its tokens."""
+    if shipped:
+        _list_shipped(as_json)
+        return
+    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
+    found = [workspace.catalog.get_plugin(name) for name in plugin_names] or workspace.catalog.plugins
+    tokens = workspace.tokens()
+    if not as_json:
+        show_view(tools_view(found, tokens))
+        return
+    rows = [_row(workspace, plugin, tool, tokens) for plugin in found for tool in plugin.tools]
+    print_json({"catalog": workspace.catalog.name, "tokenizer": tokens.tokenizer, "tools": rows})
+
+
+@click.command(epilog="Examples: toolbelt catalog show git_push; toolbelt catalog show github")
+@click.argument("plugin_or_tool")
+@workspace_options
+def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+    """One plugin, or one tool with its description, schema, wire name and tokens."""
+    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
+    tokens = workspace.tokens()
+    found = _find(workspace, plugin_or_tool)
+    if isinstance(found, Plugin):
+        if as_json:
+            total = tokens.of([tool.id for tool in found.tools])
+            print_json({**plugin_data(found), "category": found.effective_category, "tokens": total})
+        else:
+            show_view(plugin_view(found, tokens))
+        return
+    plugin = workspace.catalog.get_plugin(found.plugin or "")
+    if as_json:
+        print_json({**tool_data(found), **_row(workspace, plugin, found, tokens)})
+    else:
+        wire_name = workspace.catalog.wire_names[found.id]
+        show_view(tool_view(found, plugin.effective_category, wire_name, tokens))
+
+
+@click.command(epilog="Example: toolbelt catalog stats --catalog tiered --json")
+@workspace_options
+def stats(catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+    """How many plugins, tools and tokens there are, by category and by plugin."""
+    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
+    data = _stats(workspace, workspace.tokens())
+    if as_json:
+        print_json(data)
+        return
+    screen = make_screen()
+    show_view(stats_view(data, screen), screen)
+
+
+def _list_shipped(as_json: bool) -> None:
+    rows = []
+    for name in shipped_catalogs():
+        found = open_catalog(name).catalog
+        rows.append(
+            {
+                "name": name,
+                "plugins": len(found.plugins),
+                "tools": len(found.tools),
+                "description": found.description,
+            }
+        )
+    if as_json:
+        print_json({"catalogs": rows})
+        return
+    for row in rows:
+        click.echo(f"{row['name']:<12} {row['plugins']:>3} plugins {row['tools']:>4} tools  {row['description']}")
+
+
+def _find(workspace: Workspace, reference: str) -> Plugin | Tool:
+    """A plugin by name, else a tool; a plugin of the name goes first unless the reference holds a slash."""
+    plugin = workspace.catalog.find_plugin(reference)
+    if plugin is not None:
+        return plugin
+    try:
+        return workspace.catalog.get_tool(reference)
+    except NotFoundError as error:
+        known = [*(plugin.name for plugin in workspace.catalog.plugins), *error.known]
+        raise NotFoundError("plugin or tool", reference, known) from None
+
+
+def _row(workspace: Workspace, plugin: Plugin, tool: Tool, tokens: ToolTokens) -> dict[str, Any]:
+    return {
+        "id": tool.id,
+        "name": tool.name,
+        "plugin": plugin.name,
+        "category": plugin.effective_category,
+        "wire_name": workspace.catalog.wire_names[tool.id],
+        "tokens": tokens.by_id[tool.id],
+        "core": tool.id in workspace.catalog.core,
+        "description": tool.description,
+    }
+
+
+def _stats(workspace: Workspace, tokens: ToolTokens) -> dict[str, Any]:
+    catalog = workspace.catalog
+    by_category: dict[str, list[Plugin]] = {category: [] for category in catalog.categories}
+    spelled = {fold(category): category for category in catalog.categories}
+    for plugin in catalog.plugins:
+        by_category.setdefault(spelled.get(plugin.category_key or "", "other"), []).append(plugin)
+    return {
+        "catalog": catalog.name,
+        "plugins": len(catalog.plugins),
+        "tools": len(catalog.tools),
+        "tokens": tokens.total,
+        "tokenizer": tokens.tokenizer,
+        "exact": tokens.exact,
+        "core": len(catalog.core),
+        "shared_names": {name: list(tool_ids) for name, tool_ids in catalog.shared_names.items()},
+        "by_category": {
+            category: {"plugins": len(plugins), **_count(_tools_of(plugins), tokens)}
+            for category, plugins in by_category.items()
+        },
+        "by_plugin": {plugin.name: _count(plugin.tools, tokens) for plugin in catalog.plugins},
+    }
+
+
+def _tools_of(plugins: Iterable[Plugin]) -> list[Tool]:
+    return [tool for plugin in plugins for tool in plugin.tools]
+
+
+def _count(tools: Iterable[Tool], tokens: ToolTokens) -> dict[str, int]:
+    tool_ids = [tool.id for tool in tools]
+    return {"tools": len(tool_ids), "tokens": tokens.of(tool_ids)}

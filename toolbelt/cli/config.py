@@ -1,0 +1,57 @@
+"""`toolbelt config`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from toolbelt.cli.options import config_option, json_option, option
+from toolbelt.console.screen import print_json, tell
+from toolbelt.console.text import json_text, visible
+from toolbelt.stores.config import config_schema, read_config
+from toolbelt.stores.files import write_text
+
+
+@click.group(epilog="Example: toolbelt config schema > toolbelt.schema.json")
+def config() -> None:
+    """toolbelt.yaml: where it is, what it says, and its JSON Schema for editors."""
+
+
+@config.command(epilog="Example: toolbelt config schema -o .vscode/toolbelt.schema.json")
+@option("--output", "-o", metavar="FILE", help="Write here, all or nothing, instead of to standard output.")
+@option("--force", is_flag=True, help="Replace FILE if it exists.")
+@json_option
+def schema(output: str | None, force: bool, as_json: bool) -> None:
+    """The JSON Schema of toolbelt.yaml; point your editor's YAML support at it."""
+    if output is None:
+        print_json(config_schema())
+        return
+    write_text(output, json_text(config_schema()) + "\n", overwrite=force)
+    tell(f"wrote {output}")
+    if as_json:
+        print_json({"output": output})
+
+
+@config.command(epilog="Example: toolbelt config show")
+@config_option
+@json_option
+def show(config: str | None, as_json: bool) -> None:
+    """The configuration in force here, and the file it is from."""
+    found = read_config(Path.cwd(), config)
+    data = {
+        "file": str(found.path) if found.path else None,
+        "catalog": found.catalog,
+        "tokenizer": found.tokenizer,
+        "models": list(found.models),
+        "loadouts": [{"name": one.loadout.name, "file": one.document.source} for one in found.loadouts],
+    }
+    if as_json:
+        print_json(data)
+        return
+    if found.path is None:
+        click.echo("no toolbelt.yaml from here upward")
+    for key, value in data.items():
+        rows = value if isinstance(value, list) else [value]
+        texts = [f"{row['name']} ({row['file']})" if isinstance(row, dict) else str(row) for row in rows if row]
+        click.echo(f"{key:<10} {visible(', '.join(texts)) or 'not set'}")

@@ -1,0 +1,48 @@
+"""Command groups that load a command only when it is called, and know what a mistyped one was meant to be."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from toolbelt.errors import suggestion
+
+Entry = tuple[str, str]
+"""Where a command is (`module:attribute`), and what it does in a line."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are a table: `--help` prints it without importing any of them."""
+
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.entries = entries
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the table."""
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command; `None` if there is none of that name."""
+        if cmd_name not in self.entries:
+            return None
+        module, _, attribute = self.entries[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with the nearest names in the error."""
+        if args and args[0] not in self.entries and not args[0].startswith("-"):
+            message = f"No such command {args[0]!r}.{suggestion(args[0], self.entries)}"
+            raise click.UsageError(message, ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry[1]) for name, entry in self.entries.items()])

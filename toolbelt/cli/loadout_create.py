@@ -1,0 +1,149 @@
+"""`toolbelt loadout create`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.console.loadout_views import inspection_view
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.documents import Document
+from toolbelt.errors import InvalidFileError, Severity, ToolbeltError
+from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.loadouts.inspection import Inspection, loadout_data
+from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions, sorted_findings
+from toolbelt.loadouts.written import read_loadout
+from toolbelt.stores.config import LOADOUT_SUFFIXES, format_loadout
+from toolbelt.stores.files import write_text
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a new loadout is to say, under the keys of a loadout file."""
+
+    extends: str | None
+    categories: tuple[str, ...]
+    plugins: tuple[str, ...]
+    discoverable: tuple[str, ...]
+    disabled: tuple[str, ...]
+    description: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is written; what is empty is left out."""
+        made = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
+        return {key: value for key, value in made.items() if value}
+
+
+@click.command(
+    epilog="Example: toolbelt loadout create reviewer --extends developer --category security --disable websearch"
+)
+@click.argument("name", required=False)
+@option("--extends", metavar="L", help="The loadout to inherit from.")
+@option("--category", "categories", multiple=True, metavar="C", help="Include a category; may be repeated.")
+@option("--plugin", "plugins", multiple=True, metavar="P", help="Add a plugin, or a tool as plugin/tool.")
+@option("--discoverable", multiple=True, metavar="PATTERN", help="Let this be asked for; may end in *.")
+@option("--disable", "disabled", multiple=True, metavar="P", help="Never show a plugin, or plugin/tool.")
+@option("--description", default="", metavar="TEXT", help="What it is for.")
+@option("--output", "-o", metavar="FILE", help="[default: NAME.loadout.yaml beside toolbelt.yaml, or here]")
+@option("--force", is_flag=True, help="Replace FILE if it exists.")
+@workspace_options
+def create(
+    name: str | None,
+    extends: str | None,
+    categories: tuple[str, ...],
+    plugins: tuple[str, ...],
+    discoverable: tuple[str, ...],
+    disabled: tuple[str, ...],
+    description: str,
+    output: str | None,
+    force: bool,
+    catalog: str | None,
+    config: str | None,
+    tokenizer: str | None,
+    as_json: bool,
+) -> None:
+    """Write loadout NAME to a file of its own; asks for what is missing where there is a terminal."""
+    workspace = open_workspace(catalog, config, tokenizer)
+    answers = Answers(extends, categories, plugins, discoverable, disabled, description)
+    if not answers.to_dict() or name is None:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()) or as_json:
+            raise ToolbeltError("Without a terminal, give NAME and at least one of --extends --category --plugin.")
+        name, answers = _ask(workspace, name, answers)
+    inspection = _checked(workspace, name, answers)
+    target = Path(output) if output else _default_path(workspace, name)
+    write_text(target, format_loadout(name, answers.to_dict()), overwrite=force)
+    tell(f"wrote {target}; look at it with: toolbelt loadout inspect {name}")
+    if as_json:
+        data = {"name": name, "output": str(target), "tokens": inspection.active_tokens}
+        print_json({**data, "loadout": loadout_data(inspection.resolution.chain[-1])})
+
+
+def _checked(workspace: Workspace, name: str, answers: Answers) -> Inspection:
+    """The loadout as it would resolve; what is wrong with it is raised before anything is written."""
+    data = {name: answers.to_dict()}
+    written, findings = read_loadout(Document(data, "the new loadout"), name, data[name], name)
+    if written is not None:
+        registry = ToolLoadoutRegistry([*(one.loadout for one in workspace.written), written.loadout])
+        findings += [
+            *lint_definitions([written], registry),
+            *lint_against_catalog(written, registry, workspace.catalog),
+        ]
+    findings = [replace(finding, line=None) for finding in findings]
+    for finding in findings:
+        if finding.severity is Severity.WARNING:
+            tell(finding.message, "warning")
+    if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
+        raise InvalidFileError(sorted_findings(errors))
+    return Inspection(registry.resolve(name, workspace.catalog), workspace.tokens())
+
+
+def _ask(workspace: Workspace, name: str | None, given: Answers) -> tuple[str, Answers]:
+    name = name or click.prompt("Name")
+    parents = [loadout.name for loadout in workspace.registry.get_all()]
+    click.echo(f"Loadouts to build on: {', '.join(parents)}")
+    extends = given.extends or click.prompt("Extends (empty for none)", default="", show_default=False) or None
+    click.echo(f"Categories: {', '.join(workspace.catalog.categories)}")
+    categories = given.categories or _ask_names("Include categories")
+    inherited = ToolLoadout(name, extends, included_categories=frozenset(categories))
+    registry = ToolLoadoutRegistry([*(one.loadout for one in workspace.written), inherited])
+    active = set(registry.resolve_active_plugins(name, workspace.catalog.plugins))
+    others = [plugin.name for plugin in workspace.catalog.plugins if plugin.name not in active]
+    click.echo(f"Active so far: {', '.join(sorted(active)) or 'nothing'}\nNot active: {', '.join(others)}")
+    answers = replace(
+        given,
+        extends=extends,
+        categories=tuple(categories),
+        plugins=given.plugins or _ask_names("Add plugins (or plugin/tool)"),
+        discoverable=given.discoverable or _ask_names("Discoverable patterns (a trailing * makes a prefix)"),
+        disabled=given.disabled or _ask_names("Disable"),
+        description=given.description or click.prompt("Description", default="", show_default=False),
+    )
+    inspection = _checked(workspace, name, answers)
+    screen = make_screen()
+    show_view(inspection_view(inspection, screen, show_tools=False, show_all=False), screen)
+    if not click.confirm("Write it?", default=True):
+        raise click.Abort
+    return name, answers
+
+
+def _ask_names(question: str) -> tuple[str, ...]:
+    answer: str = click.prompt(f"{question}, separated by commas", default="", show_default=False)
+    return _names(answer.split(","))
+
+
+def _names(parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _default_path(workspace: Workspace, name: str) -> Path:
+    folder = workspace.config.path.parent if workspace.config.path else Path()
+    stem = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "loadout"
+    return folder / f"{stem}{LOADOUT_SUFFIXES[0]}"

@@ -1,0 +1,89 @@
+"""`toolbelt loadout diff`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from toolbelt.cli.options import workspace_options
+from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.console.loadout_views import diff_view
+from toolbelt.console.screen import print_json, show_view
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.loadouts.diff import LoadoutDiff, diff_resolutions
+from toolbelt.patterns import fold
+from toolbelt.stores.config import read_loadout_definitions
+
+
+@click.command(
+    epilog="Examples: toolbelt loadout diff minimal developer; toolbelt loadout diff old.yaml toolbelt.yaml; "
+    "toolbelt loadout diff old.yaml:reviewer toolbelt.yaml:reviewer"
+)
+@click.argument("a")
+@click.argument("b")
+@workspace_options
+def diff(a: str, b: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+    """What an agent gains and loses from A to B: plugins, tools and tokens.
+
+    A and B are loadouts, or files (every loadout in either is compared), or FILE:LOADOUT.
+    """
+    workspace = open_workspace(catalog, config, tokenizer)
+    diffs = _compare(workspace, a, b)
+    if as_json:
+        print_json(
+            diffs[0].to_dict() if not _is_file(a) else {"a": a, "b": b, "loadouts": [d.to_dict() for d in diffs]}
+        )
+        return
+    for one in diffs:
+        show_view(diff_view(one))
+
+
+def _compare(workspace: Workspace, a: str, b: str) -> list[LoadoutDiff]:
+    if _is_file(a) != _is_file(b):
+        raise ToolbeltError("Compare two loadouts or two files; FILE:LOADOUT names one loadout of a file.")
+    tokens = workspace.tokens()
+    if not _is_file(a):
+        before, name_a = _one(workspace, a)
+        after, name_b = _one(workspace, b)
+        resolutions = before.resolve(name_a, workspace.catalog), after.resolve(name_b, workspace.catalog)
+        return [diff_resolutions(*resolutions, tokens, (a, b))]
+    before, names_a = _registry_of(workspace, a)
+    after, names_b = _registry_of(workspace, b)
+    names = {fold(name): name for name in (*names_a, *names_b)}
+    if not names:
+        raise ToolbeltError(f"There is no loadout in {a!r} or {b!r}.")
+    return [
+        diff_resolutions(
+            before.resolve(name, workspace.catalog),
+            after.resolve(name, workspace.catalog),
+            tokens,
+            (f"{a}:{name}", f"{b}:{name}"),
+        )
+        for name in names.values()
+    ]
+
+
+def _one(workspace: Workspace, reference: str) -> tuple[ToolLoadoutRegistry, str]:
+    """The registry and name that `NAME` or `FILE:NAME` stands for."""
+    file, colon, name = reference.rpartition(":")
+    if workspace.registry.get_loadout(reference) is None and colon and Path(file).is_file():
+        registry, _ = _registry_of(workspace, file)
+        registry.require_loadout(name)
+        return registry, name
+    workspace.get_lineage(reference)
+    return workspace.registry, reference
+
+
+def _registry_of(workspace: Workspace, path: str) -> tuple[ToolLoadoutRegistry, tuple[str, ...]]:
+    """The built-in and the catalog's loadouts with those of one file, and the names of the latter."""
+    if not Path(path).exists():
+        raise NotFoundError("file", path, [str(entry) for entry in Path().glob("*.y*ml")])
+    defined: list[ToolLoadout] = [one.loadout for one in read_loadout_definitions(path)]
+    shared = [one.loadout for one in workspace.catalog_loadouts]
+    return ToolLoadoutRegistry([*shared, *defined]), tuple(loadout.name for loadout in defined)
+
+
+def _is_file(reference: str) -> bool:
+    return reference.endswith((".yaml", ".yml")) or Path(reference).is_file()

@@ -1,0 +1,73 @@
+"""`toolbelt loadout lint`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.console.catalog_views import findings_view
+from toolbelt.console.screen import print_json, show_view
+from toolbelt.errors import Finding, InvalidFileError, Severity
+from toolbelt.loadouts.lint import (
+    lint_against_catalog,
+    lint_catalog_for_loadouts,
+    lint_definitions,
+    sorted_findings,
+)
+
+
+@click.command(epilog="Example: toolbelt loadout lint --strict")
+@option("--strict", is_flag=True, help="Exit with 1 when there are warnings.")
+@workspace_options
+@click.pass_context
+def lint(
+    ctx: click.Context, strict: bool, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool
+) -> None:
+    """Everything wrong or doubtful about your loadouts and this catalog's plugins, all at once.
+
+    Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
+    """
+    try:
+        findings = _findings(open_workspace(catalog, config, tokenizer))
+    except InvalidFileError as error:  # what cannot be read is a finding too
+        findings = error.findings
+    show_findings(findings, as_json=as_json)
+    ctx.exit(exit_code(findings, strict=strict))
+
+
+def show_findings(findings: tuple[Finding, ...], *, as_json: bool) -> None:
+    """Findings as a table or as JSON."""
+    if not as_json:
+        show_view(findings_view(findings))
+        return
+    rows = [
+        {"rule": f.rule, "severity": f.severity.value, "file": f.file, "line": f.line, "message": f.message}
+        for f in findings
+    ]
+    print_json({"findings": rows})
+
+
+def exit_code(findings: tuple[Finding, ...], *, strict: bool) -> int:
+    """2 for errors, 1 for warnings where they count, else 0."""
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        return 2
+    return 1 if strict and findings else 0
+
+
+def _findings(workspace: Workspace) -> tuple[Finding, ...]:
+    written, registry, catalog = workspace.written, workspace.registry, workspace.catalog
+    of_catalog = []
+    for plugin_name, finding in lint_catalog_for_loadouts(catalog, registry):
+        plugin = catalog.find_plugin(plugin_name) if plugin_name else None
+        line = workspace.catalog_file.find_line(plugin) if plugin else None
+        of_catalog.append(replace(finding, file=workspace.catalog_file.source, line=line))
+    return sorted_findings(
+        [
+            *lint_definitions(written, registry),
+            *(finding for one in written for finding in lint_against_catalog(one, registry, catalog)),
+            *of_catalog,
+        ]
+    )

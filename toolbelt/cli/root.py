@@ -1,0 +1,27 @@
+"""The root command."""
+
+from __future__ import annotations
+
+import click
+
+import toolbelt
+from toolbelt.cli.groups import LazyGroup
+
+
+@click.group(
+    cls=LazyGroup,
+    entries={
+        "loadout": ("toolbelt.cli.loadout:loadout", "Which tools an agent sees, why, and what they cost."),
+        "catalog": ("toolbelt.cli.catalog:catalog", "The tools there are: list, import, lint."),
+        "config": ("toolbelt.cli.config:config", "toolbelt.yaml: where it is, its JSON Schema."),
+    },
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Start with: toolbelt loadout inspect developer",
+)
+@click.version_option(toolbelt.__version__, "-V", "--version", prog_name="toolbelt")
+@click.pass_context
+def root(ctx: click.Context) -> None:
+    """Decide which tools an LLM agent sees, and see what that costs."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

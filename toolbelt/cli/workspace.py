@@ -1,0 +1,191 @@
+"""What every command works on: the project's files, a catalog, the loadouts, and something to count with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.reader import CatalogFile
+from toolbelt.catalog.tokens import TokenCounter, ToolTokens, count_tool_tokens
+from toolbelt.console.screen import progress, tell, tell_findings
+from toolbelt.errors import Finding, InvalidFileError, Severity
+from toolbelt.gateway.models import DEFAULT_MODELS, ModelTable
+from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
+from toolbelt.loadouts import Lineage, Resolution, ToolLoadout, ToolLoadoutRegistry
+from toolbelt.loadouts.auto import AUTO, AutoChoice, choose_loadout
+from toolbelt.loadouts.fit import ModelFit
+from toolbelt.loadouts.inspection import Inspection
+from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions, sorted_findings
+from toolbelt.loadouts.written import WrittenLoadout, read_loadouts
+from toolbelt.stores.catalogs import open_catalog
+from toolbelt.stores.config import Config, read_config
+from toolbelt.stores.files import cache_folder
+from toolbelt.stores.shipped import DEFAULT_CATALOG
+from toolbelt.stores.token_cache import CachedTokenCounter
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Everything opened.
+
+    Attributes:
+        config: What the project's files say.
+        catalog_file: The catalog in use.
+        tokenizer: Name of what counts where no model says otherwise.
+        quiet: Whether notes are kept back.
+    """
+
+    config: Config
+    catalog_file: CatalogFile
+    tokenizer: str
+    quiet: bool = False
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog in use."""
+        return self.catalog_file.catalog
+
+    @cached_property
+    def catalog_loadouts(self) -> tuple[WrittenLoadout, ...]:
+        """Loadouts that the catalog brings along."""
+        document = self.catalog_file.document
+        if document is None or not self.catalog.loadouts:
+            return ()
+        written, findings = read_loadouts(document, "loadouts")
+        if findings:
+            raise InvalidFileError(findings)
+        return tuple(written)
+
+    @property
+    def written(self) -> tuple[WrittenLoadout, ...]:
+        """Every loadout that is not built in: the catalog's, then the user's."""
+        return (*self.catalog_loadouts, *self.config.loadouts)
+
+    @cached_property
+    def registry(self) -> ToolLoadoutRegistry:
+        """All loadouts; the user's shadow the catalog's, which shadow the built-in ones."""
+        return ToolLoadoutRegistry(one.loadout for one in self.written)
+
+    def origin(self, loadout: ToolLoadout) -> str:
+        """Where a loadout is defined."""
+        for one in reversed(self.written):
+            if one.loadout is loadout:
+                return "catalog" if one in self.catalog_loadouts else one.document.source
+        return "built in"
+
+    def get_lineage(self, name: str) -> Lineage:
+        """The chain of a loadout that is fit for use with this catalog.
+
+        Raises:
+            NotFoundError: no such loadout.
+            InvalidFileError: any definition is wrong, or one of the chain is for this catalog.
+        """
+        self.refuse_wrong_definitions()
+        self.registry.require_loadout(name)
+        lineage = self.registry.trace_lineage(name)
+        findings = [
+            finding
+            for one in self._written_in(lineage)
+            for finding in lint_against_catalog(one, self.registry, self.catalog)
+        ]
+        self._refuse(findings)
+        return lineage
+
+    def refuse_wrong_definitions(self) -> None:
+        """Raise what is wrong with the loadouts whatever the catalog."""
+        errors = [f for f in lint_definitions(self.written, self.registry) if f.severity is Severity.ERROR]
+        if errors:
+            raise InvalidFileError(sorted_findings(errors))
+
+    def resolve(self, name: str) -> Resolution:
+        """What a loadout makes of the catalog; raises as `get_lineage`."""
+        self.get_lineage(name)
+        return self.registry.resolve(name, self.catalog)
+
+    def inspect(self, name: str, models: Sequence[str] = ()) -> Inspection:
+        """A loadout, counted and held against models; raises as `get_lineage`."""
+        resolution = self.resolve(name)
+        return Inspection(resolution, self.tokens(), self._fits(resolution, models))
+
+    def inspect_auto(self, model: str) -> tuple[Inspection | None, AutoChoice]:
+        """The loadout that `auto` chooses for a model, counted; no inspection where nothing was chosen."""
+        self.refuse_wrong_definitions()
+        window = self.models.find_context_window(model)
+        tokens = self.tokens(tokenizer=find_tokenizer(model))
+        choice = choose_loadout(window, self.catalog, self.registry, tokens)
+        if choice.loadout is None:
+            return None, choice
+        resolution = Resolution(choice.loadout.name, (choice.loadout,), self.catalog)
+        if choice.loadout.name != AUTO:
+            resolution = self.resolve(choice.loadout.name)
+        return Inspection(resolution, tokens, self._fits(resolution, [model]), choice), choice
+
+    def tokens(self, tokenizer: str | None = None) -> ToolTokens:
+        """What every tool of the catalog costs, counted once per content and tokenizer."""
+        return count_tokens(self.catalog, tokenizer or self.tokenizer)
+
+    @cached_property
+    def models(self) -> ModelTable:
+        """What is known of models."""
+        return ModelTable(cache_folder(os.environ))
+
+    def model_names(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """Those asked about, else the project's, else a few of every size."""
+        return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
+
+    def _fits(self, resolution: Resolution, models: Iterable[str]) -> tuple[ModelFit, ...]:
+        counted: dict[str, ToolTokens] = {}
+        active = [tool.id for tool in resolution.active_tools]
+        fits = []
+        for model in models:
+            own = find_tokenizer(model)
+            tokenizer = own or self.tokenizer
+            if tokenizer not in counted:
+                counted[tokenizer] = self.tokens(tokenizer)
+            tokens = counted[tokenizer]
+            window = self.models.find_context_window(model)
+            exact = own is not None and tokens.exact
+            fits.append(ModelFit(model, window, tokens.of(active), tokens.tokenizer, exact))
+        return tuple(fits)
+
+    def _written_in(self, lineage: Lineage) -> tuple[WrittenLoadout, ...]:
+        return tuple(one for one in self.written if any(one.loadout is link for link in lineage.loadouts))
+
+    def _refuse(self, findings: Sequence[Finding]) -> None:
+        if any(finding.severity is Severity.ERROR for finding in findings):
+            raise InvalidFileError(sorted_findings(findings))
+        if not self.quiet:
+            tell_findings(sorted_findings(findings))
+
+
+def open_workspace(
+    catalog: str | None, config: str | None, tokenizer: str | None, *, read_loadouts_too: bool = True
+) -> Workspace:
+    """Open everything, in the order flag (or environment), file, default.
+
+    Raises:
+        NotFoundError: a catalog, file or tokenizer that is not there.
+        InvalidFileError: every mistake in the project's files, or in the catalog.
+    """
+    found = read_config(Path.cwd(), config)
+    if not read_loadouts_too:
+        found = replace(found, loadouts=())
+    name = tokenizer or found.tokenizer or DEFAULT_TOKENIZER
+    make_counter(name)  # an unknown name is refused before anything is read
+    catalog_file = open_catalog(catalog or found.catalog or DEFAULT_CATALOG)
+    for note in catalog_file.notes:
+        tell(note)
+    return Workspace(found, catalog_file, name)
+
+
+def count_tokens(catalog: Catalog, tokenizer: str) -> ToolTokens:
+    """What every tool of a catalog costs, through the cache, with progress where that takes long."""
+    with progress("counting tokens of tools", len(catalog.tools)) as advance:
+        counter: TokenCounter = make_counter(tokenizer)
+        if isinstance(counter, TiktokenCounter):
+            counter = CachedTokenCounter(replace(counter, progress=advance), cache_folder(os.environ))
+        return count_tool_tokens(catalog, counter)

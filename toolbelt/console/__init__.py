@@ -1,0 +1,1 @@
+"""The terminal: safe text, tables, pictures."""

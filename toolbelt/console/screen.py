@@ -1,0 +1,93 @@
+"""The terminal: what goes to standard output, what to standard error, and how wide it is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from toolbelt.console.text import json_text, visible, visible_lines
+from toolbelt.errors import Finding, Severity
+
+PIPED_WIDTH = 200
+"""Columns where there is no terminal to ask: wide enough that a name is seldom cut."""
+PATIENCE_SECONDS = 1.0
+"""How long work may take before somebody is told."""
+
+
+def make_screen() -> Console:
+    """The standard output: colours and width of the terminal there, plain and wide elsewhere."""
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED_WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+def show_view(view: RenderableType, screen: Console | None = None) -> None:
+    """Print a view; into a pipe without the blanks that pad tables."""
+    screen = screen or make_screen()
+    if screen.is_terminal:
+        screen.print(view)
+        return
+    with screen.capture() as captured:
+        screen.print(view)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n")))
+
+
+def can_draw(screen: Console) -> bool:
+    """Whether block characters can be shown."""
+    return "utf" in (screen.encoding or "").lower()
+
+
+def print_json(data: Any) -> None:
+    """One JSON document on standard output, and nothing else."""
+    ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
+    sys.stdout.write(json_text(data, ascii_only=ascii_only) + "\n")
+
+
+def tell(message: str, label: str = "note") -> None:
+    """A message for the user on standard error."""
+    sys.stderr.write(f"{label}: {visible_lines(message)}\n")
+
+
+def tell_findings(findings: Sequence[Finding]) -> None:
+    """Findings on standard error, one a line."""
+    for finding in findings:
+        sys.stderr.write(f"{visible(str(finding))}\n")
+
+
+def severity_style(severity: Severity) -> str:
+    """The colour of a finding."""
+    return "bold red" if severity is Severity.ERROR else "yellow"
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Any]:
+    """A way to say how far work has come, shown on standard error once it takes over a second.
+
+    Yields:
+        A function to call with the number done so far.
+    """
+    started = time.monotonic()
+    terminal = sys.stderr.isatty()
+    shown = False
+
+    def advance(done: int) -> None:
+        nonlocal shown
+        if time.monotonic() - started < PATIENCE_SECONDS or (shown and not terminal):
+            return
+        shown = True
+        end = "" if terminal else "\n"
+        start = "\r\x1b[2K" if terminal else ""
+        sys.stderr.write(f"{start}{label}: {done:,} of {total:,}{end}")
+        sys.stderr.flush()
+
+    try:
+        yield advance
+    finally:
+        if shown and terminal:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

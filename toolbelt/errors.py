@@ -1,0 +1,138 @@
+"""Everything toolbelt raises on purpose.
+
+    ToolbeltError                 a user can mend it: one message, exit code 2
+    ├── InvalidDefinitionError    a value that may not exist: blank name, duplicate id (also a ValueError)
+    ├── NotFoundError             no such plugin, tool, loadout, file, ... with the nearest names (also a LookupError)
+    ├── AmbiguousNameError        a bare name that several tools bear, with the candidates (also a LookupError)
+    ├── InvalidFileError          a file's mistakes, all of them, each a Finding
+    └── StorageError              the disk would not: full, read-only, ... exit code 3
+
+Errors carry data, so that a caller need not read the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+
+class Severity(StrEnum):
+    """How bad a finding is: an error refuses, a warning tells."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or doubtful, in a file or a definition.
+
+    Attributes:
+        rule: Stable slug of the check, e.g. `unknown-category`.
+        severity: `error` refuses the file, `warning` does not.
+        message: One sentence that says what is wrong and what to do.
+        file: Where it was read, as the user wrote the path; `None` for what is in no file.
+        line: 1-based, `None` where it cannot be told.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def place(self) -> str:
+        """`file:line`, as far as known."""
+        if self.file is None:
+            return ""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def __str__(self) -> str:
+        place = f"{self.place}: " if self.file else ""
+        return f"{place}{self.severity}: {self.message} [{self.rule}]"
+
+
+class ToolbeltError(Exception):
+    """Base of everything toolbelt raises on purpose."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class InvalidDefinitionError(ToolbeltError, ValueError):
+    """A tool, plugin, catalog or loadout that may not exist."""
+
+
+class NotFoundError(ToolbeltError, LookupError):
+    """A name that nothing bears.
+
+    Attributes:
+        kind: What was looked for: `loadout`, `plugin`, `tool`, ...
+        name: The name as given.
+        known: The names there are.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str] = (), hint: str = "") -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        article = "file or catalog" if kind == "catalog" else kind
+        message = f"No {article} named {name!r}.{suggestion(name, self.known)}"
+        super().__init__(f"{message} {hint}".rstrip())
+
+
+class AmbiguousNameError(ToolbeltError, LookupError):
+    """A bare tool name that several tools bear.
+
+    Attributes:
+        name: The name as given.
+        candidates: Ids of the tools that bear it.
+    """
+
+    def __init__(self, name: str, candidates: Iterable[str]) -> None:
+        self.name = name
+        self.candidates = tuple(candidates)
+        super().__init__(f"{len(self.candidates)} tools are named {name!r}; say which: {', '.join(self.candidates)}.")
+
+
+class InvalidFileError(ToolbeltError):
+    """A file that cannot be used, with every mistake found in it.
+
+    Attributes:
+        findings: In the order of their lines; at least one is an error.
+    """
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(str(finding) for finding in self.findings))
+
+
+class StorageError(ToolbeltError):
+    """The file system refused: full, read-only, no permission."""
+
+    exit_code: ClassVar[int] = 3
+
+
+def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
+    """The names of `known` most like `name`, best first; ignores case."""
+    import difflib  # only ever needed on the way to an error message
+
+    spelled = {known_name.casefold(): known_name for known_name in known}
+    wanted = name.casefold()
+    close = difflib.get_close_matches(wanted, spelled, n=count, cutoff=0.6)
+    if not close and len(wanted) >= 3:
+        close = [key for key in spelled if key.startswith(wanted) or wanted.startswith(key)][:count]
+    return tuple(spelled[key] for key in close)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """` Did you mean 'developer'?`, or what there is when it is little, or nothing; begins with a blank."""
+    names = tuple(known)
+    close = nearest(name, names)
+    if close:
+        return f" Did you mean {' or '.join(repr(candidate) for candidate in close)}?"
+    if 0 < len(names) <= 15:
+        return f" Known: {', '.join(names)}."
+    return ""

@@ -1,0 +1,99 @@
+"""What is known of models, from litellm's table, without litellm.
+
+Reading the whole table takes longer than all else `toolbelt loadout inspect` does, so the little that is used
+of it is kept in the cache folder, for as long as the table is the same file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from toolbelt.errors import ToolbeltError, nearest
+from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
+from toolbelt.stores.files import write_text
+
+DEFAULT_MODELS = ("gpt-4", "gpt-4o-mini", "claude-sonnet-4-5", "gpt-5", "gemini/gemini-2.5-flash")
+"""Shown where no model was asked about: one for each size of window that is about, small to large."""
+_FILE_NAME = "context-windows.json"
+Stamp = list[str | int]
+"""What tells one state of the table from another."""
+
+
+@dataclass(frozen=True)
+class ModelTable:
+    """Context windows by model.
+
+    Attributes:
+        cache: Folder for the extract; `None` keeps none.
+        source: The table; litellm's own if `None`.
+    """
+
+    cache: Path | None = None
+    source: Path | None = None
+
+    def find_context_window(self, model: str) -> int | None:
+        """Input tokens that `model` takes; `None` if unknown.
+
+        Args:
+            model: A litellm name, with its provider before a slash or, for the well-known ones, without.
+        """
+        for candidate in _spellings(model):
+            if candidate in self._windows:
+                return self._windows[candidate]
+        return None
+
+    def find_similar(self, model: str) -> tuple[str, ...]:
+        """Names that are known and much like `model`."""
+        return nearest(model, self._windows)
+
+    @cached_property
+    def _windows(self) -> Mapping[str, int | None]:
+        path = self.source or find_litellm_file(PRICE_TABLE)
+        if path is None:
+            return {}
+        try:
+            status = path.stat()
+            stamp: Stamp = [str(path), status.st_size, status.st_mtime_ns]
+            kept = self._read_extract(stamp)
+            if kept is not None:
+                return kept
+            table = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}  # then every window is unknown, and said to be
+        windows = {name: _window(entry) for name, entry in table.items() if name != "sample_spec"}
+        self._write_extract(stamp, windows)
+        return windows
+
+    def _read_extract(self, stamp: Stamp) -> Mapping[str, int | None] | None:
+        if self.cache is None:
+            return None
+        try:
+            extract = json.loads((self.cache / _FILE_NAME).read_text(encoding="utf-8"))
+            return dict(extract["windows"]) if extract["of"] == stamp else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _write_extract(self, stamp: Stamp, windows: Mapping[str, int | None]) -> None:
+        if self.cache is None:
+            return
+        with contextlib.suppress(OSError, ToolbeltError):
+            self.cache.mkdir(parents=True, exist_ok=True)
+            write_text(self.cache / _FILE_NAME, json.dumps({"of": stamp, "windows": windows}))
+
+
+def _window(entry: object) -> int | None:
+    # `max_tokens` is the output limit for most entries and the input limit for some: no ground for a number.
+    window = entry.get("max_input_tokens") if isinstance(entry, dict) else None
+    return window if isinstance(window, int) and not isinstance(window, bool) and window > 0 else None
+
+
+def _spellings(model: str) -> tuple[str, ...]:
+    provider, slash, rest = model.partition("/")
+    # The table has the models of these three without their provider.
+    bare = (rest,) if slash and provider in ("openai", "anthropic", "vertex_ai") else ()
+    return (model, *bare)

@@ -1,0 +1,117 @@
+"""The table of formats that can be imported, and telling them apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from toolbelt.catalog.json_lines import Grouping, parse_catalog_lines
+from toolbelt.catalog.reader import CatalogFile, parse_catalog
+from toolbelt.documents import Document, parse_json, parse_yaml
+from toolbelt.errors import Finding, InvalidFileError, NotFoundError, Severity
+from toolbelt.importers.openapi import convert_openapi, is_openapi
+from toolbelt.importers.tool_lists import (
+    convert_anthropic,
+    convert_mcp,
+    convert_openai,
+    is_anthropic,
+    is_mcp,
+    is_openai,
+)
+
+JSON_LINES = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """A format of one document.
+
+    Attributes:
+        label: What it is, in words.
+        recognises: Whether parsed data looks like it.
+        convert: From the document and the name of the catalog to the catalog; raises InvalidFileError.
+    """
+
+    label: str
+    recognises: Callable[[object], bool]
+    convert: Callable[[Document, str], CatalogFile]
+
+
+def _is_own(data: object) -> bool:
+    return isinstance(data, dict) and "plugins" in data
+
+
+IMPORTERS: Mapping[str, Importer] = MappingProxyType(
+    {
+        "toolbelt": Importer("toolbelt catalog", _is_own, lambda document, _: parse_catalog(document)),
+        "openapi": Importer("OpenAPI document", is_openapi, convert_openapi),
+        "mcp": Importer("MCP tools/list result", is_mcp, convert_mcp),
+        "anthropic": Importer("Anthropic tool list", is_anthropic, convert_anthropic),
+        "openai": Importer("OpenAI tool list", is_openai, convert_openai),
+    }
+)
+"""In the order in which they are tried."""
+FORMATS = (*IMPORTERS, JSON_LINES)
+
+
+def recognise(data: object) -> str | None:
+    """The first format that `data` looks like; `None` if none."""
+    return next((name for name, importer in IMPORTERS.items() if importer.recognises(data)), None)
+
+
+def import_catalog(
+    text: str, source: str, *, form: str | None = None, name: str | None = None, grouping: Grouping | None = None
+) -> tuple[CatalogFile, str]:
+    """A catalog from the text of a file.
+
+    Args:
+        text: The whole text.
+        source: The path as the user wrote it.
+        form: One of `FORMATS`; told from the data if `None`.
+        name: Of the catalog, and of its plugin where the format knows none; from `source` if `None`.
+        grouping: For JSON Lines, the fields to group by; found if `None`.
+
+    Returns:
+        The catalog, and the format in words.
+
+    Raises:
+        NotFoundError: no such format.
+        InvalidFileError: every mistake in the text, or no format known.
+    """
+    if form is not None and form not in FORMATS:
+        raise NotFoundError("format", form, FORMATS)
+    name = name or _name_of(source)
+    if form == JSON_LINES or (form is None and _looks_like_lines(text, source)):
+        return parse_catalog_lines(text, source, name, grouping), "JSON Lines"
+    document = _parse(text, source)
+    form = form or recognise(document.data)
+    if form is None:
+        known = ", ".join([importer.label for importer in IMPORTERS.values()])
+        message = f"This looks like none of what can be read: {known}, or JSON Lines."
+        raise InvalidFileError([Finding("unknown-format", Severity.ERROR, message, source)])
+    importer = IMPORTERS[form]
+    return importer.convert(document, name), importer.label
+
+
+def _parse(text: str, source: str) -> Document:
+    if source.lower().endswith(".json") or text.lstrip()[:1] in ("{", "["):
+        return parse_json(text, source)
+    return parse_yaml(text, source)
+
+
+def _looks_like_lines(text: str, source: str) -> bool:
+    if source.lower().endswith((".jsonl", ".ndjson")):
+        return True
+    first, _, rest = text.lstrip().partition("\n")
+    return first.startswith("{") and first.rstrip().endswith("}") and rest.lstrip().startswith("{")
+
+
+def _name_of(source: str) -> str:
+    stem = Path(source).name.split(".")[0]
+    # A file called catalog, tools or the like is named after its folder.
+    if stem in ("catalog", "tools", "openapi", "index", ""):
+        stem = Path(source).resolve().parent.name
+    return re.sub(r"\s+", "-", stem.strip("-")) or "imported"

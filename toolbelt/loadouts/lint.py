@@ -1,0 +1,207 @@
+"""What is wrong or doubtful about written loadouts (rule L10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from toolbelt.catalog import Catalog, ToolCategory
+from toolbelt.errors import Finding, Severity, suggestion
+from toolbelt.loadouts.auto import ladder_of
+from toolbelt.loadouts.registry import ToolLoadoutRegistry
+from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
+from toolbelt.loadouts.written import WrittenLoadout
+from toolbelt.patterns import covers, fold, has_inner_star, is_prefix_pattern, matches
+
+Check = Callable[[WrittenLoadout, ToolLoadoutRegistry, Catalog], Iterator[Finding]]
+
+
+def lint_definitions(written: Sequence[WrittenLoadout], registry: ToolLoadoutRegistry) -> tuple[Finding, ...]:
+    """Mistakes that are mistakes whatever the catalog.
+
+    Args:
+        written: The user's loadouts.
+        registry: With them registered, beside the built-in ones.
+    """
+    return (
+        *_repeated_names(written),
+        *_cycles(written, registry),
+        *(finding for one in written for finding in _lint_definition(one, registry)),
+    )
+
+
+def lint_against_catalog(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> tuple[Finding, ...]:
+    """What of a loadout is wrong or doubtful for one catalog."""
+    return tuple(finding for check in _CATALOG_CHECKS for finding in check(one, registry, catalog))
+
+
+def lint_catalog_for_loadouts(
+    catalog: Catalog, registry: ToolLoadoutRegistry
+) -> tuple[tuple[str | None, Finding], ...]:
+    """What of a catalog no loadout can do justice to.
+
+    Returns:
+        Pairs of a plugin's name (`None` for the catalog as a whole) and its finding, without file and line.
+    """
+    return (*_uncategorised(catalog), *_ladder(catalog, registry))
+
+
+def _lint_definition(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
+    yield from _unknown_parent(one, registry)
+    yield from _included_and_disabled(one)
+    yield from _inner_stars(one)
+    yield from _repeated_entries(one)
+    yield from _redundant_patterns(one, registry)
+
+
+def _unknown_parent(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
+    parent = one.loadout.parent_loadout_name
+    if parent is not None and registry.get_loadout(parent) is None:
+        known = [loadout.name for loadout in registry.get_all()]
+        message = f"Loadout {one.loadout.name!r} extends {parent!r}, which does not exist.{suggestion(parent, known)}"
+        yield one.finding("unknown-parent", message, "extends")
+
+
+def _cycles(written: Sequence[WrittenLoadout], registry: ToolLoadoutRegistry) -> Iterator[Finding]:
+    told: set[frozenset[str]] = set()
+    for one in written:
+        path: list[str] = []
+        name: str | None = one.loadout.name
+        while name is not None and fold(name) not in map(fold, path):
+            path.append(name)
+            loadout = registry.get_loadout(name)
+            name = loadout.parent_loadout_name if loadout else None
+        members = frozenset(map(fold, path))
+        # Told once, at a member: what merely leads into a cycle is not the one to mend.
+        if name is None or fold(name) != fold(one.loadout.name) or members in told:
+            continue
+        told.add(members)
+        advice = " To build on the built-in of that name, give yours another." if len(path) == 1 else ""
+        message = f"Loadouts extend each other in a cycle: {' → '.join([*path, name])}.{advice}"
+        yield one.finding("cycle", message, "extends")
+
+
+def _included_and_disabled(one: WrittenLoadout) -> Iterator[Finding]:
+    blocked = {fold(entry) for entry in one.entries("disabled")}
+    for key in ("plugins", "discoverable"):
+        for index, entry in enumerate(one.entries(key)):
+            if fold(entry) in blocked:
+                message = (
+                    f"Loadout {one.loadout.name!r} has {entry!r} under both `{key}` and `disabled`; disabled wins."
+                )
+                yield one.finding("included-and-disabled", message, key, index)
+
+
+def _inner_stars(one: WrittenLoadout) -> Iterator[Finding]:
+    for key in ("plugins", "discoverable", "disabled"):
+        for index, entry in enumerate(one.entries(key)):
+            if has_inner_star(entry):
+                message = f"The star inside {entry!r} is a plain character; only one at the end makes a prefix."
+                yield one.finding("star-in-the-middle", message, key, index, severity=Severity.WARNING)
+
+
+def _repeated_entries(one: WrittenLoadout) -> Iterator[Finding]:
+    for key in ("categories", "plugins", "discoverable", "disabled"):
+        seen: set[str] = set()
+        for index, entry in enumerate(one.entries(key)):
+            if fold(entry) in seen:
+                message = f"{entry!r} stands more than once under `{key}`."
+                yield one.finding("repeated-entry", message, key, index, severity=Severity.WARNING)
+            seen.add(fold(entry))
+
+
+def _redundant_patterns(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
+    chain = registry.trace_lineage(one.loadout.name).loadouts
+    own = one.entries("discoverable")
+    inherited = [(link.name, pattern) for link in chain[:-1] for pattern in link.discoverable_patterns]
+    for index, pattern in enumerate(own):
+        others = [*inherited, *((one.loadout.name, other) for other in own if fold(other) != fold(pattern))]
+        wider = next(((name, other) for name, other in others if covers(other, pattern)), None)
+        if wider is not None:
+            message = f"The pattern {pattern!r} adds nothing: {wider[1]!r} of {wider[0]} covers it."
+            yield one.finding("redundant-pattern", message, "discoverable", index, severity=Severity.WARNING)
+
+
+def _repeated_names(written: Sequence[WrittenLoadout]) -> Iterator[Finding]:
+    seen: dict[str, WrittenLoadout] = {}
+    for one in written:
+        first = seen.setdefault(fold(one.loadout.name), one)
+        if first is not one:
+            place = first.finding("", "").place
+            message = f"Loadout {one.loadout.name!r} is defined already at {place}; names ignore case."
+            yield one.finding("duplicate-loadout", message)
+
+
+def _unknown_categories(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+    known = {fold(category): category for category in (*ToolCategory, *catalog.categories)}
+    for index, entry in enumerate(one.entries("categories")):
+        if fold(entry.strip()) not in known:
+            message = f"There is no category {entry!r}.{suggestion(entry, known.values())}"
+            yield one.finding("unknown-category", message, "categories", index)
+
+
+def _unknown_plugins(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+    for key in ("plugins", "disabled"):
+        for index, entry in enumerate(one.entries(key)):
+            if catalog.find_plugin(entry) is None and not _addresses_a_tool(entry, catalog):
+                yield one.finding(*_unknown_name(entry, key, catalog), key, index)
+
+
+def _unknown_name(entry: str, key: str, catalog: Catalog) -> tuple[str, str]:
+    owner = next((plugin for plugin in catalog.plugins if fold(entry).startswith(f"{plugin.key}/")), None)
+    if owner is not None:
+        rest = entry[len(owner.name) + 1 :]
+        known = [tool.name for tool in owner.tools]
+        return "unknown-tool", f"Plugin {owner.name!r} has no tool {rest!r}.{suggestion(rest, known)}"
+    if is_prefix_pattern(entry) and "/" not in entry:
+        return "unknown-plugin", f"`{key}` takes names, not the pattern {entry!r}; list the plugins one by one."
+    names = [plugin.name for plugin in catalog.plugins]
+    hint = suggestion(entry.partition("/")[0], names)
+    return "unknown-plugin", f"Catalog {catalog.name!r} has no plugin {entry!r}.{hint}"
+
+
+def _idle_patterns(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+    for index, pattern in enumerate(one.entries("discoverable")):
+        if _addresses_a_tool(pattern, catalog) or any(matches(pattern, plugin.name) for plugin in catalog.plugins):
+            continue
+        hint = "" if is_prefix_pattern(pattern) else suggestion(pattern, [plugin.name for plugin in catalog.plugins])
+        message = f"The pattern {pattern!r} matches nothing in catalog {catalog.name!r}.{hint}"
+        yield one.finding("idle-pattern", message, "discoverable", index, severity=Severity.WARNING)
+
+
+def _matches_nothing(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+    if not registry.resolve_active_plugins(one.loadout.name, catalog.plugins):
+        message = f"Loadout {one.loadout.name!r} makes nothing of catalog {catalog.name!r} active."
+        yield one.finding("matches-nothing", message, severity=Severity.WARNING)
+
+
+def _uncategorised(catalog: Catalog) -> Iterator[tuple[str | None, Finding]]:
+    # A pattern of the built-in loadouts made for such plugins (`docker*`) says that this is meant.
+    meant = [p for loadout in BUILT_IN_LOADOUTS for p in loadout.discoverable_patterns if p != "*"]
+    for plugin in catalog.plugins:
+        if plugin.effective_category is None and not any(matches(pattern, plugin.name) for pattern in meant):
+            message = f"Plugin {plugin.name!r} has no category, so that loadouts reach it by name alone."
+            yield plugin.name, Finding("no-category", Severity.WARNING, message)
+
+
+def _ladder(catalog: Catalog, registry: ToolLoadoutRegistry) -> Iterator[tuple[str | None, Finding]]:
+    for rung in ladder_of(catalog) if catalog.ladder else ():
+        if registry.get_loadout(rung.loadout) is None:
+            known = [loadout.name for loadout in registry.get_all()]
+            message = f"The ladder names {rung.loadout!r}, which is no loadout.{suggestion(rung.loadout, known)}"
+            yield None, Finding("unknown-rung", Severity.ERROR, message)
+
+
+def _addresses_a_tool(entry: str, catalog: Catalog) -> bool:
+    return any(
+        fold(entry).startswith(f"{plugin.key}/")
+        and any(matches(entry[len(plugin.name) + 1 :], tool.name) for tool in plugin.tools)
+        for plugin in catalog.plugins
+    )
+
+
+def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """By file and line, errors before warnings on the same line."""
+    return tuple(sorted(findings, key=lambda found: (found.file or "", found.line or 0, found.severity, found.rule)))
+
+
+_CATALOG_CHECKS: tuple[Check, ...] = (_unknown_categories, _unknown_plugins, _idle_patterns, _matches_nothing)

@@ -1,0 +1,109 @@
+"""All loadouts by name, and what each resolves to (rules L7, L8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolbelt.catalog import Catalog, Plugin
+from toolbelt.errors import NotFoundError
+from toolbelt.loadouts.loadout import ToolLoadout
+from toolbelt.loadouts.resolution import Resolution
+from toolbelt.loadouts.selection import active_names, discoverable_names
+from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
+from toolbelt.patterns import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """A loadout and what it inherits from.
+
+    Attributes:
+        name: What was asked for.
+        loadouts: Root first, the one asked for last; empty if it is unknown.
+        broken: Why the chain ended before a root was reached: an unknown parent, or a cycle; `None` if it did not.
+    """
+
+    name: str
+    loadouts: tuple[ToolLoadout, ...]
+    broken: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names, root first."""
+        return tuple(loadout.name for loadout in self.loadouts)
+
+
+class ToolLoadoutRegistry:
+    """Holds loadouts by name, ignoring case; starts with the five built-in ones.
+
+    Args:
+        loadouts: Registered after those, in order.
+    """
+
+    def __init__(self, loadouts: Iterable[ToolLoadout] = ()) -> None:
+        self._by_key: dict[str, ToolLoadout] = {}
+        for loadout in (*BUILT_IN_LOADOUTS, *loadouts):
+            self.register(loadout)
+
+    def register(self, loadout: ToolLoadout) -> None:
+        """Add `loadout`; one of the same name is overwritten where it stands."""
+        self._by_key[fold(loadout.name)] = loadout
+
+    def get_loadout(self, name: str) -> ToolLoadout | None:
+        """The loadout of that name, `None` if there is none."""
+        return self._by_key.get(fold(name))
+
+    def require_loadout(self, name: str) -> ToolLoadout:
+        """The loadout of that name.
+
+        Raises:
+            NotFoundError: with the nearest names.
+        """
+        if (loadout := self.get_loadout(name)) is None:
+            raise NotFoundError("loadout", name, [known.name for known in self.get_all()])
+        return loadout
+
+    def get_all(self) -> tuple[ToolLoadout, ...]:
+        """Every loadout, in order of registration."""
+        return tuple(self._by_key.values())
+
+    def trace_lineage(self, name: str) -> Lineage:
+        """The chain of `name`; a revisit or an unknown parent ends it without an exception (rule L7)."""
+        chain: list[ToolLoadout] = []
+        visited: set[str] = set()
+        wanted: str | None = name
+        broken = None
+        while wanted is not None:
+            loadout = self._by_key.get(fold(wanted))
+            if fold(wanted) in visited:
+                broken = f"cycle: {' → '.join([*(link.name for link in chain), wanted])}"
+                break
+            if loadout is None:
+                broken = f"unknown parent {wanted!r}" if chain else f"unknown loadout {wanted!r}"
+                break
+            visited.add(fold(wanted))
+            chain.append(loadout)
+            wanted = loadout.parent_loadout_name
+        return Lineage(name, tuple(reversed(chain)), broken)
+
+    def resolve_active_plugins(self, name: str, available: Iterable[Plugin | str]) -> tuple[str, ...]:
+        """Names of the plugins that `name` makes active.
+
+        Args:
+            name: Of a loadout; an unknown one activates nothing.
+            available: Plugins, or plugin names (whose category is then `PLUGIN_CATEGORY_MAP`'s).
+
+        Returns:
+            In the order and spelling of `available`, each once.
+        """
+        return active_names(self.trace_lineage(name).loadouts, available)
+
+    def resolve_discoverable_plugins(self, name: str, available: Iterable[Plugin | str]) -> tuple[str, ...]:
+        """Names of the plugins that may be asked for under `name`, as `resolve_active_plugins` gives them."""
+        return discoverable_names(self.trace_lineage(name).loadouts, available)
+
+    def resolve(self, name: str, catalog: Catalog) -> Resolution:
+        """What `name` makes of every plugin and tool of `catalog`, with reasons."""
+        lineage = self.trace_lineage(name)
+        return Resolution(name, lineage.loadouts, catalog, lineage.broken)

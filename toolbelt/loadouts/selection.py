@@ -1,0 +1,170 @@
+"""What a chain of loadouts says in all, and what it makes of one plugin or tool (rules L4, L7, L9).
+
+Everything is merged first, as set unions: a plugin or tool is disabled if any level disables it, else active
+if any level names it or includes its category, else discoverable if a pattern of any level matches, else
+hidden. The order of the levels does not matter, so no child can undo what its parent disables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Self
+
+from toolbelt.catalog import PLUGIN_CATEGORY_MAP, Plugin, Tool
+from toolbelt.loadouts.loadout import ToolLoadout
+from toolbelt.patterns import fold
+
+
+class Status(StrEnum):
+    """What a loadout makes of a plugin or tool."""
+
+    ACTIVE = "active"
+    DISCOVERABLE = "discoverable"
+    DISABLED = "disabled"
+    HIDDEN = "hidden"
+
+
+class Patterns:
+    """Entries that may match a name: equalities looked up at once, prefixes tried together."""
+
+    __slots__ = ("_exact", "_prefixes")
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        folded = [fold(pattern) for pattern in patterns]
+        self._exact = frozenset(pattern for pattern in folded if not pattern.endswith("*"))
+        self._prefixes = tuple(pattern[:-1] for pattern in folded if pattern.endswith("*"))
+
+    def match(self, key: str) -> bool:
+        """Whether any entry matches the folded name `key`."""
+        return key in self._exact or key.startswith(self._prefixes)
+
+
+class Selection:
+    """A chain of loadouts, merged.
+
+    Attributes:
+        disabled: Folded entries that block a plugin by name.
+        named: Folded entries that activate a plugin by name.
+        categories: Folded categories whose plugins are active.
+        mapped: Folded names that `PLUGIN_CATEGORY_MAP` puts into those categories.
+        split: Folded names of plugins whose tools may fare differently from one another.
+    """
+
+    __slots__ = (
+        "categories",
+        "disabled",
+        "disabled_tools",
+        "discoverable",
+        "discoverable_tools",
+        "mapped",
+        "named",
+        "named_tools",
+        "split",
+    )
+
+    def __init__(self, chain: Sequence[ToolLoadout]) -> None:
+        self.disabled = frozenset(fold(entry) for loadout in chain for entry in loadout.disabled_plugins)
+        self.named = frozenset(fold(entry) for loadout in chain for entry in loadout.default_plugins)
+        self.categories = frozenset(fold(entry) for loadout in chain for entry in loadout.included_categories)
+        self.mapped = frozenset(
+            fold(name) for name, category in PLUGIN_CATEGORY_MAP.items() if category in self.categories
+        )
+        patterns = [fold(pattern) for loadout in chain for pattern in loadout.discoverable_patterns]
+        self.discoverable = Patterns(patterns)
+        self.disabled_tools = _tool_entries(self.disabled)
+        self.named_tools = _tool_entries(self.named)
+        self.discoverable_tools = _tool_entries(patterns)
+        self.split = frozenset({*self.disabled_tools, *self.named_tools, *self.discoverable_tools})
+
+    @classmethod
+    def of(cls, chain: Sequence[ToolLoadout]) -> Self | None:
+        """The selection of `chain`; `None` for an empty chain, which selects nothing."""
+        return cls(chain) if chain else None
+
+    def includes_category_of(self, plugin: Plugin | str) -> bool:
+        """Whether a category of the chain is the plugin's."""
+        if isinstance(plugin, str):
+            return fold(plugin) in self.mapped
+        return plugin.category_key in self.categories
+
+    def plugin_status(self, plugin: Plugin | str) -> Status:
+        """What becomes of a plugin: the best that becomes of any of its tools, where they differ."""
+        key = fold(plugin) if isinstance(plugin, str) else plugin.key
+        if key in self.disabled:
+            return Status.DISABLED
+        tools = () if isinstance(plugin, str) else plugin.tools
+        if key in self.split and not isinstance(plugin, str) and tools:
+            return _best({self.tool_status(plugin, tool) for tool in tools})
+        # Where no tools are known, that one of them is named is all there is to go by.
+        if key in self.named or key in self.named_tools or self.includes_category_of(plugin):
+            return Status.ACTIVE
+        if key in self.discoverable_tools or self.discoverable.match(key):
+            return Status.DISCOVERABLE
+        return Status.HIDDEN
+
+    def tool_status(self, plugin: Plugin, tool: Tool) -> Status:
+        """What becomes of one tool."""
+        key, name = plugin.key, fold(tool.name)
+        if key in self.disabled or _matches_tool(self.disabled_tools, key, name):
+            return Status.DISABLED
+        if key in self.named or plugin.category_key in self.categories or _matches_tool(self.named_tools, key, name):
+            return Status.ACTIVE
+        if self.discoverable.match(key) or _matches_tool(self.discoverable_tools, key, name):
+            return Status.DISCOVERABLE
+        return Status.HIDDEN
+
+
+def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]) -> tuple[str, ...]:
+    """Names of what `chain` makes active, in the order and spelling of `available`, each once."""
+    selection = Selection.of(chain)
+    if selection is None:
+        return ()
+    # The inner loop of every request in somebody's agent: names looked up in sets, nothing called for most.
+    disabled, named, categories = selection.disabled, selection.named, selection.categories
+    by_name = selection.named | selection.mapped | selection.named_tools.keys()
+    split = selection.split
+    made: list[str] = []
+    for plugin in available:
+        if isinstance(plugin, str):
+            key = plugin.casefold()
+            if key not in disabled and (key in by_name):
+                made.append(plugin)
+            continue
+        key = plugin.key
+        if key in split:
+            if selection.plugin_status(plugin) is Status.ACTIVE:
+                made.append(plugin.name)
+        elif key not in disabled and (key in named or plugin.category_key in categories):
+            made.append(plugin.name)
+    return tuple(dict.fromkeys(made))
+
+
+def discoverable_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]) -> tuple[str, ...]:
+    """Names of what may be asked for under `chain`, in the order and spelling of `available`, each once."""
+    selection = Selection.of(chain)
+    if selection is None:
+        return ()
+    found = (plugin for plugin in available if selection.plugin_status(plugin) is Status.DISCOVERABLE)
+    return tuple(dict.fromkeys(plugin if isinstance(plugin, str) else plugin.name for plugin in found))
+
+
+def _best(parts: set[Status]) -> Status:
+    for status in (Status.ACTIVE, Status.DISCOVERABLE, Status.HIDDEN):
+        if status in parts:
+            return status
+    return Status.DISABLED
+
+
+def _matches_tool(entries: Mapping[str, Patterns], plugin_key: str, tool_key: str) -> bool:
+    return plugin_key in entries and entries[plugin_key].match(tool_key)
+
+
+def _tool_entries(entries: Iterable[str]) -> dict[str, Patterns]:
+    """Patterns of tool names by plugin, from the entries with a slash; plugin names may hold slashes too."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        for index, character in enumerate(entry):
+            if character == "/":
+                found.setdefault(entry[:index], []).append(entry[index + 1 :])
+    return {plugin_key: Patterns(patterns) for plugin_key, patterns in found.items()}

@@ -1,0 +1,1 @@
+"""toolbelt's files."""

@@ -1,0 +1,91 @@
+"""Writing files so that nothing is ever half-written, and where toolbelt keeps its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolbelt.errors import StorageError, ToolbeltError
+
+
+def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = True) -> None:
+    """Replace a file as a whole: readers see the old text or the new one, whatever happens meanwhile.
+
+    Args:
+        path: A link is followed, so that its target is replaced; the mode of an existing file is kept.
+        text: Written as UTF-8.
+        overwrite: Whether a file that is there may be replaced.
+
+    Raises:
+        ToolbeltError: it is there and may not be replaced, or is a folder.
+        StorageError: the disk would not; what was there is untouched.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise ToolbeltError(f"{str(path)!r} is a folder; name a file.")
+    if target.exists() and not overwrite:
+        raise ToolbeltError(f"{str(path)!r} exists already; use --force to replace it, or another name.")
+    if target.exists() and not target.is_file():
+        _write_through(target, text)  # a pipe or device such as /dev/stdout cannot be replaced
+        return
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".tmp", dir=target.parent)
+    except OSError as error:
+        raise _refused(path, error) from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(_mode_for(target))
+        if overwrite:
+            Path(temporary).replace(target)
+        else:
+            os.link(temporary, target)  # unlike a rename, fails if somebody was quicker
+            Path(temporary).unlink()
+    except FileExistsError:
+        _discard(temporary)
+        raise ToolbeltError(f"{str(path)!r} exists already; use --force to replace it, or another name.") from None
+    except OSError as error:
+        _discard(temporary)
+        raise _refused(path, error) from None
+    except BaseException:
+        _discard(temporary)
+        raise
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where what can be made again is kept: `TOOLBELT_CACHE_DIR`, else the user's cache folder."""
+    if chosen := environment.get("TOOLBELT_CACHE_DIR"):
+        return Path(chosen)
+    base = environment.get("XDG_CACHE_HOME") or environment.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "toolbelt"
+
+
+def _write_through(target: Path, text: str) -> None:
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _refused(target, error) from None
+
+
+def _mode_for(target: Path) -> int:
+    try:
+        return stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
+
+
+def _discard(temporary: str) -> None:
+    with contextlib.suppress(OSError):
+        Path(temporary).unlink()
+
+
+def _refused(path: str | os.PathLike[str], error: OSError) -> StorageError:
+    return StorageError(f"Cannot write {str(path)!r}: {error.strerror or error}. Nothing was changed.")

@@ -1,0 +1,29 @@
+"""The catalogs that come with toolbelt, wherever it is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import toolbelt
+
+CATALOG_FILE = "catalog.json"
+DEFAULT_CATALOG = "assistant"
+
+
+def datasets_folder() -> Path:
+    """Where the shipped datasets are: inside an installed package, beside it in a checkout."""
+    package = Path(toolbelt.__file__).parent
+    installed = package / "_datasets"
+    return installed if installed.is_dir() else package.parent / "datasets"
+
+
+def shipped_catalogs() -> tuple[str, ...]:
+    """Names of the shipped catalogs."""
+    folder = datasets_folder()
+    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{CATALOG_FILE}")))
+
+
+def find_shipped_catalog(name: str) -> Path | None:
+    """The file of a shipped catalog; `None` if there is none of that name."""
+    path = datasets_folder() / name / CATALOG_FILE
+    return path if name.isidentifier() and path.is_file() else None

@@ -1,0 +1,114 @@
+"""Token counts by content, kept on disk: a text counted once is never counted again.
+
+It is only a cache: if it cannot be read or written, counting goes on without it. Counts are found by a hash of
+tokenizer and text, so a changed description is simply another entry.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolbelt.catalog.tokens import TokenCounter
+
+FILE_NAME = "tokens.sqlite3"
+_CHUNK = 500  # SQLite's older limit on variables is 999
+_NOT_A_DATABASE = ("file is not a database", "malformed")
+
+
+@dataclass(frozen=True)
+class CachedTokenCounter:
+    """Counts through a cache.
+
+    Attributes:
+        counter: Counts what is not in the cache.
+        folder: Where the cache is; made if need be.
+    """
+
+    counter: TokenCounter
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The tokenizer's name."""
+        return self.counter.name
+
+    @property
+    def exact(self) -> bool:
+        """Whether the tokenizer is a real one."""
+        return self.counter.exact
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, in order; each batch is kept as soon as it is counted."""
+        keys = [self._key(text) for text in texts]
+        with _opened(self.folder / FILE_NAME) as connection:
+            known = _read(connection, keys)
+            missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+            batch = list(missing.items())
+            if batch:
+                counts = self.counter.count([text for _, text in batch])
+                counted = dict(zip(missing, counts, strict=True))
+                _write(connection, counted)
+                known.update(counted)
+        return [known[key] for key in keys]
+
+    def _key(self, text: str) -> bytes:
+        content = f"{self.counter.name}\0{text}".encode(errors="surrogatepass")
+        return hashlib.blake2b(content, digest_size=16).digest()
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection | None]:
+    connection = _connect(path)
+    try:
+        yield connection
+    finally:
+        if connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                connection.close()
+
+
+def _connect(path: Path, *, retry: bool = True) -> sqlite3.Connection | None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=2, isolation_level=None)
+    except (OSError, sqlite3.Error):
+        return None
+    try:
+        connection.execute("PRAGMA synchronous=OFF")  # losing the cache with the power loses nothing
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS counts (key BLOB PRIMARY KEY, tokens INTEGER NOT NULL) WITHOUT ROWID"
+        )
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        if retry and any(sign in str(error) for sign in _NOT_A_DATABASE):
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return _connect(path, retry=False)
+        return None
+    return connection
+
+
+def _read(connection: sqlite3.Connection | None, keys: Sequence[bytes]) -> dict[bytes, int]:
+    known: dict[bytes, int] = {}
+    if connection is None:
+        return known
+    with contextlib.suppress(sqlite3.Error):
+        for start in range(0, len(keys), _CHUNK):
+            chunk = keys[start : start + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            known.update(connection.execute(f"SELECT key, tokens FROM counts WHERE key IN ({marks})", chunk))  # noqa: S608
+    return known
+
+
+def _write(connection: sqlite3.Connection | None, counted: dict[bytes, int]) -> None:
+    if connection is None:
+        return
+    with contextlib.suppress(sqlite3.Error):
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany("INSERT OR IGNORE INTO counts VALUES (?, ?)", counted.items())
+        connection.execute("COMMIT")
