@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolbelt.errors import Finding, InvalidFileError, NotFoundError, Severity, StorageError
+from toolbelt.errors import InvalidFileError, NotFoundError, StorageError
+from toolbelt.findings import Finding, Severity
 
 if TYPE_CHECKING:
     import yaml

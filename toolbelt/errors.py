@@ -13,46 +13,10 @@ Errors carry data, so that a caller need not read the message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-
-class Severity(StrEnum):
-    """How bad a finding is: an error refuses, a warning tells."""
-
-    ERROR = "error"
-    WARNING = "warning"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong, or doubtful, in a file or a definition.
-
-    Attributes:
-        rule: Stable slug of the check, e.g. `unknown-category`.
-        severity: `error` refuses the file, `warning` does not.
-        message: One sentence that says what is wrong and what to do.
-        file: Where it was read, as the user wrote the path; `None` for what is in no file.
-        line: 1-based, `None` where it cannot be told.
-    """
-
-    rule: str
-    severity: Severity
-    message: str
-    file: str | None = None
-    line: int | None = None
-
-    @property
-    def place(self) -> str:
-        """`file:line`, as far as known."""
-        if self.file is None:
-            return ""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
-
-    def __str__(self) -> str:
-        place = f"{self.place}: " if self.file else ""
-        return f"{place}{self.severity}: {self.message} [{self.rule}]"
+if TYPE_CHECKING:
+    from toolbelt.findings import Finding
 
 
 class ToolbeltError(Exception):

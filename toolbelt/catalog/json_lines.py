@@ -17,7 +17,8 @@ from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.documents import parse_json_lines
-from toolbelt.errors import Finding, InvalidDefinitionError, InvalidFileError, Severity
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError
+from toolbelt.findings import Finding, Severity
 from toolbelt.patterns import fold
 
 _OWN_FIELDS = frozenset({"name", "description", "parameters", "annotations", "id"})

@@ -9,7 +9,7 @@ from typing import Any
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.catalog.wire_names import is_legal_wire_name
-from toolbelt.errors import Finding, Severity
+from toolbelt.findings import Finding, Severity
 
 Subject = Tool | Plugin
 MAX_DESCRIPTION = 1024

@@ -10,7 +10,8 @@ from typing import Any
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.documents import Document, Key
-from toolbelt.errors import Finding, InvalidDefinitionError, InvalidFileError, suggestion
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, suggestion
+from toolbelt.findings import Finding
 from toolbelt.patterns import fold
 
 CATALOG_KEYS = ("name", "description", "categories", "plugins", "core", "unique_names", "loadouts", "ladder")

@@ -7,14 +7,11 @@ import errno
 import io
 import os
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
+from toolbelt.cli.environment import read_dotenv
 from toolbelt.errors import InvalidFileError, ToolbeltError
 
 OK = 0
@@ -49,10 +46,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _invoke(arguments: Sequence[str]) -> int:
-    from toolbelt.cli.environment import read_dotenv
+    read_dotenv(os.environ)
     from toolbelt.cli.root import root
 
-    read_dotenv(os.environ, Path.cwd())
     result = root.main(args=list(arguments), prog_name="toolbelt", standalone_mode=False)
     return result if isinstance(result, int) else OK
 
@@ -97,6 +93,10 @@ def _system_refused(error: OSError) -> int:
 
 
 def _report_bug(error: Exception) -> int:
+    import tempfile
+    import traceback
+    from datetime import UTC, datetime
+
     text = "".join(traceback.format_exception(error))
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     place = "no log file could be written"

@@ -11,9 +11,10 @@ from toolbelt.cli.loadout_lint import exit_code, show_findings
 from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.console.screen import progress
-from toolbelt.errors import Finding, InvalidFileError
+from toolbelt.errors import InvalidFileError
+from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
-from toolbelt.loadouts.lint import lint_catalog_for_loadouts, sorted_findings
+from toolbelt.loadouts.lint import lint_catalog_for_loadouts
 
 
 @click.command(epilog="Example: toolbelt catalog lint --catalog tools.json --strict")

@@ -9,7 +9,8 @@ import click
 from toolbelt.cli.options import config_option, json_option, option
 from toolbelt.console.screen import print_json, tell
 from toolbelt.console.text import json_text, visible
-from toolbelt.stores.config import config_schema, read_config
+from toolbelt.stores.config import read_config
+from toolbelt.stores.config_schema import config_schema
 from toolbelt.stores.files import write_text
 
 

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import MutableMapping
-from pathlib import Path
-
-from toolbelt.documents import decode
 
 PREFIX = "TOOLBELT_"
+FILE_NAME = ".env"
 
 
-def read_dotenv(environment: MutableMapping[str, str], folder: Path) -> None:
+def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None:
     """Add the `TOOLBELT_…` settings of `folder/.env` that the environment does not have already.
+
+    Args:
+        environment: Added to.
+        folder: The working directory if empty.
 
     Raises:
         InvalidFileError: it is not UTF-8.
     """
-    file = folder / ".env"
-    if not file.is_file():
+    file = os.path.join(folder, FILE_NAME)  # noqa: PTH118  pathlib takes longer to load than `--help` to print
+    if not os.path.isfile(file):  # noqa: PTH113
         return
     import io
 
     from dotenv import dotenv_values
 
-    text = decode(file.read_bytes(), str(file.name))
-    for name, value in dotenv_values(stream=io.StringIO(text)).items():
+    from toolbelt.documents import read_text
+
+    for name, value in dotenv_values(stream=io.StringIO(read_text(file))).items():
         if name.startswith(PREFIX) and value is not None and name not in environment:
             environment[name] = value

@@ -13,15 +13,17 @@ import click
 
 from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
-from toolbelt.console.loadout_views import inspection_view
+from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.documents import Document
-from toolbelt.errors import InvalidFileError, Severity, ToolbeltError
+from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.findings import Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection, loadout_data
-from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions, sorted_findings
+from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.written import read_loadout
-from toolbelt.stores.config import LOADOUT_SUFFIXES, format_loadout
+from toolbelt.stores.config import LOADOUT_SUFFIXES
+from toolbelt.stores.config_schema import format_loadout
 from toolbelt.stores.files import write_text
 
 

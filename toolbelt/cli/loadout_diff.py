@@ -14,7 +14,7 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.diff import LoadoutDiff, diff_resolutions
 from toolbelt.patterns import fold
-from toolbelt.stores.config import read_loadout_definitions
+from toolbelt.stores.config_reader import read_loadout_definitions
 
 
 @click.command(

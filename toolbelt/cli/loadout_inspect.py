@@ -6,7 +6,7 @@ import click
 
 from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
-from toolbelt.console.loadout_views import decision_view, inspection_view
+from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.text import visible
 from toolbelt.errors import ToolbeltError
@@ -66,6 +66,8 @@ def why(
     """Why PLUGIN_OR_TOOL is active, discoverable, disabled or hidden under loadout NAME: the chain, rule by rule."""
     workspace = open_workspace(catalog, config, tokenizer)
     decision = workspace.resolve(name).why(plugin_or_tool)
+    from toolbelt.console.loadout_views import decision_view  # tables, which `inspect` does without
+
     if as_json:
         print_json({"loadout": name, "catalog": workspace.catalog.name, **decision_data(decision)})
     else:

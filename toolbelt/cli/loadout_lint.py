@@ -10,12 +10,12 @@ from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.console.catalog_views import findings_view
 from toolbelt.console.screen import print_json, show_view
-from toolbelt.errors import Finding, InvalidFileError, Severity
+from toolbelt.errors import InvalidFileError
+from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts.lint import (
     lint_against_catalog,
     lint_catalog_for_loadouts,
     lint_definitions,
-    sorted_findings,
 )
 
 

@@ -7,25 +7,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tokens import TokenCounter, ToolTokens, count_tool_tokens
 from toolbelt.console.screen import progress, tell, tell_findings
-from toolbelt.errors import Finding, InvalidFileError, Severity
+from toolbelt.errors import InvalidFileError
+from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.gateway.models import DEFAULT_MODELS, ModelTable
 from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.loadouts import Lineage, Resolution, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.auto import AUTO, AutoChoice, choose_loadout
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
-from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions, sorted_findings
-from toolbelt.loadouts.written import WrittenLoadout, read_loadouts
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import Config, read_config
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.shipped import DEFAULT_CATALOG
 from toolbelt.stores.token_cache import CachedTokenCounter
+
+if TYPE_CHECKING:
+    from toolbelt.loadouts.written import WrittenLoadout
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Workspace:
         document = self.catalog_file.document
         if document is None or not self.catalog.loadouts:
             return ()
+        from toolbelt.loadouts.written import read_loadouts
+
         written, findings = read_loadouts(document, "loadouts")
         if findings:
             raise InvalidFileError(findings)
@@ -87,6 +92,10 @@ class Workspace:
         self.refuse_wrong_definitions()
         self.registry.require_loadout(name)
         lineage = self.registry.trace_lineage(name)
+        if not self.written:
+            return lineage
+        from toolbelt.loadouts.lint import lint_against_catalog
+
         findings = [
             finding
             for one in self._written_in(lineage)
@@ -97,6 +106,10 @@ class Workspace:
 
     def refuse_wrong_definitions(self) -> None:
         """Raise what is wrong with the loadouts whatever the catalog."""
+        if not self.written:
+            return
+        from toolbelt.loadouts.lint import lint_definitions  # the built-in loadouts alone need no linting
+
         errors = [f for f in lint_definitions(self.written, self.registry) if f.severity is Severity.ERROR]
         if errors:
             raise InvalidFileError(sorted_findings(errors))
@@ -115,7 +128,7 @@ class Workspace:
         """The loadout that `auto` chooses for a model, counted; no inspection where nothing was chosen."""
         self.refuse_wrong_definitions()
         window = self.models.find_context_window(model)
-        tokens = self.tokens(tokenizer=find_tokenizer(model))
+        tokens = count_tokens(self.catalog, find_tokenizer(model) or self.tokenizer)
         choice = choose_loadout(window, self.catalog, self.registry, tokens)
         if choice.loadout is None:
             return None, choice
@@ -124,9 +137,13 @@ class Workspace:
             resolution = self.resolve(choice.loadout.name)
         return Inspection(resolution, tokens, self._fits(resolution, [model]), choice), choice
 
-    def tokens(self, tokenizer: str | None = None) -> ToolTokens:
-        """What every tool of the catalog costs, counted once per content and tokenizer."""
-        return count_tokens(self.catalog, tokenizer or self.tokenizer)
+    def tokens(self) -> ToolTokens:
+        """What every tool of the catalog costs."""
+        return self._tokens
+
+    @cached_property
+    def _tokens(self) -> ToolTokens:
+        return count_tokens(self.catalog, self.tokenizer)
 
     @cached_property
     def models(self) -> ModelTable:
@@ -138,14 +155,14 @@ class Workspace:
         return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
 
     def _fits(self, resolution: Resolution, models: Iterable[str]) -> tuple[ModelFit, ...]:
-        counted: dict[str, ToolTokens] = {}
+        counted = {self.tokenizer: self.tokens()}
         active = [tool.id for tool in resolution.active_tools]
         fits = []
         for model in models:
             own = find_tokenizer(model)
             tokenizer = own or self.tokenizer
             if tokenizer not in counted:
-                counted[tokenizer] = self.tokens(tokenizer)
+                counted[tokenizer] = count_tokens(self.catalog, tokenizer)
             tokens = counted[tokenizer]
             window = self.models.find_context_window(model)
             exact = own is not None and tokens.exact

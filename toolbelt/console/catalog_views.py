@@ -15,7 +15,7 @@ from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.console.bars import bar
 from toolbelt.console.screen import can_draw, severity_style
 from toolbelt.console.text import json_text, plural, visible, visible_lines
-from toolbelt.errors import Finding, Severity
+from toolbelt.findings import Finding, Severity
 
 
 def tools_view(plugins: Sequence[Plugin], tokens: ToolTokens) -> RenderableType:

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 
 from toolbelt.console.text import json_text, visible, visible_lines
-from toolbelt.errors import Finding, Severity
+from toolbelt.findings import Finding, Severity
 
 PIPED_WIDTH = 200
 """Columns where there is no terminal to ask: wide enough that a name is seldom cut."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 PRICE_TABLE = "model_prices_and_context_window_backup.json"
@@ -11,7 +11,7 @@ TOKENIZERS = "litellm_core_utils/tokenizers"
 
 def find_litellm_file(name: str) -> Path | None:
     """A file or folder inside the installed litellm package; `None` if it is not there."""
-    spec = importlib.util.find_spec("litellm")
+    spec = PathFinder.find_spec("litellm")
     if spec is None or spec.origin is None:
         return None
     path = Path(spec.origin).parent / name

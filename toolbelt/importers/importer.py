@@ -11,7 +11,8 @@ from types import MappingProxyType
 from toolbelt.catalog.json_lines import Grouping, parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.documents import Document, parse_json, parse_yaml
-from toolbelt.errors import Finding, InvalidFileError, NotFoundError, Severity
+from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.findings import Finding, Severity
 from toolbelt.importers.openapi import convert_openapi, is_openapi
 from toolbelt.importers.tool_lists import (
     convert_anthropic,

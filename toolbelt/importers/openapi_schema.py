@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
-from toolbelt.errors import Finding, suggestion
+from toolbelt.errors import suggestion
+from toolbelt.findings import Finding
 
 if TYPE_CHECKING:
     from toolbelt.documents import Document, Key
@@ -148,6 +149,7 @@ class Schemas:
         self._reading = reading
         self._siblings_count = siblings_count
         self._converted: dict[tuple[Key, ...], Schema] = {}
+        self._parts: dict[tuple[Key, ...], tuple[frozenset[str], list[Node]]] = {}
         self._names: dict[tuple[Key, ...], str] = {}
         self._nodes: dict[str, Node] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -195,18 +197,29 @@ class Schemas:
         pending = [node]
         while pending:
             current = pending.pop()
-            if current.path in seen or not isinstance(current.value, dict):
-                continue
-            seen.add(current.path)
-            if "$ref" in current.value and (target := self._reading.find_target(current)):
-                pending.append(target)
-            if isinstance(current.value.get("properties"), dict):
-                properties = current.child("properties")
-                names.update(name for name in properties.value if self._is_read_only(properties.child(name)))
-            if isinstance(current.value.get("allOf"), list):
-                parts = current.child("allOf")
-                pending.extend(parts.child(index) for index in range(len(parts.value)))
+            if current.path not in seen:
+                seen.add(current.path)
+                own, taken_in = self._read_only_parts(current)
+                names |= own
+                pending.extend(taken_in)
         return frozenset(names)
+
+    def _read_only_parts(self, node: Node) -> tuple[frozenset[str], list[Node]]:
+        """The read-only properties written at `node` itself, and the schemas it takes in."""
+        if node.path not in self._parts:
+            taken_in: list[Node] = []
+            names: frozenset[str] = frozenset()
+            value = node.value if isinstance(node.value, dict) else {}
+            if "$ref" in value and (target := self._reading.find_target(node)):
+                taken_in.append(target)
+            if isinstance(value.get("properties"), dict):
+                properties = node.child("properties")
+                names = frozenset(name for name in properties.value if self._is_read_only(properties.child(name)))
+            if isinstance(value.get("allOf"), list):
+                parts = node.child("allOf")
+                taken_in.extend(parts.child(index) for index in range(len(parts.value)))
+            self._parts[node.path] = names, taken_in
+        return self._parts[node.path]
 
     def _is_read_only(self, node: Node) -> bool:
         seen: set[tuple[Key, ...]] = set()

@@ -8,7 +8,8 @@ from typing import Any
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.documents import Document, Key
-from toolbelt.errors import Finding, InvalidDefinitionError, InvalidFileError
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError
+from toolbelt.findings import Finding
 
 Entry = Mapping[str, Any]
 Placed = tuple[tuple[Key, ...], Any]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from toolbelt.catalog import Catalog, ToolCategory
-from toolbelt.errors import Finding, Severity, suggestion
+from toolbelt.errors import suggestion
+from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.registry import ToolLoadoutRegistry
 from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
@@ -197,11 +198,6 @@ def _addresses_a_tool(entry: str, catalog: Catalog) -> bool:
         and any(matches(entry[len(plugin.name) + 1 :], tool.name) for tool in plugin.tools)
         for plugin in catalog.plugins
     )
-
-
-def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """By file and line, errors before warnings on the same line."""
-    return tuple(sorted(findings, key=lambda found: (found.file or "", found.line or 0, found.severity, found.rule)))
 
 
 _CATALOG_CHECKS: tuple[Check, ...] = (_unknown_categories, _unknown_plugins, _idle_patterns, _matches_nothing)

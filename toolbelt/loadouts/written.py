@@ -9,7 +9,8 @@ from typing import Any
 
 from toolbelt.catalog import Catalog
 from toolbelt.documents import Document, Key
-from toolbelt.errors import Finding, InvalidFileError, suggestion
+from toolbelt.errors import InvalidFileError, suggestion
+from toolbelt.findings import Finding
 from toolbelt.loadouts.auto import AUTO
 from toolbelt.loadouts.loadout import ToolLoadout
 

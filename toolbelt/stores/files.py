@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,6 +31,8 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
     if target.exists() and not target.is_file():
         _write_through(target, text)  # a pipe or device such as /dev/stdout cannot be replaced
         return
+    import tempfile  # most commands write nothing
+
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".tmp", dir=target.parent)
     except OSError as error:

@@ -1,0 +1,137 @@
+"""Reading a project's files strictly: every mistake of every file, with its line (rule L10)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from toolbelt.documents import Document, read_document
+from toolbelt.errors import InvalidFileError, suggestion
+from toolbelt.findings import Finding, sorted_findings
+from toolbelt.loadouts.written import WrittenLoadout, read_loadout, read_loadouts
+from toolbelt.stores.config import LOADOUT_SUFFIXES
+from toolbelt.stores.shipped import find_shipped_catalog
+
+CONFIG_KEYS: Mapping[str, str] = MappingProxyType(
+    {
+        "catalog": "The catalog to use: a shipped one by name, or a file, relative to this one.",
+        "tokenizer": "What counts tokens where no model says otherwise.",
+        "models": "Models to hold toolsets against: litellm names.",
+        "loadouts": "Your loadouts by name; one may shadow a built-in of that name.",
+    }
+)
+
+
+def read_loadout_definitions(path: str) -> tuple[WrittenLoadout, ...]:
+    """The loadouts of one file alone, be it a `toolbelt.yaml` or a `*.loadout.yaml`.
+
+    Raises:
+        NotFoundError: no such file.
+        InvalidFileError: every mistake in it.
+    """
+    reader = ConfigReader(Path.cwd())
+    document = reader.read(Path(path))
+    if document is not None:
+        is_config = isinstance(document.data, dict) and "loadouts" in document.data
+        if is_config or not str(path).endswith(LOADOUT_SUFFIXES):
+            reader.read_config_file(Path(path))
+        else:
+            reader.read_loadout_file(Path(path))
+    reader.refuse()
+    return tuple(reader.loadouts)
+
+
+class ConfigReader:
+    """Reads file after file, collecting what they say and what is wrong with them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.catalog: str | None = None
+        self.tokenizer: str | None = None
+        self.models: tuple[str, ...] = ()
+        self.loadouts: list[WrittenLoadout] = []
+        self.findings: list[Finding] = []
+
+    def refuse(self) -> None:
+        """Raise everything wrong that was found.
+
+        Raises:
+            InvalidFileError: if anything was.
+        """
+        if self.findings:
+            raise InvalidFileError(sorted_findings(self.findings))
+
+    def read(self, path: Path) -> Document | None:
+        """The document of a file; its mistakes are kept."""
+        try:
+            return read_document(_shown(path, self._folder))
+        except InvalidFileError as error:
+            self.findings.extend(error.findings)
+            return None
+
+    def read_config_file(self, path: Path) -> None:
+        """Everything in a `toolbelt.yaml`."""
+        document = self.read(path)
+        if document is None or document.data is None:
+            return
+        if not isinstance(document.data, dict):
+            self.findings.append(document.finding("wrong-type", "A toolbelt.yaml is a mapping."))
+            return
+        for key in document.data:
+            if key not in CONFIG_KEYS:
+                message = f"toolbelt.yaml has no key {key!r}.{suggestion(key, CONFIG_KEYS)}"
+                self.findings.append(document.finding("unknown-key", message, key))
+        self.catalog = self._catalog(document, path)
+        self.tokenizer = self._text(document, "tokenizer")
+        self.models = self._models(document)
+        if "loadouts" in document.data:
+            loadouts, findings = read_loadouts(document, "loadouts")
+            self.loadouts.extend(loadouts)
+            self.findings.extend(findings)
+
+    def read_loadout_file(self, path: Path) -> None:
+        """The one loadout of a `*.loadout.yaml`, named by its `name` or by the file."""
+        document = self.read(path)
+        if document is None:
+            return
+        data = document.data
+        if not isinstance(data, dict):
+            message = "A loadout file is a mapping with keys such as `extends` and `categories`."
+            self.findings.append(document.finding("wrong-type", message))
+            return
+        stem = path.name.removesuffix(LOADOUT_SUFFIXES[0]).removesuffix(LOADOUT_SUFFIXES[1])
+        written, findings = read_loadout(document, data.get("name", stem), data, also=("name",))
+        self.findings.extend(findings)
+        if written is not None:
+            self.loadouts.append(written)
+
+    def _catalog(self, document: Document, path: Path) -> str | None:
+        name = self._text(document, "catalog")
+        if name is None or find_shipped_catalog(name):
+            return name
+        return _shown(path.parent / name, self._folder)
+
+    def _models(self, document: Document) -> tuple[str, ...]:
+        models = document.data.get("models")
+        if models is None:
+            return ()
+        if not isinstance(models, list) or not all(isinstance(model, str) and model.strip() for model in models):
+            self.findings.append(document.finding("wrong-type", "`models` must be a list of model names.", "models"))
+            return ()
+        return tuple(models)
+
+    def _text(self, document: Document, key: str) -> str | None:
+        value = document.data.get(key)
+        if value is None or (isinstance(value, str) and value.strip()):
+            return value
+        self.findings.append(document.finding("wrong-type", f"`{key}` must be text.", key))
+        return None
+
+
+def _shown(path: Path, folder: Path) -> str:
+    """`path` as a user in `folder` would write it."""
+    absolute = path if path.is_absolute() else folder / path
+    shown = os.path.relpath(absolute, folder)
+    return str(absolute) if shown.startswith("../..") else shown

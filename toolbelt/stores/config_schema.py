@@ -1,0 +1,58 @@
+"""What may stand in a project's files, for editors; and writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbelt.catalog import ToolCategory
+from toolbelt.loadouts.written import LOADOUT_KEYS
+from toolbelt.stores.config_reader import CONFIG_KEYS
+
+
+def config_schema() -> dict[str, Any]:
+    """A JSON Schema of `toolbelt.yaml`, for editors; made of the same tables that the reader uses."""
+    properties: dict[str, Any] = {
+        "catalog": {"type": "string", "minLength": 1},
+        "tokenizer": {"type": "string", "minLength": 1},
+        "models": {"type": "array", "items": {"type": "string", "minLength": 1}},
+        "loadouts": {
+            "type": "object",
+            "propertyNames": {"minLength": 1, "not": {"const": "auto"}},
+            "additionalProperties": {"anyOf": [{"$ref": "#/$defs/loadout"}, {"type": "null"}]},
+        },
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "toolbelt.yaml",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {key: {"description": CONFIG_KEYS[key], **schema} for key, schema in properties.items()},
+        "$defs": {"loadout": _loadout_schema()},
+    }
+
+
+def _loadout_schema() -> dict[str, Any]:
+    text = {"type": "string", "minLength": 1}
+    properties: dict[str, Any] = {}
+    for key, known in LOADOUT_KEYS.items():
+        schema: dict[str, Any] = (
+            {"type": "array", "items": text, "uniqueItems": True} if known.many else {"type": "string"}
+        )
+        properties[key] = {"description": known.description, **schema}
+    # A catalog may declare further categories, so these are offered by an editor and not enforced.
+    properties["categories"]["items"] = {"anyOf": [{"enum": [str(category) for category in ToolCategory]}, text]}
+    return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+def format_loadout(name: str, keys: Mapping[str, Any]) -> str:
+    """The text of a `*.loadout.yaml`.
+
+    Args:
+        name: Of the loadout.
+        keys: Its definition, under the keys of a loadout.
+    """
+    import yaml
+
+    text: str = yaml.safe_dump({"name": name, **keys}, allow_unicode=True, sort_keys=False, width=100)
+    return text
