@@ -166,7 +166,8 @@ def _models_section(models: Iterable[ModelFit], screen: Console) -> list[Rendera
         share.pad_right(share_width - share.cell_len)
         line.append_text(share).append(f"{'' if fit.fraction is None else percent(fit.fraction):>6}  ")
         line.append(f"{fit.verdict.value.replace('_', ' '):<14}", style)
-        line.append(f"{'' if fit.exact else '~'}{fit.tokenizer}", "bright_black")
+        if screen.width >= width + share_width + 62:
+            line.append(f"{'' if fit.exact else '~'}{fit.tokenizer}", "bright_black")
         lines.append(line)
     return lines
 

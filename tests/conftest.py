@@ -1,0 +1,32 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+"""Public catalogues beside the checkout; tests that want them are skipped where they are not."""
+
+needs_shared_data = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no public catalogues beside the checkout")
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache folder for the whole run: what is counted once need not be again."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No setting of the machine reaches a test, and no test leaves anything behind in the user's cache."""
+    for name in list(os.environ):
+        if name.startswith("TOOLBELT_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("TOOLBELT_CACHE_DIR", str(shared_cache))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    yield
