@@ -152,6 +152,7 @@ class Schemas:
         self._parts: dict[tuple[Key, ...], tuple[frozenset[str], list[Node]]] = {}
         self._names: dict[tuple[Key, ...], str] = {}
         self._nodes: dict[str, Node] = {}
+        self._edges: dict[str, frozenset[str]] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._definitions: dict[frozenset[str], FrozenDict] = {}
 
@@ -311,8 +312,13 @@ class Schemas:
 
     def _reach(self, name: str) -> frozenset[str]:
         if name not in self._reached:
-            self._reached[name] = _closure([name], lambda each: self._references(self.definition(each)))
+            self._reached[name] = _closure([name], self._targets)
         return self._reached[name]
+
+    def _targets(self, name: str) -> frozenset[str]:
+        if name not in self._edges:
+            self._edges[name] = self._references(self.definition(name))
+        return self._edges[name]
 
     def _references(self, schema: Schema, *, in_place: bool = False) -> frozenset[str]:
         """Names in `$defs` that `schema` refers to; `in_place`: only those for the same value."""
