@@ -7,11 +7,12 @@ All mistakes of a text are reported together.
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
 Key = str | int
 MAX_DEPTH = 100
 """Levels of nesting; real schemas stay below 20."""
-_SURROGATE_ESCAPE = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_BLOCK_NESTING = re.compile(r"(?:- ?){200}| {400}|\t{400}")
+_BLOCK_NESTING = r"[-?: \t]{400}"
+_HALF_PAIR = "Half a surrogate pair is no character."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Document:
     """A parsed text.
 
@@ -48,7 +48,9 @@ class Document:
     def find_line(self, *keys: Key) -> int | None:
         """1-based line of the value under `keys`, or of the nearest thing around it that is known."""
         if not self.lines and self._text:
-            self.lines.update(_lines_of_json(self._text, self.source))
+            from toolbelt.json_places import locate_json
+
+            self.lines.update(locate_json(self._text)[0])
         for end in range(len(keys), 0, -1):
             if (line := self.lines.get(keys[:end])) is not None:
                 return line
@@ -112,19 +114,22 @@ def parse_json(text: str, source: str) -> Document:
     Raises:
         InvalidFileError: every mistake found.
     """
-    duplicates: list[str] = []
+    has_duplicates = has_odd_numbers = False
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal has_duplicates
         made = dict(pairs)
-        if len(made) != len(pairs):
-            duplicates.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        has_duplicates = has_duplicates or len(made) != len(pairs)
         return made
 
-    def refuse(word: str) -> Any:
-        raise ValueError(f"{word} is no JSON value")
+    def number(word: str) -> float:
+        nonlocal has_odd_numbers
+        value = float(word)
+        has_odd_numbers = has_odd_numbers or not math.isfinite(value)
+        return value
 
     try:
-        data = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+        data = json.loads(text, object_pairs_hook=unique, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
         message = f"Not JSON: {error.msg} (column {error.colno})."
         raise InvalidFileError([Finding("syntax", Severity.ERROR, message, source, error.lineno)]) from None
@@ -132,17 +137,21 @@ def parse_json(text: str, source: str) -> Document:
         raise InvalidFileError([_too_deep(source)]) from None
     except ValueError as error:
         raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not JSON: {error}.", source)]) from None
+    document = Document(data, source, text)
+    if _depth_exceeds(data, MAX_DEPTH):
+        raise InvalidFileError([_too_deep(source)])
     findings: list[Finding] = []
-    if duplicates:
-        findings.extend(_locate_duplicates(text, source, duplicates))
-    findings.extend(_check_json_values(data, text, source))
+    if has_duplicates:
+        findings.extend(_repeated_keys(text, source))
+    if has_odd_numbers or "\\ud" in text or "\\uD" in text or _has_surrogate(text):
+        findings.extend(_check_json_values(document))
     if findings:
-        raise InvalidFileError(findings)
-    return Document(data, source, text)
+        raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
+    return document
 
 
 def parse_json_lines(text: str, source: str) -> Iterator[tuple[int, Any, Finding | None]]:
-    """One `(line number, value, None)` per line that holds something, or `(line number, None, finding)`."""
+    """One `(line number, value, None)` per line that holds something, or `(line number, None, finding)` per mistake."""
     # Not splitlines(): U+2028 and its like may stand raw inside a JSON string.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -150,8 +159,8 @@ def parse_json_lines(text: str, source: str) -> Iterator[tuple[int, Any, Finding
         try:
             yield number, parse_json(line, source).data, None
         except InvalidFileError as error:
-            first = error.findings[0]
-            yield number, None, Finding(first.rule, first.severity, first.message, source, number)
+            for found in error.findings:
+                yield number, None, Finding(found.rule, found.severity, found.message, source, number)
 
 
 def parse_yaml(text: str, source: str) -> Document:
@@ -192,11 +201,11 @@ class _YamlBuilder:
             # Anchors that refer to anchors multiply: nine lines can stand for a billion values.
             message = "Aliases expand to far more than is written here; write it out."
             raise InvalidFileError([self._finding("alias-bomb", message, line)])
-        if len(path) > MAX_DEPTH:
-            raise InvalidFileError([_too_deep(self._source, line)])
         kind = type(node).__name__
         if kind == "ScalarNode":
             return self._scalar(node, line)
+        if len(path) >= MAX_DEPTH:
+            raise InvalidFileError([_too_deep(self._source, line)])
         if id(node) in self._open:
             raise InvalidFileError([self._finding("alias-cycle", "An alias refers to what contains it.", line)])
         self._open.add(id(node))
@@ -233,8 +242,8 @@ class _YamlBuilder:
     def _scalar(self, node: yaml.Node, line: int) -> Any:
         tag = node.tag.removeprefix("tag:yaml.org,2002:")
         if tag in ("str", "timestamp", "value", "merge"):
-            if _SURROGATE.search(node.value):
-                self.findings.append(self._finding("bad-character", "Half a surrogate pair is no character.", line))
+            if _has_surrogate(node.value):
+                self.findings.append(self._finding("bad-character", _HALF_PAIR, line))
             return node.value
         if tag not in ("null", "bool", "int", "float"):
             message = f"The tag {node.tag!r} is not read; write plain values."
@@ -242,10 +251,10 @@ class _YamlBuilder:
             return None
         try:
             value = self._loader.construct_object(node)
-        except ValueError as error:
-            self.findings.append(self._finding("syntax", f"Not a {tag}: {error}.", line))
+        except (ValueError, LookupError, ArithmeticError):
+            self.findings.append(self._finding("syntax", f"Not a value of the type {tag}: {node.value!r}.", line))
             return None
-        if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        if isinstance(value, float) and not math.isfinite(value):
             self.findings.append(self._finding("not-json", f"{node.value} has no form in JSON.", line))
         return value
 
@@ -258,10 +267,21 @@ class _YamlBuilder:
         return Finding(rule, Severity.ERROR, message, self._source, line)
 
 
+@functools.cache
+def with_json_numbers(yaml_class: Any) -> Any:
+    """A loader or dumper for which `1e5` is the number it is in JSON, and not the text that YAML 1.1 makes of it."""
+    made: Any = type(yaml_class.__name__, (yaml_class,), {})
+    pattern = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][-+]?[0-9]+")
+    made.add_implicit_resolver("tag:yaml.org,2002:float", pattern, list("-0123456789"))
+    return made
+
+
 def _compose(text: str, source: str) -> tuple[yaml.Node | None, Any]:
     import yaml  # a JSON catalog must not pay for it
 
-    loader_class: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader_class = with_json_numbers(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    if _has_surrogate(text):
+        raise InvalidFileError([_bad_character(text, next(filter(_has_surrogate, text)), source)])
     try:
         _refuse_hostile_nesting(text, source, loader_class)
         loader = loader_class(text)
@@ -271,6 +291,8 @@ def _compose(text: str, source: str) -> tuple[yaml.Node | None, Any]:
         problem = " ".join(part for part in (error.context, error.problem) if part)
         line = mark.line + 1 if mark else None
         raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not YAML: {problem}.", source, line)]) from None
+    except yaml.reader.ReaderError as error:
+        raise InvalidFileError([_bad_character(text, chr(error.character), source)]) from None
     except yaml.YAMLError as error:
         first = str(error).splitlines()[0]
         raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not YAML: {first}.", source)]) from None
@@ -280,7 +302,7 @@ def _compose(text: str, source: str) -> tuple[yaml.Node | None, Any]:
 
 def _refuse_hostile_nesting(text: str, source: str, loader_class: Any) -> None:
     """The composer recurses in C, where ten thousand brackets end the process; events come without recursion."""
-    if text.count("[") + text.count("{") < 500 and not _BLOCK_NESTING.search(text):
+    if text.count("[") + text.count("{") < 500 and not re.search(_BLOCK_NESTING, text):
         return
     import yaml
 
@@ -295,48 +317,55 @@ def _refuse_hostile_nesting(text: str, source: str, loader_class: Any) -> None:
             depth -= 1
 
 
+def _bad_character(text: str, character: str, source: str) -> Finding:
+    line = text.count("\n", 0, text.index(character)) + 1
+    message = f"The character {character!r} may not stand in YAML; leave it out, or write its escape in quotes."
+    if _has_surrogate(character):
+        message = _HALF_PAIR
+    return Finding("bad-character", Severity.ERROR, message, source, line)
+
+
 def _too_deep(source: str, line: int | None = None) -> Finding:
     return Finding("too-deep", Severity.ERROR, f"Nested more than {MAX_DEPTH} levels deep.", source, line)
 
 
-def _lines_of_json(text: str, source: str) -> Mapping[tuple[Key, ...], int]:
-    # JSON is YAML but for rare spellings; only looked at when a finding needs its line.
+def _repeated_keys(text: str, source: str) -> Iterator[Finding]:
+    from toolbelt.json_places import locate_json
+
+    for line, key in locate_json(text)[1]:
+        yield Finding("duplicate-key", Severity.ERROR, f"The key {key!r} stands here twice.", source, line)
+
+
+def _check_json_values(document: Document) -> Iterator[Finding]:
+    pending: list[tuple[tuple[Key, ...], Any]] = [((), document.data)]
+    while pending:
+        place, value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(((*place, key), item) for key, item in value.items())
+            if any(_has_surrogate(key) for key in value):
+                yield document.finding("bad-character", _HALF_PAIR, *place)
+        elif isinstance(value, list):
+            pending.extend(((*place, index), item) for index, item in enumerate(value))
+        elif isinstance(value, str) and _has_surrogate(value):
+            yield document.finding("bad-character", _HALF_PAIR, *place)
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield document.finding("not-json", f"{value} has no form in JSON.", *place)
+
+
+def _has_surrogate(text: str) -> bool:
+    """Whether `text` has half a surrogate pair, which no file can hold."""
+    if text.isascii():
+        return False
     try:
-        return parse_yaml(text, source).lines
-    except InvalidFileError:
-        return {(): 1}
-
-
-def _locate_duplicates(text: str, source: str, keys: list[str]) -> list[Finding]:
-    try:
-        parse_yaml(text, source)
-    except InvalidFileError as error:
-        found = [finding for finding in error.findings if finding.rule == "duplicate-key"]
-        if found:
-            return found
-    return [Finding("duplicate-key", Severity.ERROR, f"The key {key!r} stands here twice.", source) for key in keys]
-
-
-def _check_json_values(data: Any, text: str, source: str) -> Iterator[Finding]:
-    if _SURROGATE_ESCAPE.search(text) or _SURROGATE.search(text):
-        pending = [data]
-        while pending:
-            value = pending.pop()
-            if isinstance(value, dict):
-                pending.extend(value)
-                pending.extend(value.values())
-            elif isinstance(value, list):
-                pending.extend(value)
-            elif isinstance(value, str) and _SURROGATE.search(value):
-                yield Finding("bad-character", Severity.ERROR, "Half a surrogate pair is no character.", source)
-                return
-    if _depth_exceeds(data, MAX_DEPTH):
-        yield _too_deep(source)
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _depth_exceeds(data: Any, limit: int) -> bool:
     level = [data]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         level = [
             child
             for value in level

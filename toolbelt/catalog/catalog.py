@@ -16,6 +16,8 @@ from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
 from toolbelt.patterns import fold
 
+_RUNG_KEYS = frozenset({"loadout", "min_window"})
+
 
 @dataclass(frozen=True)
 class Catalog:
@@ -33,7 +35,9 @@ class Catalog:
         unique_names: Promise that no two tools share a bare name (rule T5); held at construction.
 
     Raises:
-        InvalidDefinitionError: plugins or ids repeat, a core tool is not there, or the promise is broken.
+        InvalidDefinitionError: plugins, categories or ids repeat, a rung is none, or the promise is broken.
+        NotFoundError: a core tool is not there.
+        AmbiguousNameError: a core tool is named by what several bear.
     """
 
     plugins: tuple[Plugin, ...] = ()
@@ -55,10 +59,12 @@ class Catalog:
             raise InvalidDefinitionError(
                 f"Catalog {self.name!r} promises unique tool names; these repeat: {', '.join(sorted(shared))}."
             )
+        if twice := _repeated(fold(name) for name in self.categories):
+            raise InvalidDefinitionError(f"Categories must be unique, ignoring case: {', '.join(sorted(twice))}.")
         object.__setattr__(self, "categories", _all_categories(self.categories, self.plugins))
         object.__setattr__(self, "core", tuple(self.get_tool(reference).id for reference in self.core))
         object.__setattr__(self, "loadouts", freeze(self.loadouts))
-        object.__setattr__(self, "ladder", tuple(_rung(entry) for entry in self.ladder))
+        object.__setattr__(self, "ladder", tuple(make_rung(entry) for entry in self.ladder))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Catalog:
@@ -177,9 +183,16 @@ def _all_categories(declared: Mapping[str, str], plugins: Iterable[Plugin]) -> F
     return FrozenDict(made)
 
 
-def _rung(entry: Any) -> FrozenDict:
-    if isinstance(entry, str):
-        return FrozenDict(loadout=entry, min_window=0)
-    if isinstance(entry, Mapping) and isinstance(entry.get("loadout"), str):
-        return FrozenDict(loadout=entry["loadout"], min_window=int(entry.get("min_window", 0)))
-    raise InvalidDefinitionError(f"A rung of a ladder names a loadout, not {entry!r}.")
+def make_rung(entry: Any) -> FrozenDict:
+    """A rung of a ladder: the name of a loadout, or `{"loadout": name, "min_window": tokens}`.
+
+    Raises:
+        InvalidDefinitionError: it is neither.
+    """
+    rung = {"loadout": entry} if isinstance(entry, str) else entry
+    if not isinstance(rung, Mapping) or not isinstance(rung.get("loadout"), str) or rung.keys() - _RUNG_KEYS:
+        raise InvalidDefinitionError(f"A rung of a ladder has a `loadout` and a `min_window`, unlike {entry!r}.")
+    window = rung.get("min_window", 0)
+    if type(window) is not int or window < 0:
+        raise InvalidDefinitionError(f"The `min_window` of a rung is a number of tokens, not {window!r}.")
+    return FrozenDict(loadout=rung["loadout"], min_window=window)

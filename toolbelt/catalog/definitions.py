@@ -11,6 +11,7 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tool import Tool
 
 Definition = dict[str, Any]
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def openai_definition(tool: Tool, wire_name: str) -> Definition:
@@ -52,7 +53,7 @@ DEFINITION_FORMATS: Mapping[str, Callable[[Tool, str], Definition]] = MappingPro
 
 def definition_text(definition: Definition) -> str:
     """The definition as it travels: compact JSON, nothing escaped that need not be."""
-    return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
+    return _COMPACT.encode(definition)
 
 
 def export_definitions(tools: Iterable[Tool], wire_names: Mapping[str, str], form: str) -> Any:

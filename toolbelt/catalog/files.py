@@ -25,13 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from toolbelt.catalog.catalog import Catalog
-from toolbelt.catalog.categories import CATEGORY_DESCRIPTIONS
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.documents import read_document, read_text
-from toolbelt.patterns import fold
+from toolbelt.documents import read_document, read_text, with_json_numbers
 
 
 def read_catalog(path: str | os.PathLike[str]) -> CatalogFile:
@@ -57,20 +55,19 @@ def format_catalog(catalog: Catalog, syntax: str) -> str:
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     import yaml
 
-    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
     text: str = yaml.dump(data, Dumper=dumper, allow_unicode=True, sort_keys=False, width=110)
     return text
 
 
 def catalog_data(catalog: Catalog) -> dict[str, Any]:
     """The document of a catalog as plain values; what is empty is left out."""
-    declared = {
-        name: description for name, description in catalog.categories.items() if not _is_default(name, description)
-    }
+    # What its plugins alone would give, in the same order, need not be written.
+    is_derived = list(catalog.categories.items()) == list(Catalog(catalog.plugins).categories.items())
     data = {
         "name": catalog.name,
         "description": catalog.description,
-        "categories": declared,
+        "categories": {} if is_derived else dict(catalog.categories),
         "core": list(catalog.core),
         "unique_names": catalog.unique_names,
         "loadouts": thaw(catalog.loadouts),
@@ -102,7 +99,3 @@ def tool_data(tool: Tool) -> dict[str, Any]:
         "extra": thaw(tool.extra),
     }
     return {key: value for key, value in data.items() if value or key == "name"}
-
-
-def _is_default(name: str, description: str) -> bool:
-    return CATEGORY_DESCRIPTIONS.get(fold(name)) == description

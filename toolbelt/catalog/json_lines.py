@@ -25,7 +25,7 @@ _OWN_FIELDS = frozenset({"name", "description", "parameters", "annotations", "id
 _SCHEMA_FIELDS = ("parameters", "inputSchema", "input_schema")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grouping:
     """Which field of a line names the plugin and which the category.
 
@@ -110,6 +110,7 @@ class _Rows:
         self._tools: dict[str, list[Tool]] = {}
         self._names: dict[str, str] = {}
         self._categories: dict[str, list[str]] = {}
+        self._respelled: dict[str, dict[str, None]] = {}
         self.lines: dict[str, int] = {}
         self.findings: list[Finding] = []
 
@@ -119,7 +120,14 @@ class _Rows:
             self._refuse("wrong-type", f"{self._grouping.plugin!r} must be text to name a plugin.", number)
             return
         # Plugin names ignore case, so two spellings are one plugin, under the first.
-        plugin = self._names.setdefault(fold(label or self._name), label or self._name)
+        spelled = label or self._name
+        plugin = self._names.setdefault(fold(spelled), spelled)
+        if spelled != plugin:
+            self._respelled.setdefault(plugin, {})[spelled] = None
+        category = row.get(self._grouping.category) if self._grouping.category else None
+        if category is not None and not _is_label(category):
+            self._refuse("wrong-type", f"{self._grouping.category!r} must be text to name a category.", number)
+            return
         try:
             tool = _tool(row, plugin, dropped=(self._grouping.plugin, self._grouping.category))
         except InvalidDefinitionError as error:
@@ -131,16 +139,19 @@ class _Rows:
             return
         self.lines[tool.id] = number
         self._tools.setdefault(plugin, []).append(tool)
-        category = row.get(self._grouping.category) if self._grouping.category else None
-        if _is_label(category) and category not in self._categories.setdefault(plugin, []):
-            self._categories[plugin].append(str(category))
+        if category is not None and category not in self._categories.setdefault(plugin, []):
+            self._categories[plugin].append(category)
 
     def plugins(self) -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
-        """The plugins, and a note for each whose lines disagree about the category."""
+        """The plugins, and a note for each whose lines disagree about the category or the spelling."""
         notes = [
             f"plugin {plugin!r} has several categories ({', '.join(categories)}); the first is taken"
             for plugin, categories in self._categories.items()
             if len(categories) > 1
+        ]
+        notes += [
+            f"plugin {plugin!r} is also spelled {', '.join(map(repr, others))}; taken as one"
+            for plugin, others in self._respelled.items()
         ]
         made = tuple(
             Plugin(name=plugin, tools=tuple(tools), category=next(iter(self._categories.get(plugin, ())), None))
@@ -155,9 +166,11 @@ class _Rows:
 def _tool(row: Mapping[str, Any], plugin: str, dropped: Iterable[str | None]) -> Tool:
     schema_field = next((field for field in _SCHEMA_FIELDS if field in row), "parameters")
     gone = {*_OWN_FIELDS, *dropped, schema_field}
-    kept = row.get("extra")
+    kept = _given(row, "extra", {})
+    if not isinstance(kept, Mapping):
+        raise InvalidDefinitionError(f"The extra of tool {row['name']!r} must be a mapping.")
     extra = {
-        **(kept if isinstance(kept, Mapping) else {}),
+        **kept,
         **{key: value for key, value in row.items() if key not in gone and key != "extra"},
     }
     tool_id = row.get("id")
@@ -165,13 +178,18 @@ def _tool(row: Mapping[str, Any], plugin: str, dropped: Iterable[str | None]) ->
         raise InvalidDefinitionError(f"`id` must be text that is not blank, not {tool_id!r}.")
     return Tool(
         name=row["name"],
-        description=row.get("description") or "",
-        parameters=row.get(schema_field) or {},
-        annotations=row.get("annotations") or {},
+        description=_given(row, "description", ""),
+        parameters=_given(row, schema_field, {}),
+        annotations=_given(row, "annotations", {}),
         plugin=plugin,
         id=tool_id or "",
         extra=extra,
     )
+
+
+def _given(row: Mapping[str, Any], key: str, default: Any) -> Any:
+    value = row.get(key)
+    return default if value is None else value
 
 
 def _is_label(value: object) -> bool:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolbelt.catalog.catalog import Catalog
+from toolbelt.catalog.catalog import Catalog, make_rung
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.documents import Document, Key
-from toolbelt.errors import InvalidDefinitionError, InvalidFileError, suggestion
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError, suggestion
 from toolbelt.findings import Finding
 from toolbelt.patterns import fold
 
 CATALOG_KEYS = ("name", "description", "categories", "plugins", "core", "unique_names", "loadouts", "ladder")
 PLUGIN_KEYS = ("name", "description", "category", "tools")
 TOOL_KEYS = ("name", "description", "parameters", "annotations", "id", "extra")
+_TOOL_TYPES: tuple[tuple[str, type, str], ...] = (
+    ("name", str, "text"),
+    ("description", str, "text"),
+    ("parameters", dict, "a mapping, a JSON Schema"),
+    ("annotations", dict, "a mapping"),
+    ("extra", dict, "a mapping"),
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CatalogFile:
     """A catalog with where it came from.
 
@@ -43,7 +50,8 @@ class CatalogFile:
         """1-based line where a tool, or a plugin's first tool, stands."""
         if isinstance(subject, Plugin):
             index = next((i for i, plugin in enumerate(self.catalog.plugins) if plugin.name == subject.name), None)
-            if self.document is not None and self.places and index is not None:
+            data = None if self.document is None else self.document.data
+            if self.document is not None and isinstance(data, dict) and "plugins" in data and index is not None:
                 return self.document.find_line("plugins", index)
             return self.find_line(subject.tools[0]) if subject.tools else None
         if subject.id in self.lines:
@@ -83,21 +91,45 @@ class _Reader:
             "loadouts": self._typed(data, "loadouts", dict, "a mapping of loadouts"),
             "ladder": self._typed(data, "ladder", list, "a list of loadouts"),
         }
+        for index, rung in enumerate(fields["ladder"]):
+            self._try(make_rung, rung, "ladder", index)
+        found_before = len(self._findings)
         plugins = tuple(self._plugins(data["plugins"]))
+        # Where a tool was refused, a core tool may be missing for that reason alone.
+        if len(self._findings) == found_before and (fields["core"] or fields["unique_names"]):
+            self._check_whole(Catalog(plugins), fields)
         if not self._findings:
-            try:
-                catalog = Catalog(plugins=plugins, **fields)
-                return CatalogFile(catalog, self._document.source, document=self._document, places=self._places)
-            except (InvalidDefinitionError, LookupError, TypeError, ValueError) as error:
-                self._add("invalid-catalog", str(error))
+            catalog = Catalog(plugins=plugins, **fields)
+            return CatalogFile(catalog, self._document.source, document=self._document, places=self._places)
         raise InvalidFileError(sorted(self._findings, key=lambda finding: finding.line or 0))
 
     def _categories(self, data: dict[str, Any]) -> dict[str, str]:
         categories: dict[str, Any] = self._typed(data, "categories", dict, "a mapping of category to description")
+        spelled: dict[str, str] = {}
         for name, description in categories.items():
+            if (before := spelled.setdefault(fold(name), name)) != name:
+                message = f"Category {name!r} stands here again, after {before!r}; names ignore case."
+                self._add("duplicate-category", message, "categories", name)
             if not isinstance(description, str):
                 self._add("wrong-type", f"The description of category {name!r} must be text.", "categories", name)
         return categories
+
+    def _check_whole(self, catalog: Catalog, fields: Mapping[str, Any]) -> None:
+        """What can only be told from all the tools together."""
+        for index, reference in enumerate(fields["core"]):
+            if isinstance(reference, str):
+                self._try(catalog.get_tool, reference, "core", index)
+            else:
+                self._add("wrong-type", f"A core tool is named by text, not {reference!r}.", "core", index)
+        for name, tool_ids in catalog.shared_names.items() if fields["unique_names"] else ():
+            message = f"The tool name {name!r} stands here again, though `unique_names` promises that none does."
+            self._add("repeated-name", message, *self._places[tool_ids[1]])
+
+    def _try(self, make: Callable[[Any], object], value: Any, *path: Key) -> None:
+        try:
+            make(value)
+        except ToolbeltError as error:
+            self._add("invalid-catalog", str(error), *path)
 
     def _plugins(self, entries: Any) -> Iterator[Plugin]:
         if not isinstance(entries, list):
@@ -109,35 +141,42 @@ class _Reader:
                 yield plugin
 
     def _plugin(self, entry: Any, *path: Key) -> Plugin | None:
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            self._add("wrong-type", "A plugin is a mapping with a `name` and `tools`.", *path)
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"].strip():
+            self._add("wrong-type", "A plugin is a mapping with a `name`, which is not blank, and `tools`.", *path)
             return None
         self._check_keys(entry, PLUGIN_KEYS, "plugin", *path)
         name = entry["name"]
-        if (before := self._plugin_names.setdefault(fold(name), name)) is not name:
-            self._add(
-                "duplicate-plugin", f"Plugin {name!r} stands here again, after {before!r}; names ignore case.", *path
-            )
+        if (before := self._plugin_names.get(fold(name))) is not None:
+            message = f"Plugin {name!r} stands here again, after {before!r}; names ignore case."
+            self._add("duplicate-plugin", message, *path)
+        self._plugin_names.setdefault(fold(name), name)
+        found_before = len(self._findings)
+        category = self._typed(entry, "category", str, "text", *path)
+        description = self._typed(entry, "description", str, "text", *path)
+        is_sound = len(self._findings) == found_before
         raw_tools = self._typed(entry, "tools", list, "a list", *path)
         tools = [tool for i, raw in enumerate(raw_tools) if (tool := self._tool(raw, name, *path, "tools", i))]
+        if not is_sound:
+            return None
+        own = None if entry.get("category") is None else category
         try:
-            return Plugin(
-                name=name,
-                tools=tuple(tools),
-                category=entry.get("category"),
-                description=self._typed(entry, "description", str, "text", *path),
-            )
+            return Plugin(name=name, tools=tuple(tools), category=own, description=description)
         except InvalidDefinitionError as error:
             self._add("invalid-plugin", str(error), *path)
             return None
 
     def _tool(self, entry: Any, plugin: str, *path: Key) -> Tool | None:
-        if not isinstance(entry, dict) or "name" not in entry:
+        if not isinstance(entry, dict) or entry.get("name") is None:
             self._add("wrong-type", "A tool is a mapping with a `name`.", *path)
             return None
         self._check_keys(entry, TOOL_KEYS, "tool", *path)
         if "id" in entry and not (isinstance(entry["id"], str) and entry["id"].strip()):
             self._add("wrong-type", "`id` must be text that is not blank.", *path, "id")
+            return None
+        found_before = len(self._findings)
+        for key, kind, wanted in _TOOL_TYPES:
+            self._typed(entry, key, kind, wanted, *path)
+        if len(self._findings) > found_before:
             return None
         given = {key: value for key, value in entry.items() if key in TOOL_KEYS and value is not None}
         try:

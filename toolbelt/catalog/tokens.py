@@ -38,7 +38,7 @@ class TokenCounter(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EstimateCounter:
     """A rule of thumb for where no tokenizer can be had: four UTF-8 bytes a token."""
 
@@ -50,7 +50,7 @@ class EstimateCounter:
         return [(len(text.encode(errors="replace")) + 3) // 4 for text in texts]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolTokens:
     """The cost of every tool of a catalog.
 
@@ -76,11 +76,24 @@ class ToolTokens:
         return sum(self.by_id[tool_id] for tool_id in tool_ids)
 
 
-def count_tool_tokens(catalog: Catalog, counter: TokenCounter, form: str = "openai") -> ToolTokens:
-    """Count every tool of a catalog once, as `form` sends it."""
+def render_definitions(catalog: Catalog, form: str = "openai") -> tuple[str, ...]:
+    """Every tool of a catalog as `form` sends it, in catalog order."""
     render = DEFINITION_FORMATS[form]
     wire_names = catalog.wire_names
-    texts = [definition_text(render(tool, wire_names[tool.id])) for tool in catalog.tools]
-    counts = counter.count(texts)
+    return tuple(definition_text(render(tool, wire_names[tool.id])) for tool in catalog.tools)
+
+
+def count_tool_tokens(
+    catalog: Catalog, counter: TokenCounter, form: str = "openai", *, rendered: Sequence[str] | None = None
+) -> ToolTokens:
+    """Count every tool of a catalog.
+
+    Args:
+        catalog: Counted whole.
+        counter: What counts.
+        form: Whose format, a key of `DEFINITION_FORMATS`.
+        rendered: What `render_definitions` gives, for who counts the same with several counters.
+    """
+    counts = counter.count(render_definitions(catalog, form) if rendered is None else rendered)
     by_id = {tool.id: count for tool, count in zip(catalog.tools, counts, strict=True)}
     return ToolTokens(by_id, counter.name, counter.exact, form)

@@ -49,6 +49,9 @@ class Tool:
             raise InvalidDefinitionError(f"A tool's name must be text that is not blank, not {self.name!r}.")
         if not isinstance(self.description, str):
             raise InvalidDefinitionError(f"The description of tool {self.name!r} must be text.")
+        for part, value in (("plugin", self.plugin), ("id", self.id or None)):
+            if value is not None and (not isinstance(value, str) or not value.strip()):
+                raise InvalidDefinitionError(f"The {part} of tool {self.name!r} must be text that is not blank.")
         for part in ("parameters", "annotations", "extra"):
             value = getattr(self, part)
             if not isinstance(value, Mapping):

@@ -23,6 +23,7 @@ INTERRUPTED = 130
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code; nothing is raised."""
+    _open_missing_streams()
     _make_streams_forgiving()
     try:
         code = _invoke(arguments)
@@ -30,7 +31,8 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _reader_left()
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return error.exit_code
     except ToolbeltError as error:
         _show_error(error)
@@ -53,6 +55,13 @@ def _invoke(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else OK
 
 
+def _open_missing_streams() -> None:
+    """A caller may have closed any of them (`toolbelt … >&-`), and Python has `None` for it then."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  pathlib is slow to load
+
+
 def _make_streams_forgiving() -> None:
     """A terminal or file that cannot show a character gets its code, not a crash."""
     for stream in (sys.stdout, sys.stderr):
@@ -65,7 +74,8 @@ def _show_error(error: ToolbeltError) -> None:
     from toolbelt.console.text import plural, visible
 
     if isinstance(error, InvalidFileError):
-        tell_findings(error.findings)
+        with contextlib.suppress(OSError):
+            tell_findings(error.findings)
         _say(f"{plural(len(error.findings), 'finding')}; nothing was done.")
     else:
         _say(visible(str(error)))
@@ -85,8 +95,10 @@ def _reader_left() -> int:
 
 
 def _system_refused(error: OSError) -> int:
-    place = f" ({error.filename})" if error.filename else ""
+    place = f" ({ascii(error.filename)[:200]})" if error.filename else ""
     _say(f"the system refused: {error.strerror or error}{place}")
+    if error.errno == errno.ENAMETOOLONG:
+        return USAGE
     if error.errno == errno.ENOSPC:
         _reader_left()
     return INFRASTRUCTURE

@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.files import format_catalog
+from toolbelt.catalog.files import catalog_data, format_catalog
 from toolbelt.catalog.json_lines import Grouping
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import print_json, tell
@@ -68,12 +68,11 @@ def import_command(
     for note in made.notes:
         tell(note)
     _report(catalog, label)
-    syntax = "yaml" if output is not None and not output.lower().endswith(".json") else "json"
-    formatted = format_catalog(catalog, syntax)
     if output is None:
-        sys.stdout.write(formatted)
+        print_json(catalog_data(catalog))
         return
-    write_text(output, formatted, overwrite=force)
+    syntax = "json" if output.lower().endswith(".json") else "yaml"
+    write_text(output, format_catalog(catalog, syntax), overwrite=force)
     tell(f"wrote {output}; look at it with: toolbelt catalog stats --catalog {output}")
     if as_json:
         counts = {"plugins": len(catalog.plugins), "tools": len(catalog.tools)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import MutableMapping
 
+from toolbelt.errors import ToolbeltError
+
 PREFIX = "TOOLBELT_"
 FILE_NAME = ".env"
 
@@ -18,6 +20,7 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None
 
     Raises:
         InvalidFileError: it is not UTF-8.
+        ToolbeltError: a value that no environment can hold.
     """
     file = os.path.join(folder, FILE_NAME)  # noqa: PTH118  pathlib takes longer to load than `--help` to print
     if not os.path.isfile(file):  # noqa: PTH113
@@ -30,4 +33,6 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None
 
     for name, value in dotenv_values(stream=io.StringIO(read_text(file))).items():
         if name.startswith(PREFIX) and value is not None and name not in environment:
+            if "\0" in value:
+                raise ToolbeltError(f"{file}: the value of {name} holds a NUL character.")
             environment[name] = value

@@ -15,13 +15,15 @@ from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import make_screen, print_json, show_view, tell
-from toolbelt.documents import Document
+from toolbelt.console.text import visible
+from toolbelt.documents import parse_yaml
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.findings import Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.written import read_loadout
+from toolbelt.patterns import fold
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_schema import format_loadout
 from toolbelt.stores.files import write_text
@@ -79,8 +81,9 @@ def create(
         if not (sys.stdin.isatty() and sys.stdout.isatty()) or as_json:
             raise ToolbeltError("Without a terminal, give NAME and at least one of --extends --category --plugin.")
         name, answers = _ask(workspace, name, answers)
-    inspection = _checked(workspace, name, answers)
     target = Path(output) if output else _default_path(workspace, name)
+    _refuse_second_definition(workspace, name, target)
+    inspection = _checked(workspace, name, answers)
     write_text(target, format_loadout(name, answers.to_dict()), overwrite=force)
     tell(f"wrote {target}; look at it with: toolbelt loadout inspect {name}")
     if as_json:
@@ -88,10 +91,22 @@ def create(
         print_json({**data, "loadout": loadout_data(inspection.resolution.chain[-1])})
 
 
+def _refuse_second_definition(workspace: Workspace, name: str, target: Path) -> None:
+    """Beside `toolbelt.yaml`, a second loadout of the name would make every command refuse the project."""
+    if not target.name.endswith(LOADOUT_SUFFIXES) or target.resolve().parent != _project_folder(workspace).resolve():
+        return
+    for one in workspace.config.loadouts:
+        if fold(one.loadout.name) == fold(name) and Path(one.document.source).resolve() != target.resolve():
+            place = one.finding("", "").place
+            raise ToolbeltError(
+                f"Loadout {name!r} is defined already at {place}; change it there, or use another name."
+            )
+
+
 def _checked(workspace: Workspace, name: str, answers: Answers) -> Inspection:
     """The loadout as it would resolve; what is wrong with it is raised before anything is written."""
-    data = {name: answers.to_dict()}
-    written, findings = read_loadout(Document(data, "the new loadout"), name, data[name], name)
+    document = parse_yaml(format_loadout(name, answers.to_dict()), "the new loadout")
+    written, findings = read_loadout(document, name, document.data, also=("name",))
     if written is not None:
         registry = ToolLoadoutRegistry([*(one.loadout for one in workspace.written), written.loadout])
         findings += [
@@ -110,15 +125,16 @@ def _checked(workspace: Workspace, name: str, answers: Answers) -> Inspection:
 def _ask(workspace: Workspace, name: str | None, given: Answers) -> tuple[str, Answers]:
     name = name or click.prompt("Name")
     parents = [loadout.name for loadout in workspace.registry.get_all()]
-    click.echo(f"Loadouts to build on: {', '.join(parents)}")
+    _list("Loadouts to build on", parents)
     extends = given.extends or click.prompt("Extends (empty for none)", default="", show_default=False) or None
-    click.echo(f"Categories: {', '.join(workspace.catalog.categories)}")
+    _list("Categories", workspace.catalog.categories)
     categories = given.categories or _ask_names("Include categories")
     inherited = ToolLoadout(name, extends, included_categories=frozenset(categories))
     registry = ToolLoadoutRegistry([*(one.loadout for one in workspace.written), inherited])
     active = set(registry.resolve_active_plugins(name, workspace.catalog.plugins))
     others = [plugin.name for plugin in workspace.catalog.plugins if plugin.name not in active]
-    click.echo(f"Active so far: {', '.join(sorted(active)) or 'nothing'}\nNot active: {', '.join(others)}")
+    _list("Active so far", sorted(active))
+    _list("Not active", others)
     answers = replace(
         given,
         extends=extends,
@@ -136,6 +152,10 @@ def _ask(workspace: Workspace, name: str | None, given: Answers) -> tuple[str, A
     return name, answers
 
 
+def _list(label: str, names: Iterable[str]) -> None:
+    click.echo(f"{label}: {', '.join(map(visible, names)) or 'nothing'}")
+
+
 def _ask_names(question: str) -> tuple[str, ...]:
     answer: str = click.prompt(f"{question}, separated by commas", default="", show_default=False)
     return _names(answer.split(","))
@@ -146,6 +166,9 @@ def _names(parts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _default_path(workspace: Workspace, name: str) -> Path:
-    folder = workspace.config.path.parent if workspace.config.path else Path()
     stem = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "loadout"
-    return folder / f"{stem}{LOADOUT_SUFFIXES[0]}"
+    return _project_folder(workspace) / f"{stem}{LOADOUT_SUFFIXES[0]}"
+
+
+def _project_folder(workspace: Workspace) -> Path:
+    return workspace.config.path.parent if workspace.config.path else Path()

@@ -10,10 +10,13 @@ from toolbelt.cli.options import workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.console.loadout_views import diff_view
 from toolbelt.console.screen import print_json, show_view
-from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
+from toolbelt.findings import Severity, sorted_findings
+from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.diff import LoadoutDiff, diff_resolutions
+from toolbelt.loadouts.lint import lint_definitions
 from toolbelt.patterns import fold
+from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_reader import read_loadout_definitions
 
 
@@ -33,7 +36,9 @@ def diff(a: str, b: str, catalog: str | None, config: str | None, tokenizer: str
     diffs = _compare(workspace, a, b)
     if as_json:
         print_json(
-            diffs[0].to_dict() if not _is_file(a) else {"a": a, "b": b, "loadouts": [d.to_dict() for d in diffs]}
+            diffs[0].to_dict()
+            if not _is_file(workspace, a)
+            else {"a": a, "b": b, "loadouts": [d.to_dict() for d in diffs]}
         )
         return
     for one in diffs:
@@ -41,10 +46,10 @@ def diff(a: str, b: str, catalog: str | None, config: str | None, tokenizer: str
 
 
 def _compare(workspace: Workspace, a: str, b: str) -> list[LoadoutDiff]:
-    if _is_file(a) != _is_file(b):
+    if _is_file(workspace, a) != _is_file(workspace, b):
         raise ToolbeltError("Compare two loadouts or two files; FILE:LOADOUT names one loadout of a file.")
     tokens = workspace.tokens()
-    if not _is_file(a):
+    if not _is_file(workspace, a):
         before, name_a = _one(workspace, a)
         after, name_b = _one(workspace, b)
         resolutions = before.resolve(name_a, workspace.catalog), after.resolve(name_b, workspace.catalog)
@@ -77,13 +82,26 @@ def _one(workspace: Workspace, reference: str) -> tuple[ToolLoadoutRegistry, str
 
 
 def _registry_of(workspace: Workspace, path: str) -> tuple[ToolLoadoutRegistry, tuple[str, ...]]:
-    """The built-in and the catalog's loadouts with those of one file, and the names of the latter."""
+    """The built-in loadouts, the catalog's and those of `*.loadout.yaml` files with those of one file.
+
+    Returns:
+        The registry, and the names of what the file defines.
+
+    Raises:
+        InvalidFileError: what is wrong with the file's loadouts, whatever the catalog.
+    """
     if not Path(path).exists():
         raise NotFoundError("file", path, [str(entry) for entry in Path().glob("*.y*ml")])
-    defined: list[ToolLoadout] = [one.loadout for one in read_loadout_definitions(path)]
-    shared = [one.loadout for one in workspace.catalog_loadouts]
-    return ToolLoadoutRegistry([*shared, *defined]), tuple(loadout.name for loadout in defined)
+    defined = read_loadout_definitions(path)
+    beside = [one for one in workspace.config.loadouts if one.document.source.endswith(LOADOUT_SUFFIXES)]
+    registry = ToolLoadoutRegistry(one.loadout for one in (*workspace.catalog_loadouts, *beside, *defined))
+    errors = [finding for finding in lint_definitions(defined, registry) if finding.severity is Severity.ERROR]
+    if errors:
+        raise InvalidFileError(sorted_findings(errors))
+    return registry, tuple(one.loadout.name for one in defined)
 
 
-def _is_file(reference: str) -> bool:
+def _is_file(workspace: Workspace, reference: str) -> bool:
+    if workspace.registry.get_loadout(reference) is not None:
+        return False
     return reference.endswith((".yaml", ".yml")) or Path(reference).is_file()

@@ -10,8 +10,8 @@ from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.text import visible
 from toolbelt.errors import ToolbeltError
-from toolbelt.loadouts.auto import AUTO, AutoOutcome
-from toolbelt.loadouts.inspection import Inspection, auto_data, decision_data
+from toolbelt.loadouts.inspection import Inspection, decision_data
+from toolbelt.loadouts.loadout import AUTO
 
 MANY_TOOLS = 250
 """Above this many active tools their names are shown only when asked for."""
@@ -78,12 +78,12 @@ def _inspect_auto(workspace: Workspace, models: tuple[str, ...], as_json: bool) 
     if len(set(models)) != 1:
         raise ToolbeltError("'auto' chooses by one model's context window; give one --model.")
     inspection, choice = workspace.inspect_auto(models[0])
-    if inspection is not None:
+    if choice.loadout is not None:
         return inspection
-    if choice.outcome is AutoOutcome.UNKNOWN:
+    if choice.window is None:
         _tell_unknown(workspace, models[0])
     if as_json:
-        print_json({"loadout": None, "catalog": workspace.catalog.name, "auto": auto_data(choice)})
+        print_json({**inspection.to_dict(), "loadout": None})
     else:
         click.echo("\n  ".join(visible(line) for line in (f"{models[0]}: no loadout chosen", *choice.reasons)))
     return None

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.catalog.tokens import TokenCounter, ToolTokens, count_tool_tokens
+from toolbelt.catalog.tokens import TokenCounter, ToolTokens, count_tool_tokens, render_definitions
 from toolbelt.console.screen import progress, tell, tell_findings
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.gateway.models import DEFAULT_MODELS, ModelTable
 from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.loadouts import Lineage, Resolution, ToolLoadout, ToolLoadoutRegistry
-from toolbelt.loadouts.auto import AUTO, AutoChoice, choose_loadout
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
+from toolbelt.loadouts.loadout import AUTO
+from toolbelt.patterns import fold
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import Config, read_config
 from toolbelt.stores.files import cache_folder
@@ -28,10 +29,11 @@ from toolbelt.stores.shipped import DEFAULT_CATALOG
 from toolbelt.stores.token_cache import CachedTokenCounter
 
 if TYPE_CHECKING:
+    from toolbelt.loadouts.auto import AutoChoice
     from toolbelt.loadouts.written import WrittenLoadout
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Workspace:
     """Everything opened.
 
@@ -67,8 +69,10 @@ class Workspace:
 
     @property
     def written(self) -> tuple[WrittenLoadout, ...]:
-        """Every loadout that is not built in: the catalog's, then the user's."""
-        return (*self.catalog_loadouts, *self.config.loadouts)
+        """Every loadout that is not built in: the catalog's but for those the user shadows, then the user's."""
+        shadowed = {fold(one.loadout.name) for one in self.config.loadouts}
+        kept = (one for one in self.catalog_loadouts if fold(one.loadout.name) not in shadowed)
+        return (*kept, *self.config.loadouts)
 
     @cached_property
     def registry(self) -> ToolLoadoutRegistry:
@@ -124,16 +128,17 @@ class Workspace:
         resolution = self.resolve(name)
         return Inspection(resolution, self.tokens(), self._fits(resolution, models))
 
-    def inspect_auto(self, model: str) -> tuple[Inspection | None, AutoChoice]:
-        """The loadout that `auto` chooses for a model, counted; no inspection where nothing was chosen."""
+    def inspect_auto(self, model: str) -> tuple[Inspection, AutoChoice]:
+        """The loadout that `auto` chooses for a model, counted; nothing is active where none was chosen."""
+        from toolbelt.loadouts.auto import choose_loadout
+
         self.refuse_wrong_definitions()
         window = self.models.find_context_window(model)
-        tokens = count_tokens(self.catalog, find_tokenizer(model) or self.tokenizer)
+        tokens = self._count(find_tokenizer(model) or self.tokenizer)
         choice = choose_loadout(window, self.catalog, self.registry, tokens)
-        if choice.loadout is None:
-            return None, choice
-        resolution = Resolution(choice.loadout.name, (choice.loadout,), self.catalog)
-        if choice.loadout.name != AUTO:
+        if choice.loadout is None or choice.loadout.name == AUTO:
+            resolution = Resolution(AUTO, (choice.loadout,) if choice.loadout else (), self.catalog)
+        else:
             resolution = self.resolve(choice.loadout.name)
         return Inspection(resolution, tokens, self._fits(resolution, [model]), choice), choice
 
@@ -143,7 +148,14 @@ class Workspace:
 
     @cached_property
     def _tokens(self) -> ToolTokens:
-        return count_tokens(self.catalog, self.tokenizer)
+        return self._count(self.tokenizer)
+
+    def _count(self, tokenizer: str) -> ToolTokens:
+        return count_tokens(self.catalog, tokenizer, self._definitions)
+
+    @cached_property
+    def _definitions(self) -> tuple[str, ...]:
+        return render_definitions(self.catalog)
 
     @cached_property
     def models(self) -> ModelTable:
@@ -162,7 +174,7 @@ class Workspace:
             own = find_tokenizer(model)
             tokenizer = own or self.tokenizer
             if tokenizer not in counted:
-                counted[tokenizer] = count_tokens(self.catalog, tokenizer)
+                counted[tokenizer] = self._count(tokenizer)
             tokens = counted[tokenizer]
             window = self.models.find_context_window(model)
             exact = own is not None and tokens.exact
@@ -199,10 +211,10 @@ def open_workspace(
     return Workspace(found, catalog_file, name)
 
 
-def count_tokens(catalog: Catalog, tokenizer: str) -> ToolTokens:
+def count_tokens(catalog: Catalog, tokenizer: str, definitions: Sequence[str]) -> ToolTokens:
     """What every tool of a catalog costs, through the cache, with progress where that takes long."""
     with progress("counting tokens of tools", len(catalog.tools)) as advance:
         counter: TokenCounter = make_counter(tokenizer)
         if isinstance(counter, TiktokenCounter):
             counter = CachedTokenCounter(replace(counter, progress=advance), cache_folder(os.environ))
-        return count_tool_tokens(catalog, counter)
+        return count_tool_tokens(catalog, counter, rendered=definitions)

@@ -22,10 +22,11 @@ def bar(share: float, width: int, style: str, *, draw: bool = True, track: bool 
     filled = min(max(share, 0.0), 1.0) * width
     whole = int(filled)
     if not draw:
-        return Text("#" * max(whole, 1 if share > 0 else 0) + ("." * (width - max(whole, 1)) if track else ""), style)
+        marks = max(whole, 1 if share > 0 else 0)  # what is there is seen
+        return Text("#" * marks + ("." * (width - marks) if track else ""), style)
     rest = _EIGHTHS[int((filled - whole) * 8)] if whole < width else ""
     if share > 0 and whole == 0 and rest == " ":
-        rest = _EIGHTHS[1]  # what is there is seen
+        rest = _EIGHTHS[1]
     drawn = "█" * whole + rest.strip()
     made = Text(drawn, style)
     if track:

@@ -141,7 +141,7 @@ def _names_section(inspection: Inspection, status: Status, *, show_all: bool) ->
     heading = (f"{status.value.capitalize():<14}", f"bold {STATUS_STYLES[status]}")
     if not plugins and not tools:
         return [Text.assemble(heading, ("none", "bright_black"))]
-    names = [f"{visible(plugin.name)} {len(plugin.tools)}" for plugin in plugins]
+    names = [f"{visible(plugin.name)} ({len(plugin.tools)})" for plugin in plugins]
     whole = {plugin.name for plugin in plugins}
     names += [visible(tool.path) for tool in tools if tool.plugin not in whole]
     kept = names if show_all else names[:MAX_NAMES]
@@ -155,7 +155,7 @@ def _models_section(models: Iterable[ModelFit], screen: Console) -> list[Rendera
     models = tuple(models)
     width = min(max(cell_len(visible(fit.model)) for fit in models) + 2, 50)
     share_width = min(max(screen.width - width - 60, 6), _SHARE_WIDTH)  # what is left on a narrow terminal
-    heading = f"{'Model':<{width}}{'window':>10}{'tokens':>10}  {'share of it':<{share_width}}{'':>6}  verdict"
+    heading = f"{'Model':<{width}}{'window':>10}{'tokens':>10}  {'of the window':<{share_width}}{'':>6}  verdict"
     lines: list[RenderableType] = [Text(), Text(heading, "bold")]
     for fit in models:
         style = _VERDICT_STYLES[fit.verdict]

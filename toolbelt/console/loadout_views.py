@@ -48,7 +48,7 @@ def definition_view(chain: Sequence[ToolLoadout], broken: str | None, origins: S
     parts: list[RenderableType] = []
     for depth, (loadout, origin) in enumerate(zip(chain, origins, strict=True)):
         parts.append(
-            Text.assemble(("  " * depth, ""), (visible(loadout.name), "bold"), (f"  {origin}", "bright_black"))
+            Text.assemble(("  " * depth, ""), (visible(loadout.name), "bold"), (f"  {visible(origin)}", "bright_black"))
         )
         for key, value in loadout_data(loadout).items():
             text = value if isinstance(value, str) else ", ".join(value)

@@ -12,8 +12,8 @@ from typing import Any
 
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # control characters, the escape among them
-    "\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"  # invisible ones, and those that turn text around
-    "\ud800-\udfff\U000e0000-\U000e007f]"  # half characters, and tags that only a model would read
+    "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, or turning text around
+    "\ud800-\udfff\U000e0000-\U000e0fff]"  # half characters, and tags that only a model would read
 )
 _UNSAFE_IN_JSON = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", ""))
 

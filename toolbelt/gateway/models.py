@@ -24,7 +24,7 @@ Stamp = list[str | int]
 """What tells one state of the table from another."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelTable:
     """Context windows by model.
 
@@ -65,6 +65,8 @@ class ModelTable:
             table = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}  # then every window is unknown, and said to be
+        if not isinstance(table, dict):
+            return {}
         windows = {name: _window(entry) for name, entry in table.items() if name != "sample_spec"}
         self._write_extract(stamp, windows)
         return windows

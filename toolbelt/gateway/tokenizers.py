@@ -29,7 +29,7 @@ VOCABULARY_FILES: Mapping[str, str] = MappingProxyType(
 TOKENIZER_NAMES = (*VOCABULARY_FILES, EstimateCounter().name)
 _MODEL_TOKENIZERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[134])(?![0-9a-z])"), "o200k_base"),
-    (re.compile(r"(gpt-4|gpt-3\.5|gpt-35)(?![0-9])"), "cl100k_base"),
+    (re.compile(r"(gpt-4|gpt-3\.5|gpt-35)(?![0-9])|(davinci|babbage)-002|text-embedding-(ada|3)-"), "cl100k_base"),
 )
 _OPENAI_PREFIXES = ("openai/", "azure/", "azure_ai/", "openrouter/openai/", "github/", "text-completion-openai/")
 _LONG_TEXT = 100_000

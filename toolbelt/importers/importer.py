@@ -26,7 +26,7 @@ from toolbelt.importers.tool_lists import (
 JSON_LINES = "jsonl"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Importer:
     """A format of one document.
 
@@ -98,7 +98,8 @@ def import_catalog(
 
 
 def _parse(text: str, source: str) -> Document:
-    if source.lower().endswith(".json") or text.lstrip()[:1] in ("{", "["):
+    named = Path(source).suffix.lower()
+    if named == ".json" or (named not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")):
         return parse_json(text, source)
     return parse_yaml(text, source)
 

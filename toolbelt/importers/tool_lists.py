@@ -17,8 +17,8 @@ Placed = tuple[tuple[Key, ...], Any]
 
 def is_openai(data: object) -> bool:
     """A list of `{"type": "function", …}`, alone or under `tools`; the function nested or flat."""
-    first = _first(data, "tools")
-    return isinstance(first, dict) and (first.get("type") == "function" or isinstance(first.get("function"), dict))
+    entries = [entry for _, entry in _entries(data, "tools") if isinstance(entry, dict)]
+    return any(entry.get("type") == "function" or isinstance(entry.get("function"), dict) for entry in entries)
 
 
 def is_anthropic(data: object) -> bool:
@@ -132,10 +132,6 @@ def _tool(entry: Entry, schema_key: str, extra: Entry, ignored: tuple[str, ...] 
 def _given(entry: Entry, key: str, default: Any) -> Any:
     value = entry.get(key)
     return default if value is None else value
-
-
-def _first(data: object, *wrappers: str) -> object:
-    return next((entry for _, entry in _entries(data, *wrappers)), None)
 
 
 def _entries(data: object, *wrappers: str) -> Iterator[Placed]:

@@ -8,17 +8,15 @@ from enum import StrEnum
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.loadouts.loadout import ToolLoadout
+from toolbelt.loadouts.loadout import AUTO, ToolLoadout
 from toolbelt.loadouts.registry import ToolLoadoutRegistry
 from toolbelt.loadouts.well_known import WellKnownLoadouts
 
-AUTO = "auto"
-"""The name that asks for a choice rather than naming one."""
 MAX_SHARE = 0.5
 """The most of a window that tool definitions may take."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rung:
     """A step of a ladder.
 
@@ -47,7 +45,7 @@ class AutoOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AutoChoice:
     """What `auto` chose, and why.
 

@@ -58,7 +58,7 @@ class Reason:
         return _PHRASES[self.rule].format(loadout=self.loadout, entry=self.entry)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """What one loadout of the chain says about a plugin or tool, rule by rule.
 
@@ -81,7 +81,7 @@ class Step:
         yield Rule.DISCOVERABLE, self.discoverable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Decision:
     """What became of one plugin or tool, and why.
 
@@ -114,7 +114,7 @@ def trace(chain: Sequence[ToolLoadout], plugin: Plugin, tools: Iterable[Tool]) -
             loadout.name,
             disabled=_speaking(loadout.disabled_plugins, plugin, names),
             named=_speaking(loadout.default_plugins, plugin, names),
-            category=tuple(entry for entry in loadout.included_categories if fold(entry) == plugin.category_key),
+            category=tuple(sorted(e for e in loadout.included_categories if fold(e) == plugin.category_key)),
             discoverable=_speaking(loadout.discoverable_patterns, plugin, names, patterns=True),
         )
         for loadout in chain
@@ -145,13 +145,19 @@ def reasons_for(status: Status, chain: Sequence[Step], unresolved: str) -> tuple
 def _speaking(
     entries: Iterable[str], plugin: Plugin, tool_names: Sequence[str], patterns: bool = False
 ) -> tuple[str, ...]:
-    """The entries that name the plugin, or address one of its tools; `patterns` may match plugins as prefixes."""
+    """The entries that name the plugin, or address one of its tools; `patterns` may match plugins as prefixes.
+
+    Of a plugin whose tools are not known, every entry that addresses a tool speaks.
+    """
     start = f"{plugin.key}/"
     return tuple(
         sorted(
             entry
             for entry in entries
             if (matches(entry, plugin.name) if patterns else fold(entry) == plugin.key)
-            or (fold(entry).startswith(start) and any(matches(fold(entry)[len(start) :], name) for name in tool_names))
+            or (
+                fold(entry).startswith(start)
+                and (not plugin.tools or any(matches(fold(entry)[len(start) :], name) for name in tool_names))
+            )
         )
     )

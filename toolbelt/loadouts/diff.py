@@ -11,7 +11,7 @@ from toolbelt.loadouts.resolution import Resolution
 from toolbelt.loadouts.selection import Status
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """A plugin or tool whose status differs.
 
@@ -38,7 +38,7 @@ class Change:
         return self.before is Status.ACTIVE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LoadoutDiff:
     """Two resolutions compared.
 

@@ -18,7 +18,7 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelFit:
     """A toolset against a model's context window.
 

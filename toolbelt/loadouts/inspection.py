@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.loadouts.auto import AutoChoice
 from toolbelt.loadouts.decision import Decision, Reason
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import ToolLoadout
 from toolbelt.loadouts.resolution import Resolution
 from toolbelt.loadouts.selection import Status
 
+if TYPE_CHECKING:
+    from toolbelt.loadouts.auto import AutoChoice
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Inspection:
     """A loadout over a catalog, counted.
 
@@ -104,7 +106,8 @@ class Inspection:
             "tokens": self.tokens_of(shown),
             "tools": [{"name": tool.name, "id": tool.id, "tokens": self.tokens.by_id[tool.id]} for tool in shown],
         }
-        if withheld := [tool for tool in plugin.tools if tool not in set(shown)]:
+        ids = {tool.id for tool in shown}
+        if withheld := [tool for tool in plugin.tools if tool.id not in ids]:
             made["withheld"] = [
                 {"name": tool.name, "id": tool.id, "status": self.resolution.tool_status(plugin, tool).value}
                 for tool in withheld

@@ -133,7 +133,7 @@ def _repeated_names(written: Sequence[WrittenLoadout]) -> Iterator[Finding]:
 
 
 def _unknown_categories(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
-    known = {fold(category): category for category in (*ToolCategory, *catalog.categories)}
+    known = {fold(category): str(category) for category in (*ToolCategory, *catalog.categories)}
     for index, entry in enumerate(one.entries("categories")):
         if fold(entry.strip()) not in known:
             message = f"There is no category {entry!r}.{suggestion(entry, known.values())}"
@@ -148,9 +148,10 @@ def _unknown_plugins(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catal
 
 
 def _unknown_name(entry: str, key: str, catalog: Catalog) -> tuple[str, str]:
-    owner = next((plugin for plugin in catalog.plugins if fold(entry).startswith(f"{plugin.key}/")), None)
-    if owner is not None:
-        rest = entry[len(owner.name) + 1 :]
+    owners = [plugin for plugin in catalog.plugins if fold(entry).startswith(f"{plugin.key}/")]
+    if owners:
+        owner = max(owners, key=lambda plugin: len(plugin.key))  # names may hold slashes
+        rest = "/".join(entry.split("/")[owner.name.count("/") + 1 :])
         known = [tool.name for tool in owner.tools]
         return "unknown-tool", f"Plugin {owner.name!r} has no tool {rest!r}.{suggestion(rest, known)}"
     if is_prefix_pattern(entry) and "/" not in entry:
@@ -195,7 +196,7 @@ def _ladder(catalog: Catalog, registry: ToolLoadoutRegistry) -> Iterator[tuple[s
 def _addresses_a_tool(entry: str, catalog: Catalog) -> bool:
     return any(
         fold(entry).startswith(f"{plugin.key}/")
-        and any(matches(entry[len(plugin.name) + 1 :], tool.name) for tool in plugin.tools)
+        and any(matches(fold(entry)[len(plugin.key) + 1 :], tool.name) for tool in plugin.tools)
         for plugin in catalog.plugins
     )
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from toolbelt.catalog import ToolCategory
 from toolbelt.errors import InvalidDefinitionError
 
+AUTO = "auto"
+"""The name that asks for a choice rather than naming a loadout (rule L15)."""
+
 
 @dataclass(frozen=True)
 class ToolLoadout:

@@ -14,7 +14,7 @@ from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
 from toolbelt.patterns import fold
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lineage:
     """A loadout and what it inherits from.
 

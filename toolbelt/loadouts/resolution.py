@@ -10,10 +10,10 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import NotFoundError
 from toolbelt.loadouts.decision import Decision, reasons_for, trace
 from toolbelt.loadouts.loadout import ToolLoadout
-from toolbelt.loadouts.selection import Selection, Status
+from toolbelt.loadouts.selection import Selection, Status, active_tools
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Resolution:
     """Every plugin and tool of a catalog, decided.
 
@@ -54,14 +54,14 @@ class Resolution:
         """Names of plugins that are neither shown, nor to be asked for, nor blocked."""
         return self._plugins_by_status[Status.HIDDEN]
 
-    @property
+    @cached_property
     def active_tools(self) -> tuple[Tool, ...]:
         """The tools that are shown, in catalog order."""
-        return self.tools_with(Status.ACTIVE)
+        return () if self._selection is None else active_tools(self._selection, self.catalog.plugins)
 
     def tools_with(self, status: Status) -> tuple[Tool, ...]:
         """The tools of that status, in catalog order."""
-        return self._tools_by_status[status]
+        return self.active_tools if status is Status.ACTIVE else self._tools_by_status[status]
 
     def tools_of(self, plugin: Plugin, status: Status) -> tuple[Tool, ...]:
         """The tools of one plugin that have that status."""

@@ -39,6 +39,14 @@ class Patterns:
         """Whether any entry matches the folded name `key`."""
         return key in self._exact or key.startswith(self._prefixes)
 
+    def covers(self, other: Patterns) -> bool:
+        """Whether everything that `other` can match is matched here too."""
+        prefixes = (prefix.startswith(self._prefixes) for prefix in other._prefixes)
+        return all(map(self.match, other._exact)) and all(prefixes)
+
+
+_ANYTHING = Patterns(("*",))
+
 
 class Selection:
     """A chain of loadouts, merged.
@@ -49,16 +57,22 @@ class Selection:
         categories: Folded categories whose plugins are active.
         mapped: Folded names that `PLUGIN_CATEGORY_MAP` puts into those categories.
         split: Folded names of plugins whose tools may fare differently from one another.
+        blocked: Folded names of plugins of which nothing can be left: disabled, or `plugin/*` is.
+        named_by_tool: Folded names of plugins of which a tool is named that is not disabled.
+        discoverable_by_tool: Likewise, of which a tool is discoverable.
     """
 
     __slots__ = (
+        "blocked",
         "categories",
         "disabled",
         "disabled_tools",
         "discoverable",
+        "discoverable_by_tool",
         "discoverable_tools",
         "mapped",
         "named",
+        "named_by_tool",
         "named_tools",
         "split",
     )
@@ -76,6 +90,10 @@ class Selection:
         self.named_tools = _tool_entries(self.named)
         self.discoverable_tools = _tool_entries(patterns)
         self.split = frozenset({*self.disabled_tools, *self.named_tools, *self.discoverable_tools})
+        emptied = (key for key, entries in self.disabled_tools.items() if entries.covers(_ANYTHING))
+        self.blocked = self.disabled.union(emptied)
+        self.named_by_tool = self._with_a_tool_left(self.named_tools)
+        self.discoverable_by_tool = self._with_a_tool_left(self.discoverable_tools)
 
     @classmethod
     def of(cls, chain: Sequence[ToolLoadout]) -> Self | None:
@@ -96,10 +114,12 @@ class Selection:
         tools = () if isinstance(plugin, str) else plugin.tools
         if key in self.split and not isinstance(plugin, str) and tools:
             return _best({self.tool_status(plugin, tool) for tool in tools})
-        # Where no tools are known, that one of them is named is all there is to go by.
-        if key in self.named or key in self.named_tools or self.includes_category_of(plugin):
+        # Where no tools are known, what addresses them is all there is to go by.
+        if key in self.blocked:
+            return Status.DISABLED
+        if key in self.named or key in self.named_by_tool or self.includes_category_of(plugin):
             return Status.ACTIVE
-        if key in self.discoverable_tools or self.discoverable.match(key):
+        if key in self.discoverable_by_tool or self.discoverable.match(key):
             return Status.DISCOVERABLE
         return Status.HIDDEN
 
@@ -114,6 +134,10 @@ class Selection:
             return Status.DISCOVERABLE
         return Status.HIDDEN
 
+    def _with_a_tool_left(self, entries: Mapping[str, Patterns]) -> frozenset[str]:
+        blocked = self.disabled_tools
+        return frozenset(key for key, tools in entries.items() if key not in blocked or not blocked[key].covers(tools))
+
 
 def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]) -> tuple[str, ...]:
     """Names of what `chain` makes active, in the order and spelling of `available`, each once."""
@@ -121,21 +145,21 @@ def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]
     if selection is None:
         return ()
     # The inner loop of every request in somebody's agent: names looked up in sets, nothing called for most.
-    disabled, named, categories = selection.disabled, selection.named, selection.categories
-    by_name = selection.named | selection.mapped | selection.named_tools.keys()
+    blocked, named, categories = selection.blocked, selection.named, selection.categories
+    by_name = selection.named | selection.mapped | selection.named_by_tool
     split = selection.split
     made: list[str] = []
     for plugin in available:
         if isinstance(plugin, str):
             key = plugin.casefold()
-            if key not in disabled and (key in by_name):
+            if key not in blocked and key in by_name:
                 made.append(plugin)
             continue
         key = plugin.key
         if key in split:
             if selection.plugin_status(plugin) is Status.ACTIVE:
                 made.append(plugin.name)
-        elif key not in disabled and (key in named or plugin.category_key in categories):
+        elif key not in blocked and (key in named or plugin.category_key in categories):
             made.append(plugin.name)
     return tuple(dict.fromkeys(made))
 
@@ -147,6 +171,19 @@ def discoverable_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin 
         return ()
     found = (plugin for plugin in available if selection.plugin_status(plugin) is Status.DISCOVERABLE)
     return tuple(dict.fromkeys(plugin if isinstance(plugin, str) else plugin.name for plugin in found))
+
+
+def active_tools(selection: Selection, plugins: Iterable[Plugin]) -> tuple[Tool, ...]:
+    """The tools that `selection` makes active, in order; whole plugins at a time wherever their tools fare alike."""
+    disabled, named, categories, split = selection.disabled, selection.named, selection.categories, selection.split
+    made: list[Tool] = []
+    for plugin in plugins:
+        key = plugin.key
+        if key in split:
+            made += [tool for tool in plugin.tools if selection.tool_status(plugin, tool) is Status.ACTIVE]
+        elif key not in disabled and (key in named or plugin.category_key in categories):
+            made += plugin.tools
+    return tuple(made)
 
 
 def _best(parts: set[Status]) -> Status:

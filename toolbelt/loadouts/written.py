@@ -11,11 +11,10 @@ from toolbelt.catalog import Catalog
 from toolbelt.documents import Document, Key
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding
-from toolbelt.loadouts.auto import AUTO
-from toolbelt.loadouts.loadout import ToolLoadout
+from toolbelt.loadouts.loadout import AUTO, ToolLoadout
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LoadoutKey:
     """A key of a written loadout.
 

@@ -48,7 +48,7 @@ def _candidates(path: Path) -> tuple[str, ...]:
     shipped = shipped_catalogs()
     try:
         beside = [str(path.parent / entry.name) for entry in path.parent.iterdir()]
-    except OSError:
+    except (OSError, ValueError):  # the latter for a NUL in the name
         beside = []
     close = nearest(str(path), beside)
     return (*shipped, *close)

@@ -16,7 +16,7 @@ CONFIG_NAMES = ("toolbelt.yaml", "toolbelt.yml")
 LOADOUT_SUFFIXES = (".loadout.yaml", ".loadout.yml")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Config:
     """What the files of a project say.
 

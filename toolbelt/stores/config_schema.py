@@ -13,19 +13,19 @@ from toolbelt.stores.config_reader import CONFIG_KEYS
 def config_schema() -> dict[str, Any]:
     """A JSON Schema of `toolbelt.yaml`, for editors; made of the same tables that the reader uses."""
     properties: dict[str, Any] = {
-        "catalog": {"type": "string", "minLength": 1},
-        "tokenizer": {"type": "string", "minLength": 1},
-        "models": {"type": "array", "items": {"type": "string", "minLength": 1}},
+        "catalog": _name("string", "null"),
+        "tokenizer": _name("string", "null"),
+        "models": {"type": ["array", "null"], "items": _name("string")},
         "loadouts": {
-            "type": "object",
-            "propertyNames": {"minLength": 1, "not": {"const": "auto"}},
+            "type": ["object", "null"],
+            "propertyNames": {**_name("string"), "not": {"pattern": "^[aA][uU][tT][oO]$"}},
             "additionalProperties": {"anyOf": [{"$ref": "#/$defs/loadout"}, {"type": "null"}]},
         },
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "toolbelt.yaml",
-        "type": "object",
+        "type": ["object", "null"],
         "additionalProperties": False,
         "properties": {key: {"description": CONFIG_KEYS[key], **schema} for key, schema in properties.items()},
         "$defs": {"loadout": _loadout_schema()},
@@ -33,16 +33,21 @@ def config_schema() -> dict[str, Any]:
 
 
 def _loadout_schema() -> dict[str, Any]:
-    text = {"type": "string", "minLength": 1}
     properties: dict[str, Any] = {}
     for key, known in LOADOUT_KEYS.items():
-        schema: dict[str, Any] = (
-            {"type": "array", "items": text, "uniqueItems": True} if known.many else {"type": "string"}
-        )
+        schema = {"type": ["array", "null"], "items": _name("string")} if known.many else _name("string", "null")
         properties[key] = {"description": known.description, **schema}
+    properties["description"].pop("pattern")
     # A catalog may declare further categories, so these are offered by an editor and not enforced.
-    properties["categories"]["items"] = {"anyOf": [{"enum": [str(category) for category in ToolCategory]}, text]}
+    properties["categories"]["items"] = {
+        "anyOf": [{"enum": [str(category) for category in ToolCategory]}, _name("string")]
+    }
     return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+def _name(*types: str) -> dict[str, Any]:
+    """Text that is not blank."""
+    return {"type": list(types), "pattern": r"\S"}
 
 
 def format_loadout(name: str, keys: Mapping[str, Any]) -> str:

@@ -23,14 +23,15 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
         ToolbeltError: it is there and may not be replaced, or is a folder.
         StorageError: the disk would not; what was there is untouched.
     """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
+    given = Path(path)
+    if given.is_dir():
         raise ToolbeltError(f"{str(path)!r} is a folder; name a file.")
+    if given.exists() and not given.is_file():
+        _write_through(given, text)  # a pipe or device such as /dev/stdout cannot be replaced, and loses nothing
+        return
+    target = Path(os.path.realpath(path))
     if target.exists() and not overwrite:
         raise ToolbeltError(f"{str(path)!r} exists already; use --force to replace it, or another name.")
-    if target.exists() and not target.is_file():
-        _write_through(target, text)  # a pipe or device such as /dev/stdout cannot be replaced
-        return
     import tempfile  # most commands write nothing
 
     try:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import toolbelt
-
 CATALOG_FILE = "catalog.json"
 DEFAULT_CATALOG = "assistant"
 
 
 def datasets_folder() -> Path:
     """Where the shipped datasets are: inside an installed package, beside it in a checkout."""
-    package = Path(toolbelt.__file__).parent
+    package = Path(__file__).parents[1]
     installed = package / "_datasets"
     return installed if installed.is_dir() else package.parent / "datasets"
 
@@ -25,5 +23,7 @@ def shipped_catalogs() -> tuple[str, ...]:
 
 def find_shipped_catalog(name: str) -> Path | None:
     """The file of a shipped catalog; `None` if there is none of that name."""
+    if not name.isidentifier():
+        return None
     path = datasets_folder() / name / CATALOG_FILE
-    return path if name.isidentifier() and path.is_file() else None
+    return path if path.is_file() else None

@@ -20,7 +20,7 @@ _CHUNK = 500  # SQLite's older limit on variables is 999
 _NOT_A_DATABASE = ("file is not a database", "malformed")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CachedTokenCounter:
     """Counts through a cache.
 

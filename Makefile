@@ -1,0 +1,57 @@
+# `make eval` and `make test` need Python 3.11 or newer and make, nothing else: they set up .venv themselves.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help install eval test lint types unit bench format lock build clean
+
+help:  ## Say what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(READY)  ## Set up .venv with everything pinned
+
+eval: $(READY)  ## The main job: inspect a loadout of the shipped catalog
+	@$(BIN)/toolbelt loadout inspect developer
+
+test: lint types unit  ## Lint, types and tests
+
+lint: $(READY)  ## Style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)  ## Static types
+	$(BIN)/mypy
+
+unit: $(READY)  ## The tests, benchmarks included
+	$(BIN)/pytest
+
+bench: $(READY)  ## The benchmarks alone, with their figures
+	$(BIN)/pytest tests/benchmarks -s
+
+format: $(READY)  ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:  ## Pin the newest releases that fit, in constraints.txt
+	rm -rf build/lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/pip install -q --upgrade pip setuptools
+	build/lock/bin/pip install -q '.[dev]'
+	build/lock/bin/pip list --format=freeze | grep -vi '^toolbelt=' > constraints.txt
+	rm -rf build/lock
+
+build: $(READY)  ## Source distribution and wheel, in dist/
+	$(BIN)/python -m build --no-isolation
+
+clean:  ## Remove what can be made again
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "toolbelt needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt pip setuptools
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
+	@touch $@

@@ -1,0 +1,28 @@
+"""Measuring two things against each other in the same run.
+
+A shared machine slows down and speeds up by itself, so nothing here is held to a time: what is asserted is the
+ratio of the fastest of several runs, taken in turn.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+
+def fastest_in_turn(*works: Callable[[], object], rounds: int = 7) -> list[float]:
+    """Seconds of the fastest run of each, run in turn."""
+    best = [float("inf")] * len(works)
+    for _ in range(rounds):
+        for number, work in enumerate(works):
+            started = time.perf_counter()
+            work()
+            best[number] = min(best[number], time.perf_counter() - started)
+    return best
+
+
+def process(command: Sequence[str], folder: Path) -> Callable[[], object]:
+    """A run of a whole process, its output thrown away."""
+    return lambda: subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

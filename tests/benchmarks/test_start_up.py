@@ -1,0 +1,28 @@
+"""Whole processes against a bare `python -c "import click, yaml"`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.comparison import fastest_in_turn, process
+
+RIVAL = [sys.executable, "-c", "import click, yaml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"),
+    [
+        pytest.param(["--help"], 1.5, id="help-takes-at-most-1.5-times"),
+        pytest.param(["loadout", "inspect", "developer"], 3.0, id="inspect-with-cached-counts-takes-at-most-3-times"),
+    ],
+)
+def test_start_up(arguments: list[str], limit: float, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "toolbelt", *arguments]
+    subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)  # fills the caches
+    ours, bare = fastest_in_turn(process(command, tmp_path), process(RIVAL, tmp_path), rounds=12)
+    print(f"toolbelt {' '.join(arguments)}: {ours * 1e3:.0f} ms, {ours / bare:.2f} times `import click, yaml`")
+    assert ours / bare <= limit

@@ -1,0 +1,156 @@
+"""The plan of the house, held against the imports: floors go down, nothing goes round, the heavy stays outside."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "toolbelt"
+
+FLOORS: dict[str, int] = {
+    "toolbelt.errors": 0,
+    "toolbelt.findings": 0,
+    "toolbelt.patterns": 0,
+    "toolbelt.documents": 0,
+    "toolbelt.catalog": 1,
+    "toolbelt.loadouts": 2,
+    "toolbelt.importers": 3,
+    "toolbelt.stores": 3,
+    "toolbelt.gateway": 3,
+    "toolbelt.console": 3,
+    "toolbelt.cli": 5,
+    "toolbelt.__main__": 5,
+    "toolbelt": 5,  # the front door may know everything; below it, nobody goes through the front door
+}
+ONE_WAY_IN = {"tiktoken": "toolbelt.gateway.tokenizers", "litellm": None, "pandas": None, "matplotlib": None}
+"""Heavy packages and the one module that may import each; `None` for none so far."""
+MAX_LINES = 400
+
+
+def _modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = _modules()
+
+
+def _imports(path: Path, *, at_import_time: bool = False) -> Iterator[str]:
+    """Every module that `path` imports, also inside functions unless only those at import time are wanted."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        typing_only = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and at_import_time
+        if typing_only or inner:
+            skipped.update(child for child in ast.walk(node) if child is not node)
+        if node in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in MODULES else str(node.module)
+
+
+def _floor(module: str) -> int:
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        if (floor := FLOORS.get(".".join(parts[:length]))) is not None:
+            return floor
+    raise AssertionError(f"{module} is on no floor")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_down_or_sideways(module: str) -> None:
+    above = [
+        target
+        for target in _imports(MODULES[module])
+        if target.split(".")[0] == "toolbelt" and _floor(target) > _floor(module)
+    ]
+    assert not above, f"{module} (floor {_floor(module)}) imports from above: {above}"
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {".".join(module.split(".")[:2]) for module in MODULES}
+    assert rooms <= set(FLOORS)
+
+
+def test_no_cycle_between_modules() -> None:
+    graph = {
+        module: {target for target in _imports(path, at_import_time=True) if target in MODULES and target != module}
+        for module, path in MODULES.items()
+    }
+    done: set[str] = set()
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        assert module not in way, f"cycle: {' -> '.join((*way[way.index(module) :], module))}"
+        if module in done:
+            return
+        for target in sorted(graph[module]):
+            visit(target, (*way, module))
+        done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def test_no_cycle_between_packages() -> None:
+    def room(module: str) -> str:
+        return ".".join(module.split(".")[:2])
+
+    graph: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        targets = {room(t) for t in _imports(path) if t.startswith("toolbelt.") and room(t) != room(module)}
+        graph.setdefault(room(module), set()).update(targets)
+    for start in graph:
+        reached, pending = set(), list(graph[start])
+        while pending:
+            current = pending.pop()
+            if current not in reached:
+                reached.add(current)
+                pending.extend(graph.get(current, ()))
+        assert start not in reached, f"{start} reaches itself"
+
+
+@pytest.mark.parametrize("heavy", ONE_WAY_IN)
+def test_a_heavy_package_comes_in_through_one_module(heavy: str) -> None:
+    importers = {module for module, path in MODULES.items() if heavy in {t.split(".")[0] for t in _imports(path)}}
+    allowed = ONE_WAY_IN[heavy]
+    assert importers == ({allowed} if allowed else set())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        pytest.param(["-c", "import toolbelt"], {"click", "yaml", "rich"}, id="import-toolbelt-loads-only-itself"),
+        pytest.param(["-c", "from toolbelt import ToolLoadoutRegistry, Catalog, Tool"], {"click", "yaml"}, id="library"),
+        pytest.param(["-m", "toolbelt", "--help"], {"yaml", "rich", "dataclasses"}, id="help"),
+        pytest.param(["-m", "toolbelt", "loadout", "inspect", "developer"], {"yaml", "rich.table"}, id="inspect"),
+    ],
+)
+def test_what_starts_quickly_loads_little(arguments: list[str], absent: set[str], tmp_path: Path) -> None:
+    # Once to fill the caches, once to look.
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    heavy = {"litellm", "pandas", "matplotlib", "pydantic", "tiktoken", "numpy", "jsonschema", "openai", "httpx"}
+    assert not loaded & (absent | heavy)
+
+
+def test_files_stay_small() -> None:
+    long = {module: count for module, path in MODULES.items() if (count := len(path.read_text().splitlines())) > MAX_LINES}
+    assert not long, f"over {MAX_LINES} lines, so two things live together: {long}"
