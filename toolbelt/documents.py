@@ -289,7 +289,8 @@ def _compose(text: str, source: str) -> tuple[yaml.Node | None, Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = " ".join(part for part in (error.context, error.problem) if part)
-        line = mark.line + 1 if mark else None
+        # What is missing at the end is missing on the last line, not on one that is not there.
+        line = min(mark.line + 1, max(1, len(text.splitlines()))) if mark else None
         raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not YAML: {problem}.", source, line)]) from None
     except yaml.reader.ReaderError as error:
         raise InvalidFileError([_bad_character(text, chr(error.character), source)]) from None

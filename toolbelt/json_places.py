@@ -40,7 +40,7 @@ def locate_json(text: str) -> tuple[dict[tuple[Key, ...], int], list[tuple[int, 
                 repeated.append((line, key))
             seen.add(key)
             place[-1] = key
-            lines.setdefault(tuple(place), line)
+            lines[tuple(place)] = line  # of a key that stands twice, the last, whose value `json` keeps
             wants_key = False
         elif mark != ":":
             lines.setdefault(tuple(place), line)

@@ -9,7 +9,7 @@ server, one toolset), the coarser its category. A file with one server for every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.documents import parse_json_lines
-from toolbelt.errors import InvalidDefinitionError, InvalidFileError
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, suggestion
 from toolbelt.findings import Finding, Severity
 from toolbelt.patterns import fold
 
@@ -67,6 +67,8 @@ def parse_catalog_lines(text: str, source: str, name: str, grouping: Grouping | 
             rows.append((number, row))
     if not rows and not findings:
         findings.append(Finding("empty", Severity.ERROR, "There is no tool in this file.", source))
+    if grouping is not None and rows:
+        findings.extend(_unknown_fields(grouping, [row for _, row in rows], source))
     chosen = grouping or find_grouping([row for _, row in rows])
     reading = _Rows(source, name, chosen)
     for number, row in rows:
@@ -98,6 +100,14 @@ def find_grouping(rows: Sequence[Mapping[str, Any]]) -> Grouping:
     if all(len(servers) == 1 for servers in server_of.values()):
         return Grouping("group", "server")
     return Grouping("server", None)
+
+
+def _unknown_fields(grouping: Grouping, rows: Sequence[Mapping[str, Any]], source: str) -> Iterator[Finding]:
+    known = dict.fromkeys(key for row in rows for key in row)
+    for name in (grouping.plugin, grouping.category):
+        if name is not None and name not in known:
+            message = f"No line has a field {name!r} to group by.{suggestion(name, known)}"
+            yield Finding("unknown-field", Severity.ERROR, message, source)
 
 
 class _Rows:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.files import catalog_data, format_catalog
+from toolbelt.catalog.files import catalog_data
 from toolbelt.catalog.json_lines import Grouping
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import print_json, tell
@@ -17,7 +17,7 @@ from toolbelt.documents import decode, read_text
 from toolbelt.errors import ToolbeltError
 from toolbelt.importers import import_catalog
 from toolbelt.importers.importer import FORMATS
-from toolbelt.stores.files import write_text
+from toolbelt.stores.catalogs import write_catalog
 
 
 @click.command(
@@ -71,8 +71,7 @@ def import_command(
     if output is None:
         print_json(catalog_data(catalog))
         return
-    syntax = "json" if output.lower().endswith(".json") else "yaml"
-    write_text(output, format_catalog(catalog, syntax), overwrite=force)
+    write_catalog(catalog, output, overwrite=force)
     tell(f"wrote {output}; look at it with: toolbelt catalog stats --catalog {output}")
     if as_json:
         counts = {"plugins": len(catalog.plugins), "tools": len(catalog.tools)}

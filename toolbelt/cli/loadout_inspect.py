@@ -93,6 +93,9 @@ def _warn(workspace: Workspace, inspection: Inspection, asked: tuple[str, ...]) 
     if inspection.is_empty:
         name, catalog = inspection.resolution.loadout, workspace.catalog.name
         tell(f"loadout {name!r} matches nothing of catalog {catalog!r}; an agent would get no tools.", "warning")
+        if workspace.catalog.categories:
+            first = next(iter(workspace.catalog.categories))
+            tell(f"the catalog has its own categories; try: toolbelt loadout create mine --category {first!r}")
     if not inspection.tokens.exact and workspace.tokenizer != inspection.tokens.tokenizer:
         tell(f"the vocabulary of {workspace.tokenizer} is not installed; counts are estimates.", "warning")
     for fit in inspection.models:

@@ -41,7 +41,7 @@ def lint(
 def show_findings(findings: tuple[Finding, ...], *, as_json: bool) -> None:
     """Findings as a table or as JSON."""
     if not as_json:
-        show_view(findings_view(findings))
+        show_view(findings_view(findings), whole_lines=True)
         return
     rows = [
         {"rule": f.rule, "severity": f.severity.value, "file": f.file, "line": f.line, "message": f.message}

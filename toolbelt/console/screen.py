@@ -26,14 +26,20 @@ def make_screen() -> Console:
     return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
-def show_view(view: RenderableType, screen: Console | None = None) -> None:
-    """Print a view; into a pipe without the blanks that pad tables."""
+def show_view(view: RenderableType, screen: Console | None = None, *, whole_lines: bool = False) -> None:
+    """Print a view; into a pipe without the blanks that pad tables.
+
+    Args:
+        view: What to print.
+        screen: Where to; the standard output if `None`.
+        whole_lines: Leave long lines to the terminal, so that each stays one line for other programs.
+    """
     screen = screen or make_screen()
     if screen.is_terminal:
-        screen.print(view)
+        screen.print(view, soft_wrap=whole_lines)
         return
     with screen.capture() as captured:
-        screen.print(view)
+        screen.print(view, soft_wrap=whole_lines)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n")))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from pathlib import Path
 
+from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.documents import read_document, read_text
-from toolbelt.errors import NotFoundError, nearest
+from toolbelt.errors import NotFoundError, ToolbeltError, nearest
+from toolbelt.stores.files import shown_path, write_text
 from toolbelt.stores.shipped import find_shipped_catalog, shipped_catalogs
 
 
@@ -19,10 +21,8 @@ def open_catalog(reference: str) -> CatalogFile:
         InvalidFileError: every mistake in the file.
     """
     path = find_shipped_catalog(reference)
-    if path is not None and not os.path.lexists(reference):
-        return parse_catalog(read_document(path))
-    if path is not None and Path(reference).is_dir():
-        return parse_catalog(read_document(path))
+    if path is not None and not Path(reference).is_file():
+        return parse_catalog(read_document(shown_path(path)))
     file = _catalog_in(Path(reference))
     if not file.exists():
         raise NotFoundError("catalog", reference, _candidates(Path(reference)))
@@ -31,8 +31,27 @@ def open_catalog(reference: str) -> CatalogFile:
     made, label = import_catalog(read_text(file), str(file))
     if label == "toolbelt catalog":
         return made
-    note = f"read {file} as {label}"
-    return CatalogFile(made.catalog, made.source, (note, *made.notes), made.document, made.lines, made.places)
+    return replace(made, notes=(f"read {file} as {label}", *made.notes))
+
+
+def write_catalog(catalog: Catalog, path: str, *, overwrite: bool = True) -> None:
+    """Write a catalog whole or not at all.
+
+    Args:
+        catalog: Written in toolbelt's own form.
+        path: Ending in `.json`, `.yaml` or `.yml`, which says how.
+        overwrite: Whether a file that is there may be replaced.
+
+    Raises:
+        ToolbeltError: another ending, or the file is there and may not be replaced.
+        StorageError: the disk would not.
+    """
+    if not path.lower().endswith((".json", ".yaml", ".yml")):
+        raise ToolbeltError(f"The ending of {path!r} must say how to write it: .json, .yaml or .yml.")
+    from toolbelt.catalog.files import format_catalog  # reading alone must not pay for it
+
+    syntax = "json" if path.lower().endswith(".json") else "yaml"
+    write_text(path, format_catalog(catalog, syntax), overwrite=overwrite)
 
 
 def _catalog_in(path: Path) -> Path:

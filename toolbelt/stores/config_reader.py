@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.written import WrittenLoadout, read_loadout, read_loadouts
 from toolbelt.stores.config import LOADOUT_SUFFIXES
+from toolbelt.stores.files import shown_path
 from toolbelt.stores.shipped import find_shipped_catalog
 
 CONFIG_KEYS: Mapping[str, str] = MappingProxyType(
@@ -65,10 +66,11 @@ class ConfigReader:
 
     def read(self, path: Path) -> Document | None:
         """The document of a file; its mistakes are kept."""
+        shown = shown_path(path, self._folder)
         try:
-            return read_document(_shown(path, self._folder))
+            return replace(read_document(self._folder / path), source=shown)
         except InvalidFileError as error:
-            self.findings.extend(error.findings)
+            self.findings.extend(replace(finding, file=shown) for finding in error.findings)
             return None
 
     def read_config_file(self, path: Path) -> None:
@@ -111,7 +113,7 @@ class ConfigReader:
         name = self._text(document, "catalog")
         if name is None or find_shipped_catalog(name):
             return name
-        return _shown(path.parent / name, self._folder)
+        return shown_path(path.parent / name, self._folder)
 
     def _models(self, document: Document) -> tuple[str, ...]:
         models = document.data.get("models")
@@ -128,10 +130,3 @@ class ConfigReader:
             return value
         self.findings.append(document.finding("wrong-type", f"`{key}` must be text.", key))
         return None
-
-
-def _shown(path: Path, folder: Path) -> str:
-    """`path` as a user in `folder` would write it."""
-    absolute = path if path.is_absolute() else folder / path
-    shown = os.path.relpath(absolute, folder)
-    return str(absolute) if shown.startswith("../..") else shown

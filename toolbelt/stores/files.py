@@ -60,6 +60,14 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
         raise
 
 
+def shown_path(path: Path, folder: Path | None = None) -> str:
+    """`path` as a user in `folder` (the working directory if `None`) would write it."""
+    base = Path.cwd() if folder is None else folder
+    absolute = path if path.is_absolute() else base / path
+    shown = os.path.relpath(absolute, base)
+    return str(absolute) if shown.startswith(os.path.join("..", "..")) else shown  # noqa: PTH118
+
+
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """Where what can be made again is kept: `TOOLBELT_CACHE_DIR`, else the user's cache folder."""
     if chosen := environment.get("TOOLBELT_CACHE_DIR"):
