@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _own_surroundings(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_surroundings(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of the machine reaches a test, and no test leaves anything behind in the user's cache."""
     for name in list(os.environ):
         if name.startswith("TOOLBELT_"):
@@ -29,4 +28,3 @@ def _own_surroundings(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> It
     monkeypatch.setenv("TOOLBELT_CACHE_DIR", str(shared_cache))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.delenv("COLUMNS", raising=False)
-    yield

@@ -50,7 +50,8 @@ def test_wheel_and_source_hold_the_datasets_and_the_licence(distributions: Path)
     (wheel,) = distributions.glob("*.whl")
     (source,) = distributions.glob("*.tar.gz")
     in_wheel = zipfile.ZipFile(wheel).namelist()
-    in_source = tarfile.open(source).getnames()
+    with tarfile.open(source) as archive:
+        in_source = archive.getnames()
     for name in ("assistant", "tiered"):
         assert f"toolbelt/_datasets/{name}/catalog.json" in in_wheel
         assert any(member.endswith(f"/datasets/{name}/catalog.json") for member in in_source)
@@ -96,7 +97,12 @@ def test_versions_agree() -> None:
 
 def test_everything_that_is_asked_for_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    pinned = {line.split("==")[0].lower().replace("_", "-") for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    pinned = {
+        line.split("==")[0].lower().replace("_", "-") for line in (ROOT / "constraints.txt").read_text().splitlines()
+    }
     wanted = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["dev"], "setuptools"]
-    names = {requirement.split(">")[0].split("<")[0].split("[")[0].strip().lower().replace("_", "-") for requirement in wanted}
+    names = {
+        requirement.split(">")[0].split("<")[0].split("[")[0].strip().lower().replace("_", "-")
+        for requirement in wanted
+    }
     assert names <= pinned

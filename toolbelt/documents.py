@@ -169,15 +169,28 @@ def parse_yaml(text: str, source: str) -> Document:
     Raises:
         InvalidFileError: every mistake found.
     """
+    document, findings = examine_yaml(text, source)
+    if findings:
+        raise InvalidFileError(findings)
+    return document
+
+
+def examine_yaml(text: str, source: str) -> tuple[Document, list[Finding]]:
+    """One YAML document with what is wrong about it, for who has more to say about the rest.
+
+    Returns:
+        The document without what was wrong, and the mistakes.
+
+    Raises:
+        InvalidFileError: it cannot be read at all.
+    """
     lines: dict[tuple[Key, ...], int] = {}
     node, loader = _compose(text, source)
     if node is None:
-        return Document(None, source, "", {(): 1})
+        return Document(None, source, "", {(): 1}), []
     builder = _YamlBuilder(loader, source, lines)
     data = builder.build(node, ())
-    if builder.findings:
-        raise InvalidFileError(builder.findings)
-    return Document(data, source, "", lines)
+    return Document(data, source, "", lines), builder.findings
 
 
 class _YamlBuilder:

@@ -13,7 +13,7 @@ Errors carry data, so that a caller need not read the message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from toolbelt.findings import Finding
@@ -43,8 +43,12 @@ class NotFoundError(ToolbeltError, LookupError):
         self.name = name
         self.known = tuple(known)
         article = "file or catalog" if kind == "catalog" else kind
+        self.hint = hint
         message = f"No {article} named {name!r}.{suggestion(name, self.known)}"
         super().__init__(f"{message} {hint}".rstrip())
+
+    def __reduce__(self) -> tuple[Any, ...]:  # an error may have to travel between processes
+        return type(self), (self.kind, self.name, self.known, self.hint)
 
 
 class AmbiguousNameError(ToolbeltError, LookupError):
@@ -60,6 +64,9 @@ class AmbiguousNameError(ToolbeltError, LookupError):
         self.candidates = tuple(candidates)
         super().__init__(f"{len(self.candidates)} tools are named {name!r}; say which: {', '.join(self.candidates)}.")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.candidates)
+
 
 class InvalidFileError(ToolbeltError):
     """A file that cannot be used, with every mistake found in it.
@@ -71,6 +78,9 @@ class InvalidFileError(ToolbeltError):
     def __init__(self, findings: Sequence[Finding]) -> None:
         self.findings = tuple(findings)
         super().__init__("\n".join(str(finding) for finding in self.findings))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.findings,)
 
 
 class StorageError(ToolbeltError):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from itertools import pairwise
 
 import pytest
 from pydantic_ai import RunContext
@@ -35,10 +37,10 @@ def test_resolving_grows_no_faster_than_linearly() -> None:
     for size in sizes:
         plugins = plugins_of(size)
         assert len(registry.resolve_active_plugins("developer", plugins)) == size * 2 // 5
-        (best,) = fastest_in_turn(lambda plugins=plugins: registry.resolve_active_plugins("developer", plugins))
+        (best,) = fastest_in_turn(partial(registry.resolve_active_plugins, "developer", plugins))
         seconds.append(best)
         print(f"resolve_active_plugins: {size:,} plugins, {best / size * 1e6:.3f} µs a plugin")
-    for smaller, larger in zip(seconds, seconds[1:], strict=False):
+    for smaller, larger in pairwise(seconds):
         assert larger / smaller < 10 * 2  # ten times the plugins; the rest is the larger memory
 
 

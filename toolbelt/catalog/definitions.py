@@ -73,11 +73,9 @@ def export_definitions(tools: Iterable[Tool], wire_names: Mapping[str, str], for
 
 
 def _schema(tool: Tool) -> Mapping[str, Any]:
-    # Providers refuse a schema that is not of an object; an MCP server or a person may well leave that out.
-    if tool.parameters.get("type") == "object":
-        return tool.parameters
-    return {"type": "object", **({"properties": {}} if not tool.parameters else {}), **_without_type(tool.parameters)}
-
-
-def _without_type(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != "type"}
+    # Providers refuse a schema that is not of an object, and OpenAI one of an object without properties; an MCP
+    # server or a person may well leave either out.
+    given = tool.parameters
+    if given.get("type") == "object" and "properties" in given:
+        return given
+    return {"type": "object", "properties": {}} | {key: value for key, value in given.items() if key != "type"}

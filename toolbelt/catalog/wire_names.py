@@ -41,13 +41,13 @@ def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> 
     """
     tools = tuple(tools)
     bearers = Counter(tool.name for tool in tools)
-    taken = set(reserved)
     plain = {
         tool.id: tool.name
         for tool in tools
-        if bearers[tool.name] == 1 and tool.name not in taken and is_legal_wire_name(tool.name)
+        if bearers[tool.name] == 1 and tool.name not in reserved and is_legal_wire_name(tool.name)
     }
-    taken.update(plain.values())
+    # A name that several bear goes to no third tool either: nobody could tell who is meant by it.
+    taken = {*reserved, *bearers}
     paths = Counter(tool.path for tool in tools)
     wanted = {
         tool.id: _readable(tool, prefixed=bearers[tool.name] > 1 and paths[tool.path] == 1)

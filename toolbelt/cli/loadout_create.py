@@ -105,7 +105,10 @@ def _refuse_second_definition(workspace: Workspace, name: str, target: Path) -> 
 
 def _checked(workspace: Workspace, name: str, answers: Answers) -> Inspection:
     """The loadout as it would resolve; what is wrong with it is raised before anything is written."""
-    document = parse_yaml(format_loadout(name, answers.to_dict()), "the new loadout")
+    try:
+        document = parse_yaml(format_loadout(name, answers.to_dict()), "the new loadout")
+    except UnicodeEncodeError:
+        raise ToolbeltError("A loadout file is UTF-8, and what was given here is not.") from None
     written, findings = read_loadout(document, name, document.data, also=("name",))
     if written is not None:
         registry = ToolLoadoutRegistry([*(one.loadout for one in workspace.written), written.loadout])

@@ -12,11 +12,7 @@ from toolbelt.console.catalog_views import findings_view
 from toolbelt.console.screen import print_json, show_view
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, Severity, sorted_findings
-from toolbelt.loadouts.lint import (
-    lint_against_catalog,
-    lint_catalog_for_loadouts,
-    lint_definitions,
-)
+from toolbelt.loadouts.lint import lint_catalog_for_loadouts
 
 
 @click.command(epilog="Example: toolbelt loadout lint --strict")
@@ -58,16 +54,10 @@ def exit_code(findings: tuple[Finding, ...], *, strict: bool) -> int:
 
 
 def _findings(workspace: Workspace) -> tuple[Finding, ...]:
-    written, registry, catalog = workspace.written, workspace.registry, workspace.catalog
+    catalog, registry = workspace.catalog, workspace.registry
     of_catalog = []
     for plugin_name, finding in lint_catalog_for_loadouts(catalog, registry):
         plugin = catalog.find_plugin(plugin_name) if plugin_name else None
         line = workspace.catalog_file.find_line(plugin) if plugin else None
         of_catalog.append(replace(finding, file=workspace.catalog_file.source, line=line))
-    return sorted_findings(
-        [
-            *lint_definitions(written, registry),
-            *(finding for one in written for finding in lint_against_catalog(one, registry, catalog)),
-            *of_catalog,
-        ]
-    )
+    return sorted_findings([*workspace.lint(), *of_catalog])

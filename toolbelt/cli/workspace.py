@@ -23,7 +23,7 @@ from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.patterns import fold
 from toolbelt.stores.catalogs import open_catalog
-from toolbelt.stores.config import Config, read_config
+from toolbelt.stores.config import Config, examine_config
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.shipped import DEFAULT_CATALOG
 from toolbelt.stores.token_cache import CachedTokenCounter
@@ -96,27 +96,35 @@ class Workspace:
         self.refuse_wrong_definitions()
         self.registry.require_loadout(name)
         lineage = self.registry.trace_lineage(name)
-        if not self.written:
-            return lineage
-        from toolbelt.loadouts.lint import lint_against_catalog
-
-        findings = [
-            finding
-            for one in self._written_in(lineage)
-            for finding in lint_against_catalog(one, self.registry, self.catalog)
-        ]
-        self._refuse(findings)
+        chain = [one for one in self.written if any(one.loadout is link for link in lineage.loadouts)]
+        self._refuse(self._lint_against_catalog(chain))
         return lineage
 
     def refuse_wrong_definitions(self) -> None:
-        """Raise what is wrong with the loadouts whatever the catalog."""
+        """Raise everything that is wrong with the loadouts, if anything is that would be with any catalog."""
+        definitions = self._lint_definitions()
+        if self.config.findings or any(finding.severity is Severity.ERROR for finding in definitions):
+            raise InvalidFileError(self.lint())
+
+    def lint(self) -> tuple[Finding, ...]:
+        """Everything wrong or doubtful about every loadout that is not built in."""
+        of_catalog = self._lint_against_catalog(self.written)
+        return sorted_findings([*self.config.findings, *self._lint_definitions(), *of_catalog])
+
+    def _lint_definitions(self) -> tuple[Finding, ...]:
         if not self.written:
-            return
+            return ()
         from toolbelt.loadouts.lint import lint_definitions  # the built-in loadouts alone need no linting
 
-        errors = [f for f in lint_definitions(self.written, self.registry) if f.severity is Severity.ERROR]
-        if errors:
-            raise InvalidFileError(sorted_findings(errors))
+        return lint_definitions(self.written, self.registry)
+
+    def _lint_against_catalog(self, written: Iterable[WrittenLoadout]) -> list[Finding]:
+        written = tuple(written)
+        if not written:
+            return []
+        from toolbelt.loadouts.lint import lint_against_catalog
+
+        return [finding for one in written for finding in lint_against_catalog(one, self.registry, self.catalog)]
 
     def resolve(self, name: str) -> Resolution:
         """What a loadout makes of the catalog; raises as `get_lineage`."""
@@ -181,9 +189,6 @@ class Workspace:
             fits.append(ModelFit(model, window, tokens.of(active), tokens.tokenizer, exact))
         return tuple(fits)
 
-    def _written_in(self, lineage: Lineage) -> tuple[WrittenLoadout, ...]:
-        return tuple(one for one in self.written if any(one.loadout is link for link in lineage.loadouts))
-
     def _refuse(self, findings: Sequence[Finding]) -> None:
         if any(finding.severity is Severity.ERROR for finding in findings):
             raise InvalidFileError(sorted_findings(findings))
@@ -200,15 +205,22 @@ def open_workspace(
         NotFoundError: a catalog, file or tokenizer that is not there.
         InvalidFileError: every mistake in the project's files, or in the catalog.
     """
-    found = read_config(Path.cwd(), config)
-    if not read_loadouts_too:
-        found = replace(found, loadouts=())
+    found = examine_config(Path.cwd(), config)
     name = tokenizer or found.tokenizer or DEFAULT_TOKENIZER
     make_counter(name)  # an unknown name is refused before anything is read
-    catalog_file = open_catalog(catalog or found.catalog or DEFAULT_CATALOG)
+    try:
+        catalog_file = open_catalog(catalog or found.catalog or DEFAULT_CATALOG)
+    except InvalidFileError as error:
+        raise InvalidFileError(sorted_findings([*found.findings, *error.findings])) from None
     for note in catalog_file.notes:
         tell(note)
-    return Workspace(found, catalog_file, name)
+    if not read_loadouts_too:
+        found.refuse()
+        return Workspace(replace(found, loadouts=()), catalog_file, name)
+    workspace = Workspace(found, catalog_file, name)
+    if found.findings:
+        raise InvalidFileError(workspace.lint())  # with what is wrong about the rest, all at once
+    return workspace
 
 
 def count_tokens(catalog: Catalog, tokenizer: str, definitions: Sequence[str]) -> ToolTokens:

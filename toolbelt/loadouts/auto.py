@@ -70,7 +70,7 @@ def choose_loadout(
     """The loadout for a context window: the largest of the ladder that takes at most half of it.
 
     Args:
-        window: Tokens; `None` if unknown, which is then the answer.
+        window: Tokens; `None` or 0 if unknown, which is then the answer.
         catalog: Whose ladder is stepped down, the default one if it names none.
         registry: Where the loadouts of the ladder are.
         tokens: Counted, of the same catalog.
@@ -78,7 +78,7 @@ def choose_loadout(
     Returns:
         The choice with each step as a reason.
     """
-    if window is None:
+    if not window:
         reason = "The context window is unknown, so nothing can be chosen by it."
         return AutoChoice(AutoOutcome.UNKNOWN, None, 0, None, (reason,))
     limit = MAX_SHARE * window
@@ -99,7 +99,11 @@ def choose_loadout(
         if window < rung.min_window:
             reasons.append(f"{candidate.name} is for windows from {rung.min_window:,}; this one is {window:,}.")
             continue
-        taken = tokens.of([tool.id for tool in registry.resolve(candidate.name, catalog).active_tools])
+        tools = registry.resolve(candidate.name, catalog).active_tools
+        if not tools:
+            reasons.append(f"{candidate.name} matches nothing of this catalog.")
+            continue
+        taken = tokens.of([tool.id for tool in tools])
         measured = _measured(candidate.name, taken, window)
         if taken <= limit:
             return AutoChoice(AutoOutcome.LOADOUT, candidate, taken, window, (*reasons, f"{measured}: it fits."))

@@ -30,9 +30,9 @@ class ToolLoadoutBuilder:
         """
         return cls(ToolLoadout(name))
 
-    def extends(self, parent_name: str) -> Self:
-        """Inherit from `parent_name`; the last call wins."""
-        return self._set(parent_loadout_name=str(parent_name))
+    def extends(self, parent_name: str | None) -> Self:
+        """Inherit from `parent_name`, or from nothing; the last call wins."""
+        return self._set(parent_loadout_name=parent_name)
 
     def include_category(self, category: str | ToolCategory) -> Self:
         """Make every plugin of `category` active."""

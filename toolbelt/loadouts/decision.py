@@ -27,7 +27,7 @@ _PHRASES = {
     Rule.NAMED: "{loadout} names {entry!r}",
     Rule.CATEGORY: "{loadout} includes the category {entry!r}",
     Rule.DISCOVERABLE: "{loadout} makes {entry!r} discoverable",
-    Rule.UNMATCHED: "nothing in {loadout} speaks of it",
+    Rule.UNMATCHED: "nothing in {loadout} makes it active or discoverable",
 }
 _STATUS_OF_RULE = {
     Rule.DISABLED: Status.DISABLED,

@@ -39,7 +39,7 @@ class ModelFit:
     @property
     def fraction(self) -> float | None:
         """Share of the window that is taken, above 1 where it is more than there is; `None` if unknown."""
-        return None if self.context_window is None else self.tokens / self.context_window
+        return self.tokens / self.context_window if self.context_window else None
 
     @property
     def verdict(self) -> Verdict:

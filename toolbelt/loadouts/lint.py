@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from toolbelt.catalog import Catalog, ToolCategory
+from toolbelt.catalog import Catalog, Plugin, Tool, ToolCategory
 from toolbelt.errors import suggestion
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.registry import ToolLoadoutRegistry
+from toolbelt.loadouts.selection import Status
 from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
 from toolbelt.loadouts.written import WrittenLoadout
 from toolbelt.patterns import covers, fold, has_inner_star, is_prefix_pattern, matches
@@ -111,15 +112,18 @@ def _repeated_entries(one: WrittenLoadout) -> Iterator[Finding]:
 
 
 def _redundant_patterns(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
-    chain = registry.trace_lineage(one.loadout.name).loadouts
-    own = one.entries("discoverable")
-    inherited = [(link.name, pattern) for link in chain[:-1] for pattern in link.discoverable_patterns]
-    for index, pattern in enumerate(own):
-        others = [*inherited, *((one.loadout.name, other) for other in own if fold(other) != fold(pattern))]
-        wider = next(((name, other) for name, other in others if covers(other, pattern)), None)
-        if wider is not None:
+    for index, pattern in enumerate(one.entries("discoverable")):
+        if (wider := _find_wider(one, registry, pattern)) is not None:
             message = f"The pattern {pattern!r} adds nothing: {wider[1]!r} of {wider[0]} covers it."
             yield one.finding("redundant-pattern", message, "discoverable", index, severity=Severity.WARNING)
+
+
+def _find_wider(one: WrittenLoadout, registry: ToolLoadoutRegistry, pattern: str) -> tuple[str, str] | None:
+    """Another pattern of the chain that covers `pattern`, with the loadout it is of."""
+    chain = registry.trace_lineage(one.loadout.name).loadouts
+    inherited = [(link.name, other) for link in chain[:-1] for other in link.discoverable_patterns]
+    own = [(one.loadout.name, other) for other in one.entries("discoverable") if fold(other) != fold(pattern)]
+    return next(((name, other) for name, other in (*inherited, *own) if covers(other, pattern)), None)
 
 
 def _repeated_names(written: Sequence[WrittenLoadout]) -> Iterator[Finding]:
@@ -161,13 +165,35 @@ def _unknown_name(entry: str, key: str, catalog: Catalog) -> tuple[str, str]:
     return "unknown-plugin", f"Catalog {catalog.name!r} has no plugin {entry!r}.{hint}"
 
 
-def _idle_patterns(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+def _idle_patterns(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+    """Patterns that match nothing, or only what is active or disabled in any case."""
+    resolution = registry.resolve(one.loadout.name, catalog)
+    disabled = {fold(entry) for entry in one.entries("disabled")}
     for index, pattern in enumerate(one.entries("discoverable")):
-        if _addresses_a_tool(pattern, catalog) or any(matches(pattern, plugin.name) for plugin in catalog.plugins):
+        if fold(pattern) in disabled:
+            continue  # told as that
+        matched = _matched_tools(pattern, catalog)
+        plugins = [plugin for plugin in catalog.plugins if matches(pattern, plugin.name)]
+        if not matched and not plugins:
+            names = [plugin.name for plugin in catalog.plugins]
+            hint = "" if is_prefix_pattern(pattern) else suggestion(pattern, names)
+            message = f"The pattern {pattern!r} matches nothing in catalog {catalog.name!r}.{hint}"
+            yield one.finding("idle-pattern", message, "discoverable", index, severity=Severity.WARNING)
             continue
-        hint = "" if is_prefix_pattern(pattern) else suggestion(pattern, [plugin.name for plugin in catalog.plugins])
-        message = f"The pattern {pattern!r} matches nothing in catalog {catalog.name!r}.{hint}"
-        yield one.finding("idle-pattern", message, "discoverable", index, severity=Severity.WARNING)
+        statuses = {resolution.tool_status(plugin, tool) for plugin, tool in matched}
+        statuses |= {resolution.plugin_status(plugin) for plugin in plugins}
+        if Status.DISCOVERABLE not in statuses and _find_wider(one, registry, pattern) is None:
+            message = f"The pattern {pattern!r} adds nothing: all it matches is active or disabled already."
+            yield one.finding("redundant-pattern", message, "discoverable", index, severity=Severity.WARNING)
+
+
+def _matched_tools(pattern: str, catalog: Catalog) -> list[tuple[Plugin, Tool]]:
+    return [
+        (plugin, tool)
+        for plugin in catalog.plugins
+        for tool in plugin.tools
+        if matches(pattern, plugin.name) or _addresses(pattern, plugin, tool)
+    ]
 
 
 def _matches_nothing(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
@@ -177,10 +203,14 @@ def _matches_nothing(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog
 
 
 def _uncategorised(catalog: Catalog) -> Iterator[tuple[str | None, Finding]]:
-    # A pattern of the built-in loadouts made for such plugins (`docker*`) says that this is meant.
+    # A pattern of the built-in loadouts made for such plugins (`docker*`) says that this is meant; core tools
+    # are in no tier, and so in no category.
     meant = [p for loadout in BUILT_IN_LOADOUTS for p in loadout.discoverable_patterns if p != "*"]
+    core = set(catalog.core)
     for plugin in catalog.plugins:
-        if plugin.effective_category is None and not any(matches(pattern, plugin.name) for pattern in meant):
+        if plugin.effective_category is not None or any(matches(pattern, plugin.name) for pattern in meant):
+            continue
+        if not plugin.tools or any(tool.id not in core for tool in plugin.tools):
             message = f"Plugin {plugin.name!r} has no category, so that loadouts reach it by name alone."
             yield plugin.name, Finding("no-category", Severity.WARNING, message)
 
@@ -194,11 +224,13 @@ def _ladder(catalog: Catalog, registry: ToolLoadoutRegistry) -> Iterator[tuple[s
 
 
 def _addresses_a_tool(entry: str, catalog: Catalog) -> bool:
-    return any(
-        fold(entry).startswith(f"{plugin.key}/")
-        and any(matches(fold(entry)[len(plugin.key) + 1 :], tool.name) for tool in plugin.tools)
-        for plugin in catalog.plugins
-    )
+    return any(_addresses(entry, plugin, tool) for plugin in catalog.plugins for tool in plugin.tools)
+
+
+def _addresses(entry: str, plugin: Plugin, tool: Tool) -> bool:
+    """Whether `entry` is `plugin/tool`, or `plugin/prefix*` of it."""
+    folded, start = fold(entry), f"{plugin.key}/"
+    return folded.startswith(start) and matches(folded[len(start) :], tool.name)
 
 
 _CATALOG_CHECKS: tuple[Check, ...] = (_unknown_categories, _unknown_plugins, _idle_patterns, _matches_nothing)

@@ -42,9 +42,11 @@ class ToolLoadout:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise InvalidDefinitionError(f"A loadout's name must be text that is not blank, not {self.name!r}.")
-        object.__setattr__(self, "name", str(self.name))
+        object.__setattr__(self, "name", str.__str__(self.name))  # a plain text, also of an enum's member
         if self.parent_loadout_name is not None:
-            object.__setattr__(self, "parent_loadout_name", str(self.parent_loadout_name))
+            if not isinstance(self.parent_loadout_name, str):
+                raise InvalidDefinitionError(f"The parent of loadout {self.name!r} must be named by text.")
+            object.__setattr__(self, "parent_loadout_name", str.__str__(self.parent_loadout_name))
         for part in ("default_plugins", "included_categories", "disabled_plugins"):
             object.__setattr__(self, part, frozenset(self._texts(part)))
         # A list that repeats itself says nothing more.
@@ -58,7 +60,7 @@ class ToolLoadout:
         made = [_category_text(entry) if part == "included_categories" else entry for entry in entries]
         if wrong := [entry for entry in made if not isinstance(entry, str)]:
             raise InvalidDefinitionError(f"The {part} of loadout {self.name!r} must be texts, not {wrong[0]!r}.")
-        return [str(entry) for entry in made]
+        return [str.__str__(entry) for entry in made]
 
 
 def _category_text(category: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,10 +22,11 @@ def open_catalog(reference: str) -> CatalogFile:
         InvalidFileError: every mistake in the file.
     """
     path = find_shipped_catalog(reference)
-    if path is not None and not Path(reference).is_file():
+    # os.path rather than pathlib: a name the system refuses outright is simply not there.
+    if path is not None and not os.path.isfile(reference):  # noqa: PTH113
         return parse_catalog(read_document(shown_path(path)))
     file = _catalog_in(Path(reference))
-    if not file.exists():
+    if not os.path.exists(file):  # noqa: PTH110
         raise NotFoundError("catalog", reference, _candidates(Path(reference)))
     from toolbelt.importers import import_catalog  # only a user's own file may need it
 
@@ -56,7 +58,7 @@ def write_catalog(catalog: Catalog, path: str, *, overwrite: bool = True) -> Non
 
 def _catalog_in(path: Path) -> Path:
     """The catalog of a dataset folder, or `path` itself."""
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112
         for name in ("catalog.json", "catalog.jsonl", "catalog.yaml"):
             if (path / name).is_file():
                 return path / name

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolbelt.errors import NotFoundError
+from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.findings import Finding, sorted_findings
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.written import WrittenLoadout
@@ -26,6 +27,7 @@ class Config:
         tokenizer: Name of the tokenizer.
         models: litellm names.
         loadouts: Every loadout written, in the order of the files.
+        findings: Everything wrong with them.
     """
 
     path: Path | None = None
@@ -33,6 +35,16 @@ class Config:
     tokenizer: str | None = None
     models: tuple[str, ...] = ()
     loadouts: tuple[WrittenLoadout, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def refuse(self) -> None:
+        """Raise everything that is wrong.
+
+        Raises:
+            InvalidFileError: if anything is.
+        """
+        if self.findings:
+            raise InvalidFileError(self.findings)
 
 
 def find_config(folder: Path) -> Path | None:
@@ -45,7 +57,19 @@ def find_config(folder: Path) -> Path | None:
 
 
 def read_config(folder: Path, path: str | None = None) -> Config:
-    """The configuration in force in `folder`.
+    """The configuration in force in `folder`, as `examine_config` finds it.
+
+    Raises:
+        NotFoundError: `path` is not there.
+        InvalidFileError: every mistake in every file.
+    """
+    config = examine_config(folder, path)
+    config.refuse()
+    return config
+
+
+def examine_config(folder: Path, path: str | None = None) -> Config:
+    """The configuration in force in `folder`, with everything wrong with it.
 
     Args:
         folder: The working directory.
@@ -56,7 +80,6 @@ def read_config(folder: Path, path: str | None = None) -> Config:
 
     Raises:
         NotFoundError: `path` is not there.
-        InvalidFileError: every mistake in every file.
     """
     if path is not None and not Path(path).exists():
         raise NotFoundError("file", path, [str(entry) for entry in Path(path).parent.glob("*.y*ml")])
@@ -72,8 +95,8 @@ def read_config(folder: Path, path: str | None = None) -> Config:
     for other in beside:
         if file is None or other.resolve() != file.resolve():
             reader.read_loadout_file(other)
-    reader.refuse()
-    return Config(file, reader.catalog, reader.tokenizer, reader.models, tuple(reader.loadouts))
+    loadouts, findings = tuple(reader.loadouts), sorted_findings(reader.findings)
+    return Config(file, reader.catalog, reader.tokenizer, reader.models, loadouts, findings)
 
 
 def _loadout_files(folder: Path) -> Iterator[Path]:

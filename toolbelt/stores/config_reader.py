@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from toolbelt.documents import Document, read_document
+from toolbelt.documents import Document, examine_yaml, read_text
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.written import WrittenLoadout, read_loadout, read_loadouts
@@ -68,10 +68,12 @@ class ConfigReader:
         """The document of a file; its mistakes are kept."""
         shown = shown_path(path, self._folder)
         try:
-            return replace(read_document(self._folder / path), source=shown)
+            document, findings = examine_yaml(read_text(self._folder / path), shown)
         except InvalidFileError as error:
             self.findings.extend(replace(finding, file=shown) for finding in error.findings)
             return None
+        self.findings.extend(findings)
+        return document
 
     def read_config_file(self, path: Path) -> None:
         """Everything in a `toolbelt.yaml`."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbelt.catalog import ToolCategory
+from toolbelt.documents import with_json_numbers
 from toolbelt.loadouts.written import LOADOUT_KEYS
 from toolbelt.stores.config_reader import CONFIG_KEYS
 
@@ -59,5 +60,6 @@ def format_loadout(name: str, keys: Mapping[str, Any]) -> str:
     """
     import yaml
 
-    text: str = yaml.safe_dump({"name": name, **keys}, allow_unicode=True, sort_keys=False, width=100)
+    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
+    text: str = yaml.dump({"name": name, **keys}, Dumper=dumper, allow_unicode=True, sort_keys=False, width=100)
     return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 CATALOG_FILE = "catalog.json"
@@ -26,4 +27,4 @@ def find_shipped_catalog(name: str) -> Path | None:
     if not name.isidentifier():
         return None
     path = datasets_folder() / name / CATALOG_FILE
-    return path if path.is_file() else None
+    return path if os.path.isfile(path) else None  # noqa: PTH113  a name too long for the system is not there

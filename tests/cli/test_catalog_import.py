@@ -1,0 +1,134 @@
+"""`toolbelt catalog import`: from what people have to a catalog."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import SMALL, Toolbelt
+from tests.conftest import SHARED_DATA, needs_shared_data
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+FUNCTION = {"name": "pay", "description": "Sends money.", "parameters": SCHEMA}
+SOURCES: dict[str, tuple[str, Any]] = {
+    "openai-chat": ("OpenAI tool list", [{"type": "function", "function": FUNCTION}]),
+    "openai-responses": ("OpenAI tool list", {"tools": [{"type": "function", **FUNCTION}]}),
+    "anthropic": ("Anthropic tool list", [{"name": "pay", "description": "Sends money.", "input_schema": SCHEMA}]),
+    "mcp": (
+        "MCP tools/list result",
+        {"tools": [{"name": "pay", "description": "Sends money.", "inputSchema": SCHEMA}]},
+    ),
+    "mcp-in-json-rpc": (
+        "MCP tools/list result",
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "result": {"tools": [{"name": "pay", "description": "Sends money.", "inputSchema": SCHEMA}]},
+        },
+    ),
+}
+TOOL = {"name": "pay", "description": "Sends money.", "parameters": SCHEMA}
+
+
+@pytest.mark.parametrize(("label", "data"), SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("stdin", [False, True], ids=["from-a-file", "from-standard-input"])
+def test_a_tool_list(toolbelt: Toolbelt, project: Path, label: str, data: Any, stdin: bool) -> None:
+    raw = json.dumps(data).encode()
+    (project / "payments.json").write_bytes(raw)
+    ran = toolbelt("catalog", "import", *(["-", "--name", "payments"] if stdin else ["payments.json"]), stdin=raw)
+    assert ran.code == 0
+    assert ran.json == {"name": "payments", "plugins": [{"name": "payments", "tools": [TOOL]}]}
+    assert ran.err == f"note: read {label}: 1 tool in 1 plugin\n"
+
+
+def test_json_lines(toolbelt: Toolbelt, project: Path) -> None:
+    rows = [{"name": "a", "server": "one"}, {"name": "b", "server": "two"}, {"name": "a", "server": "two"}]
+    text = "\n".join(map(json.dumps, rows))
+    (project / "x.jsonl").write_text(text)
+    for ran in (toolbelt("catalog", "import", "x.jsonl"), toolbelt("catalog", "import", "-", stdin=text.encode())):
+        plugins = ran.json["plugins"]
+        assert [(plugin["name"], len(plugin["tools"])) for plugin in plugins] == [("one", 1), ("two", 2)]
+        assert "1 name borne by several tools: a" in ran.err
+    grouped = toolbelt("catalog", "import", "x.jsonl", "--plugin-field", "name", "--category-field", "server")
+    assert grouped.code in (0, 2)  # one plugin in two categories may be refused, never merged in silence
+    assert toolbelt("catalog", "import", "x.jsonl", "--plugin-field", "srver").code == 2
+
+
+@pytest.mark.parametrize("ending", ["json", "yaml", "yml"])
+def test_our_own_form_goes_through_unchanged(toolbelt: Toolbelt, small: Path, ending: str) -> None:
+    ran = toolbelt("catalog", "import", "small.yaml", "-o", f"out.{ending}", "--json")
+    assert (ran.code, ran.json["output"], ran.json["tools"]) == (0, f"out.{ending}", 6)
+    assert ran.json["wire_names"]["docker/run.container"] == "run_container"
+    first = toolbelt("catalog", "list", "--json").json
+    assert toolbelt("catalog", "list", "--json", "-c", f"out.{ending}").json == first
+    again = toolbelt("catalog", "import", f"out.{ending}").json
+    assert again == toolbelt("catalog", "import", "small.yaml").json
+
+
+def test_an_output_is_not_replaced_unasked(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "out.yaml").write_text("mine")
+    ran = toolbelt("catalog", "import", "small.yaml", "-o", "out.yaml")
+    assert ran.code == 2
+    assert "use --force" in ran.err
+    assert (small / "out.yaml").read_text() == "mine"
+    assert toolbelt("catalog", "import", "small.yaml", "-o", "out.yaml", "--force").code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        pytest.param(b"", "none of what can be read", id="empty"),
+        pytest.param(b"[]", "", id="an-empty-list"),
+        pytest.param(b"hello", "none of what can be read", id="a-word"),
+        pytest.param(b"{", "Not JSON", id="half-of-a-json"),
+        pytest.param(b"\xff\xfe[\x00]\x00", "UTF-16", id="utf16"),
+        pytest.param(b'[{"type": "function", "function": {}}]', ":1: error", id="a-function-without-a-name"),
+        pytest.param(
+            b'{"tools": [{"name": "a", "name": "b", "inputSchema": {}}]}', "stands here twice", id="a-key-twice"
+        ),
+        pytest.param(
+            b'[{"name": "a", "input_schema": {}}, {"name": "a", "input_schema": {}}]', "again", id="a-name-twice"
+        ),
+        pytest.param(b'{"tools": [' + b"[" * 3000, "", id="nested-without-end"),
+        pytest.param(b'{"name": "a"}\n{"name": ""}\n{"nme": "b"}\n', "2 findings", id="two-bad-lines"),
+    ],
+)
+@pytest.mark.parametrize("stdin", [False, True], ids=["from-a-file", "from-standard-input"])
+def test_bad_input_is_2_with_its_findings(
+    toolbelt: Toolbelt, project: Path, content: bytes, said: str, stdin: bool
+) -> None:
+    (project / "bad").write_bytes(content)
+    ran = toolbelt("catalog", "import", "-" if stdin else "bad", "-o", "out.json", stdin=content)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert "error: " in ran.err
+    assert not (project / "out.json").exists()
+
+
+@pytest.mark.parametrize("output", ["out.txt", "out", "out.json.gz"])
+def test_the_ending_says_how_to_write(toolbelt: Toolbelt, small: Path, output: str) -> None:
+    ran = toolbelt("catalog", "import", "small.yaml", "-o", output)
+    assert ran.code == 2
+    assert ".json, .yaml or .yml" in ran.err
+    assert not (small / output).exists()
+
+
+def test_json_without_an_output_is_the_catalog(toolbelt: Toolbelt, small: Path) -> None:
+    assert toolbelt("catalog", "import", "small.yaml", "--json").json["name"] == "small"
+    assert SMALL.startswith("name: small")
+
+
+@needs_shared_data
+@pytest.mark.parametrize(("name", "tools"), [("github_mcp", 117), ("livemcpbench", 527), ("seal_tools", 4076)])
+def test_a_public_catalog_goes_in_whole(toolbelt: Toolbelt, project: Path, name: str, tools: int) -> None:
+    source = SHARED_DATA / name / "catalog.jsonl"
+    ran = toolbelt("catalog", "import", source, "-o", "out.json", "--json")
+    assert (ran.code, ran.json["tools"]) == (0, tools)
+    written = json.loads((project / "out.json").read_text())
+    rows = [json.loads(line) for line in source.read_text().splitlines()]
+    assert sorted(tool["name"] for plugin in written["plugins"] for tool in plugin["tools"]) == sorted(
+        row["name"] for row in rows
+    )

@@ -1,0 +1,52 @@
+"""`toolbelt config schema` and `show`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Toolbelt
+from tests.cli.test_loadout_inspect import MINE
+from toolbelt.stores.config_schema import config_schema
+
+
+def test_the_schema_is_printed_or_written(toolbelt: Toolbelt, project: Path) -> None:
+    ran = toolbelt("config", "schema")
+    assert (ran.code, ran.err, ran.json) == (0, "", config_schema())
+    assert toolbelt("config", "schema", "--json").out == ran.out
+    written = toolbelt("config", "schema", "-o", "s.json", "--json")
+    assert (written.json, written.err) == ({"output": "s.json"}, "note: wrote s.json\n")
+    assert json.loads((project / "s.json").read_text()) == config_schema()
+    assert toolbelt("config", "schema", "-o", "s.json").code == 2
+    assert toolbelt("config", "schema", "-o", "s.json", "--force").code == 0
+
+
+def test_show_without_a_file(toolbelt: Toolbelt) -> None:
+    assert toolbelt("config", "show").out.startswith("no toolbelt.yaml from here upward\n")
+    assert toolbelt("config", "show", "--json").json == {
+        "file": None,
+        "catalog": None,
+        "tokenizer": None,
+        "models": [],
+        "loadouts": [],
+    }
+
+
+def test_show(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "mine.loadout.yaml").write_text(MINE)
+    data = toolbelt("config", "show", "--json").json
+    assert Path(data["file"]).resolve() == small / "toolbelt.yaml"
+    assert (data["catalog"], data["models"]) == ("small.yaml", ["gpt-4o"])
+    assert data["loadouts"] == [{"name": "mine", "file": "mine.loadout.yaml"}]
+    assert toolbelt("config", "show", "--config", "toolbelt.yaml").out.splitlines()[1:] == [
+        "catalog    small.yaml",
+        "tokenizer  not set",
+        "models     gpt-4o",
+        "loadouts   mine (mine.loadout.yaml)",
+    ]
+
+
+def test_a_file_by_hand_that_is_missing(toolbelt: Toolbelt, small: Path) -> None:
+    ran = toolbelt("config", "show", "--config", "toolbet.yaml")
+    assert ran.code == 2
+    assert "Did you mean 'toolbelt.yaml'" in ran.err

@@ -1,0 +1,105 @@
+"""Settings: flag over environment over .env over toolbelt.yaml over default (C: Settings)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SMALL, Toolbelt
+from toolbelt.cli.environment import read_dotenv
+
+LAYERS = ("flag", "environment", "dotenv", "file")
+
+
+@pytest.fixture
+def catalogs(project: Path) -> Path:
+    for layer in LAYERS:
+        (project / f"{layer}.yaml").write_text(SMALL.replace("name: small", f"name: {layer}"))
+    return project
+
+
+@pytest.mark.parametrize("first", range(5), ids=[*LAYERS, "default"])
+def test_C_the_catalog_is_taken_from_the_first_layer_that_names_one(
+    toolbelt: Toolbelt, catalogs: Path, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    given = LAYERS[first:]
+    if "environment" in given:
+        monkeypatch.setenv("TOOLBELT_CATALOG", "environment.yaml")
+    if "dotenv" in given:
+        (catalogs / ".env").write_text("TOOLBELT_CATALOG=dotenv.yaml\n")
+    if "file" in given:
+        (catalogs / "toolbelt.yaml").write_text("catalog: file.yaml\n")
+    flag = ["--catalog", "flag.yaml"] if "flag" in given else []
+    wanted = given[0] if given else "assistant"
+    assert toolbelt("catalog", "stats", "--json", *flag).json["catalog"] == wanted
+
+
+def test_C_the_same_order_holds_for_the_tokenizer(
+    toolbelt: Toolbelt, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def used(*flags: str) -> object:
+        return toolbelt("catalog", "stats", "--json", *flags).json["tokenizer"]
+
+    assert used() == "o200k_base"
+    (small / "toolbelt.yaml").write_text("catalog: small.yaml\ntokenizer: estimate\n")
+    assert used() == "estimate"
+    monkeypatch.setenv("TOOLBELT_TOKENIZER", "cl100k_base")
+    assert used() == "cl100k_base"
+    assert used("--tokenizer", "o200k_base") == "o200k_base"
+
+
+def test_C_models_of_a_flag_go_before_those_of_the_file(
+    toolbelt: Toolbelt, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown(*flags: str) -> list[str]:
+        return [row["model"] for row in toolbelt("loadout", "inspect", "full", "--json", *flags).json["models"]]
+
+    assert shown() == ["gpt-4o"]
+    monkeypatch.setenv("TOOLBELT_MODEL", "gpt-4 gpt-5")
+    assert shown() == ["gpt-4", "gpt-5"]
+    assert shown("-m", "o3", "-m", "o3") == ["o3"]
+
+
+def test_C_json_may_be_asked_for_in_the_environment(
+    toolbelt: Toolbelt, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLBELT_JSON", "1")
+    assert json.loads(toolbelt("catalog", "stats").out)["catalog"] == "small"
+
+
+def test_C_a_dotenv_works_in_a_process_of_its_own(spawn: Toolbelt, small: Path) -> None:
+    (small / ".env").write_text("# settings\nexport TOOLBELT_TOKENIZER='estimate'\nOPENAI_API_KEY=secret\n")
+    ran = spawn("catalog", "stats", "--json")
+    assert ran.json["tokenizer"] == "estimate"
+    assert "secret" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        pytest.param(b"TOOLBELT_CATALOG=\xff\n", 2, id="not-utf8"),
+        pytest.param(b"TOOLBELT_CATALOG=a\x00b\n", 2, id="a-nul-character"),
+        pytest.param(b"OTHER=a\x00b\n", 0, id="a-nul-that-is-not-ours"),
+        pytest.param(b"", 0, id="empty"),
+        pytest.param(b"not an assignment\n=x\nTOOLBELT_CATALOG\n", 0, id="lines-that-say-nothing"),
+    ],
+)
+def test_a_dotenv_of_any_content(toolbelt: Toolbelt, small: Path, raw: bytes, code: int) -> None:
+    (small / ".env").write_bytes(raw)
+    ran = toolbelt("catalog", "stats")
+    assert ran.code == code
+    assert (".env" in ran.err) is (code == 2)
+
+
+def test_a_folder_called_dotenv_is_passed_over(toolbelt: Toolbelt, small: Path) -> None:
+    (small / ".env").mkdir()
+    assert toolbelt("catalog", "stats").code == 0
+
+
+def test_only_our_own_settings_are_taken_and_none_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("TOOLBELT_A=1\nTOOLBELT_B=2\nOTHER=3\nTOOLBELT_C\n")
+    environment = {"TOOLBELT_A": "kept"}
+    read_dotenv(environment, str(tmp_path))
+    assert environment == {"TOOLBELT_A": "kept", "TOOLBELT_B": "2"}

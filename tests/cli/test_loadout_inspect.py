@@ -1,0 +1,143 @@
+"""`toolbelt loadout inspect` and `why`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from tests.conftest import SHARED_DATA, needs_shared_data
+
+MINE = "description: Mine.\nextends: developer\ncategories: [money]\ndiscoverable: [file*]\ndisabled: [git/push]\n"
+
+
+@pytest.fixture
+def mine(small: Path) -> Path:
+    (small / "mine.loadout.yaml").write_text(MINE)
+    return small
+
+
+def test_the_whole_picture(toolbelt: Toolbelt, mine: Path, expected: Callable[[str], str]) -> None:
+    ran = toolbelt("loadout", "inspect", "mine")
+    assert (ran.code, ran.out) == (0, expected("loadout_inspect.txt"))
+
+
+def test_C_inspect_as_json(toolbelt: Toolbelt, mine: Path) -> None:
+    data = toolbelt("loadout", "inspect", "MINE", "--json", "--model", "gpt-4o", "--model", "no/such").json
+    assert {"loadout", "catalog", "lineage", "active", "discoverable", "disabled", "hidden", "tokens", "models"} <= {
+        *data
+    }
+    assert data["catalog"] == "small"
+    assert data["lineage"] == ["minimal", "developer", "mine"]
+    assert [row["plugin"] for row in data["active"]] == ["git", "file", "payments"]
+    assert [row["category"] for row in data["active"]] == ["git", "filesystem", "money"]
+    assert [[tool["name"] for tool in row["tools"]] for row in data["active"]] == [["status"], ["read"], ["pay"]]
+    assert all(row["reasons"] for row in data["active"])
+    assert (data["discoverable"], data["disabled"], data["hidden"]) == (["docker"], [], [])
+    tokens = data["tokens"]
+    assert tokens["active"] == sum(tool["tokens"] for row in data["active"] for tool in row["tools"])
+    assert tokens["active"] < tokens["full"]
+    assert tokens["saved_fraction"] == pytest.approx(1 - tokens["active"] / tokens["full"])
+    assert tokens["tokenizer"] == "o200k_base"
+    known, unknown = data["models"]
+    assert (known["model"], known["context_window"], known["verdict"]) == ("gpt-4o", 128_000, "fits")
+    assert known["fraction"] == pytest.approx(tokens["active"] / 128_000)
+    assert (unknown["context_window"], unknown["fraction"], unknown["verdict"]) == (None, None, "unknown")
+
+
+def test_L15_an_unknown_model_is_said_to_be_unknown(toolbelt: Toolbelt, mine: Path) -> None:
+    ran = toolbelt("loadout", "inspect", "mine", "--model", "gpt-4o-minni")
+    assert ran.code == 0
+    assert "unknown" in ran.out
+    assert "the context window of 'gpt-4o-minni' is unknown. Names like it: gpt-4o-mini" in ran.err
+
+
+def test_L10_a_loadout_that_matches_nothing_is_a_warning(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "none.loadout.yaml").write_text("discoverable: [git]\n")
+    ran = toolbelt("loadout", "inspect", "none", "--json")
+    assert ran.code == 0
+    assert ran.json["active"] == []
+    assert "matches nothing of catalog 'small'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("model", "loadout", "outcome"),
+    [
+        pytest.param("gpt-4o", "auto", "catalog", id="a-small-catalog-goes-whole"),
+        pytest.param("no/such", None, "unknown", id="an-unknown-window-is-never-guessed"),
+    ],
+)
+def test_L15_auto(toolbelt: Toolbelt, small: Path, model: str, loadout: str | None, outcome: str) -> None:
+    ran = toolbelt("loadout", "inspect", "auto", "--model", model, "--json")
+    assert ran.code == 0
+    data = ran.json
+    assert {"loadout", "catalog", "lineage", "active", "discoverable", "disabled", "hidden", "tokens", "models"} <= {
+        *data
+    }
+    assert (data["loadout"], data["auto"]["outcome"]) == (loadout, outcome)
+    assert ("is unknown" in ran.err) is (outcome == "unknown")
+
+
+def test_L15_auto_steps_down_until_half_a_window_is_enough(toolbelt: Toolbelt, small: Path) -> None:
+    # gpt-4 has 8,192: a catalog of one large plugin leaves `minimal`, which is of the small one.
+    description = " word" * 5000
+    (small / "large.yaml").write_text(
+        "plugins:\n  - {name: file, tools: [{name: read}]}\n"
+        f"  - {{name: git, tools: [{{name: push, description: '{description}'}}]}}\n"
+    )
+    ran = toolbelt("loadout", "inspect", "auto", "--model", "gpt-4", "-c", "large.yaml", "--json")
+    assert ran.json["loadout"] == "minimal"
+    assert len(ran.json["auto"]["reasons"]) == 4
+    text = toolbelt("loadout", "inspect", "auto", "--model", "gpt-4", "-c", "large.yaml").out
+    assert "auto chose minimal" in text
+
+
+@pytest.mark.parametrize("models", [[], ["gpt-4", "gpt-4o"]])
+def test_L15_auto_wants_one_model(toolbelt: Toolbelt, small: Path, models: list[str]) -> None:
+    ran = toolbelt("loadout", "inspect", "auto", *(part for model in models for part in ("--model", model)))
+    assert (ran.code, ran.out) == (2, "")
+    assert "give one --model" in ran.err
+
+
+@pytest.mark.parametrize(("subject", "file"), [("git", "loadout_why_plugin.txt"), ("git/push", "loadout_why_tool.txt")])
+def test_L8_why(toolbelt: Toolbelt, mine: Path, expected: Callable[[str], str], subject: str, file: str) -> None:
+    ran = toolbelt("loadout", "why", "mine", subject)
+    assert (ran.code, ran.out, ran.err) == (0, expected(file), "")
+
+
+def test_L8_why_as_json_for_what_is_absent(toolbelt: Toolbelt, mine: Path) -> None:
+    data = toolbelt("loadout", "why", "minimal", "payments/pay", "--json").json
+    assert (data["kind"], data["status"], data["plugin"], data["category"]) == (
+        "tool",
+        "discoverable",
+        "payments",
+        "money",
+    )
+    assert [reason["text"] for reason in data["reasons"]] == ["minimal makes '*' discoverable"]
+    assert [step["loadout"] for step in data["chain"]] == ["minimal"]
+
+
+def test_a_bare_name_of_several_tools_lists_the_candidates(toolbelt: Toolbelt, small: Path) -> None:
+    ran = toolbelt("loadout", "why", "minimal", "status")
+    assert ran.code == 2
+    assert ran.err == "Error: 2 tools are named 'status'; say which: git/status, docker/status.\n"
+
+
+def test_tools_are_named_or_counted(toolbelt: Toolbelt, small: Path) -> None:
+    assert "\n    read\n" in toolbelt("loadout", "inspect", "minimal", "--tools").out
+    assert "\n    read\n" not in toolbelt("loadout", "inspect", "minimal", "--no-tools").out
+
+
+@needs_shared_data
+@pytest.mark.parametrize(("name", "tools"), [("github_mcp", 117), ("livemcpbench", 527), ("seal_tools", 4076)])
+def test_nothing_of_a_public_catalog_is_lost(toolbelt: Toolbelt, name: str, tools: int) -> None:
+    catalog = str(SHARED_DATA / name)
+    stats = toolbelt("catalog", "stats", "-c", catalog, "--json").json
+    assert stats["tools"] == tools == sum(row["tools"] for row in stats["by_plugin"].values())
+    assert stats["tokens"] == sum(row["tokens"] for row in stats["by_category"].values())
+    assert len(stats["shared_names"]) == (13 if name == "livemcpbench" else 0)
+    inspected = toolbelt("loadout", "inspect", "full", "-c", catalog, "--json").json
+    assert inspected["tokens"]["full"] == stats["tokens"]
+    assert toolbelt("catalog", "lint", "-c", catalog, "--json").json["findings"]

@@ -1,0 +1,91 @@
+"""`toolbelt loadout lint`: all findings at once, each with file and line (rule L10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from tests.cli.test_loadout_inspect import MINE
+
+WRONG = """\
+catalog: small.yaml
+loadouts:
+  one:
+    extends: develper
+    categories: [gti, money]
+    plugins: [githb, git/pusj, payments]
+    discoverable: [pay*, 'd*r', zzz*]
+    disabled: [payments]
+  two: {extends: three}
+  three: {extends: two}
+"""
+
+
+def test_L10_all_findings_at_once_with_lines(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(WRONG)
+    (small / "x.loadout.yaml").write_text("name: One\nplugins: [git]\n")
+    ran = toolbelt("loadout", "lint", "--json")
+    assert (ran.code, ran.err) == (2, "")
+    found = {(row["rule"], row["file"], row["line"], row["severity"]) for row in ran.json["findings"]}
+    assert all(set(row) == {"rule", "severity", "file", "line", "message"} for row in ran.json["findings"])
+    wanted = {
+        ("unknown-parent", "toolbelt.yaml", 4, "error"),
+        ("unknown-category", "toolbelt.yaml", 5, "error"),
+        ("included-and-disabled", "toolbelt.yaml", 6, "error"),
+        ("star-in-the-middle", "toolbelt.yaml", 7, "warning"),
+        ("cycle", "toolbelt.yaml", 9, "error"),
+        ("duplicate-loadout", "x.loadout.yaml", 1, "error"),
+    }
+    assert wanted <= found
+    messages = "\n".join(row["message"] for row in ran.json["findings"])
+    for nearest in ("'developer'", "'git'", "'push'", "two → three → two"):
+        assert nearest in messages
+    assert [row["line"] for row in ran.json["findings"] if row["file"] == "toolbelt.yaml"] == sorted(
+        row["line"] for row in ran.json["findings"] if row["file"] == "toolbelt.yaml"
+    )
+
+
+def test_L10_what_lint_calls_an_error_other_commands_refuse(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(WRONG)
+    for command in ("list", "inspect one", "why one git", "export one", "inspect full"):
+        ran = toolbelt("loadout", *command.split())
+        assert (ran.code, ran.out) == (2, ""), command
+        assert "toolbelt.yaml:4: error" in ran.err
+        assert "toolbelt.yaml:9: error" in ran.err
+
+
+def test_the_text(toolbelt: Toolbelt, small: Path, expected: Callable[[str], str]) -> None:
+    (small / "mine.loadout.yaml").write_text(MINE)
+    ran = toolbelt("loadout", "lint")
+    assert (ran.code, ran.out, ran.err) == (0, expected("loadout_lint.txt"), "")
+
+
+def test_L10_the_built_in_loadouts_are_no_finding(toolbelt: Toolbelt) -> None:
+    for catalog in ("assistant", "tiered"):
+        ran = toolbelt("loadout", "lint", "--catalog", catalog, "--strict")
+        assert (ran.code, ran.out) == (0, "no findings\n"), catalog
+
+
+@pytest.mark.parametrize(("flags", "code"), [([], 0), (["--strict"], 1)], ids=["warnings-tell", "strictly-they-fail"])
+def test_L10_warnings(toolbelt: Toolbelt, small: Path, flags: list[str], code: int) -> None:
+    (small / "mine.loadout.yaml").write_text(MINE)
+    assert toolbelt("loadout", "lint", *flags).code == code
+
+
+def test_L10_a_plugin_without_a_category_is_a_warning_with_its_line(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "more.yaml").write_text("plugins:\n- {name: git, tools: []}\n- {name: odd, tools: [{name: t}]}\n")
+    rows = toolbelt("loadout", "lint", "-c", "more.yaml", "--json").json["findings"]
+    assert [(row["rule"], row["severity"], row["file"], row["line"]) for row in rows] == [
+        ("no-category", "warning", "more.yaml", 3)
+    ]
+
+
+@pytest.mark.parametrize("command", ["loadout", "catalog"])
+def test_L10_what_cannot_be_read_is_a_finding_too(toolbelt: Toolbelt, small: Path, command: str) -> None:
+    (small / "small.yaml").write_text("plugins: [\n")
+    ran = toolbelt(command, "lint", "--json")
+    assert ran.code == 2
+    assert [row["rule"] for row in ran.json["findings"]] == ["syntax"]

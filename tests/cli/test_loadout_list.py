@@ -1,0 +1,78 @@
+"""`toolbelt loadout list` and `show`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SMALL, Toolbelt
+from tests.cli.test_loadout_inspect import MINE
+
+
+def test_the_list(toolbelt: Toolbelt, small: Path, expected: Callable[[str], str]) -> None:
+    (small / "mine.loadout.yaml").write_text(MINE)
+    ran = toolbelt("loadout", "list")
+    assert (ran.code, ran.out, ran.err) == (0, expected("loadout_list.txt"), "")
+
+
+def test_the_definition_and_its_lineage(toolbelt: Toolbelt, small: Path, expected: Callable[[str], str]) -> None:
+    (small / "mine.loadout.yaml").write_text(MINE)
+    ran = toolbelt("loadout", "show", "mine")
+    assert (ran.code, ran.out, ran.err) == (0, expected("loadout_show.txt"), "")
+
+
+def test_the_list_as_json(toolbelt: Toolbelt, small: Path) -> None:
+    data = toolbelt("loadout", "list", "--json").json
+    assert [row["name"] for row in data["loadouts"]] == ["minimal", "developer", "research", "devops", "full"]
+    assert all(row["origin"] == "built in" for row in data["loadouts"])
+    inspected = toolbelt("loadout", "inspect", "developer", "--json").json
+    developer = data["loadouts"][1]
+    assert developer["tokens"] == inspected["tokens"]["active"]
+    assert developer["active_plugins"] == len(inspected["active"])
+    assert developer["discoverable_plugins"] == len(inspected["discoverable"])
+
+
+def test_L11_a_users_loadout_shadows_a_built_in_in_its_place(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "x.loadout.yaml").write_text("name: Developer\nplugins: [payments]\n")
+    rows = toolbelt("loadout", "list", "--json").json["loadouts"]
+    assert [(row["name"], row["origin"]) for row in rows][:2] == [
+        ("minimal", "built in"),
+        ("Developer", "x.loadout.yaml"),
+    ]
+    assert toolbelt("loadout", "inspect", "developer", "--json").json["active"][0]["plugin"] == "payments"
+
+
+def test_L11_a_built_in_that_is_shadowed_may_be_a_parent_of_another(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "catalog: small.yaml\nloadouts:\n  minimal: {plugins: [docker]}\n  mine: {extends: minimal}\n"
+    )
+    data = toolbelt("loadout", "inspect", "mine", "--json").json
+    assert [row["plugin"] for row in data["active"]] == ["docker"]
+
+
+def test_L10_a_loadout_that_extends_itself_is_refused_with_the_way_out(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "x.loadout.yaml").write_text("name: minimal\nextends: minimal\n")
+    ran = toolbelt("loadout", "list")
+    assert ran.code == 2
+    assert "x.loadout.yaml:2: error: Loadouts extend each other in a cycle: minimal → minimal." in ran.err
+
+
+def test_L11_a_users_loadout_shadows_one_of_the_catalog(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "small.yaml").write_text(SMALL + "loadouts:\n  ours: {plugins: [git]}\n  kept: {plugins: [git]}\n")
+    (small / "x.loadout.yaml").write_text("name: Ours\nplugins: [file]\n")
+    rows = toolbelt("loadout", "list", "--json").json["loadouts"]
+    assert [(row["name"], row["origin"]) for row in rows][5:] == [("kept", "catalog"), ("Ours", "x.loadout.yaml")]
+    assert toolbelt("loadout", "inspect", "ours", "--json").json["active"][0]["plugin"] == "file"
+
+
+def test_L11_the_file_is_found_upward(toolbelt: Toolbelt, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (small / "mine.loadout.yaml").write_text(MINE)
+    (small / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(small / "a" / "b")
+    data = toolbelt("loadout", "show", "mine", "--json").json
+    assert data["lineage"] == ["minimal", "developer", "mine"]
+    assert Path(data["chain"][-1]["origin"]).resolve() == small / "mine.loadout.yaml"
+    assert data["broken"] is None
+    assert data["chain"][-1]["discoverable"] == ["file*"]

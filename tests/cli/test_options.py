@@ -1,0 +1,65 @@
+"""Every command explains itself: an example, and the environment's name for each flag (C: Settings)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from toolbelt.cli.root import root
+
+
+def _commands(group: click.Group, *path: str) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _commands(command, *path, name)
+        yield " ".join((*path, name)), command
+
+
+COMMANDS = dict(_commands(root))
+LEAVES = {name: command for name, command in COMMANDS.items() if not isinstance(command, click.Group)}
+
+
+def test_the_commands_there_are() -> None:
+    assert list(LEAVES) == [
+        *(f"loadout {name}" for name in ("list", "show", "inspect", "why", "diff", "lint", "export", "create")),
+        *(f"catalog {name}" for name in ("list", "show", "stats", "import", "lint")),
+        *(f"config {name}" for name in ("schema", "show")),
+    ]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_C_help_shows_an_example(toolbelt: Toolbelt, name: str) -> None:
+    ran = toolbelt(*name.split(), "--help")
+    assert ran.code == 0
+    assert ran.err == ""
+    assert re.search(rf"Examples?: toolbelt {name.split(maxsplit=1)[0]}", " ".join(ran.out.split()))
+    assert toolbelt(*name.split(), "-h").out == ran.out
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_C_help_shows_an_environment_variable_for_each_flag(toolbelt: Toolbelt, name: str) -> None:
+    text = " ".join(toolbelt(*name.split(), "--help").out.split())
+    flags = [parameter for parameter in LEAVES[name].params if isinstance(parameter, click.Option)]
+    assert flags
+    for flag in flags:
+        assert isinstance(flag.envvar, str), flag.name
+        assert re.fullmatch(r"TOOLBELT_[A-Z_]+", flag.envvar)
+        assert f"env var: {flag.envvar}" in text, flag.name
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_C_every_command_takes_json(name: str) -> None:
+    assert any("--json" in parameter.opts for parameter in LEAVES[name].params)
+
+
+def test_one_environment_variable_means_one_flag_in_a_command() -> None:
+    for command in LEAVES.values():
+        names = [parameter.envvar for parameter in command.params if isinstance(parameter, click.Option)]
+        assert len(names) == len(set(map(str, names)))

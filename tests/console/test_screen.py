@@ -1,0 +1,80 @@
+"""What goes where, and in which form."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from toolbelt.console import screen as screens
+from toolbelt.console.screen import PIPED_WIDTH, can_draw, make_screen, print_json, progress, show_view, tell
+from toolbelt.console.screen import tell_findings as tell_all
+from toolbelt.findings import Finding, Severity
+
+
+def test_into_a_pipe_the_screen_is_wide_and_plain(capsys: pytest.CaptureFixture[str]) -> None:
+    screen = make_screen()
+    assert screen.width == PIPED_WIDTH
+    show_view(Text("[bold]:smile: x[/bold]", "red"), screen)
+    assert capsys.readouterr().out == "[bold]:smile: x[/bold]\n"
+
+
+def test_columns_are_minded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "57")
+    assert make_screen().width == 57
+
+
+def test_a_table_into_a_pipe_has_no_trailing_blanks(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(box=None)
+    table.add_column("a", width=30)
+    table.add_row("x")
+    show_view(table)
+    assert [line for line in capsys.readouterr().out.split("\n") if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize(("encoding", "draws"), [("utf-8", True), ("ascii", False), ("latin-1", False)])
+def test_blocks_are_drawn_only_where_they_can_be_shown(
+    encoding: str, draws: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    assert can_draw(make_screen()) is draws
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", "cp1252"])
+def test_json_is_valid_in_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding, errors="backslashreplace")
+    monkeypatch.setattr(sys, "stdout", stream)
+    data = {"é漢\x1b\x9b\u202e": ["👍", "\u2028", 1, None]}
+    print_json(data)
+    stream.flush()
+    assert json.loads(raw.getvalue().decode(encoding)) == data
+
+
+def test_messages_go_to_standard_error_with_escapes_spelled_out(capsys: pytest.CaptureFixture[str]) -> None:
+    tell("one\ntwo \x1b[2J", "warning")
+    tell_all([Finding("a-rule", Severity.ERROR, "bad \x07\nname", "f\x1b.yaml", 3)])
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "warning: one\ntwo \\x1b[2J\nf\\x1b.yaml:3: error: bad \\x07 name [a-rule]\n"
+
+
+def test_quick_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("counting", 3) as advance:
+        for done in range(3):
+            advance(done)
+    assert capsys.readouterr().err == ""
+
+
+def test_long_work_says_so_once_into_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screens, "PATIENCE_SECONDS", 0.0)
+    with progress("counting", 2000) as advance:
+        advance(1000)
+        advance(2000)
+    assert capsys.readouterr().err == "counting: 1,000 of 2,000\n"

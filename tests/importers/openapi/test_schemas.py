@@ -1,0 +1,99 @@
+"""Schemas as JSON Schema, and their definitions."""
+
+from __future__ import annotations
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.importers.openapi.samples import api, convert, refused, with_body
+from toolbelt.catalog.frozen import thaw
+
+
+class TestDefinitions:
+    def test_names_of_definitions_do_not_collide(self) -> None:
+        paths = """
+        /x:
+          get:
+            parameters:
+              - {name: a, in: query, schema: {$ref: '#/components/schemas/A b'}}
+              - {name: b, in: query, schema: {$ref: '#/components/schemas/A_b'}}
+        """
+        components = "schemas: {'A b': {type: string}, A_b: {type: integer}}"
+        (tool,) = convert(api(paths, components)).catalog.tools
+        assert thaw(tool.parameters["$defs"]) == {"A_b": {"type": "string"}, "A_b_2": {"type": "integer"}}
+
+    def test_recursion_checks_values(self) -> None:
+        components = """
+        schemas:
+          Tree: {type: object, properties: {leaves: {type: array, items: {$ref: '#/components/schemas/Tree'}}}}
+        """
+        (tool,) = with_body("{$ref: '#/components/schemas/Tree'}", components).catalog.tools
+        validator = Draft202012Validator(thaw(tool.parameters))
+        assert validator.is_valid({"leaves": [{"leaves": []}]})
+        assert not validator.is_valid({"leaves": [{"leaves": [1]}]})
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            "text",
+            "[]",
+            "7",
+            "",
+            "{type: text}",
+            "{type: }",
+            "{type: [string, null]}",
+            "{type: []}",
+            "{type: [string, string]}",
+            "{properties: []}",
+            "{properties: {a: }}",
+            "{properties: {a: {type: file}}}",
+            "{required: 'yes'}",
+            "{required: true}",
+            "{required: [a, a]}",
+            "{required: [1]}",
+            "{enum: a}",
+            "{allOf: []}",
+            "{allOf: {}}",
+            "{anyOf: [1]}",
+            "{items: [{}]}",
+            "{minLength: -1}",
+            "{minLength: 1.5}",
+            "{minItems: true}",
+            "{multipleOf: 0}",
+            "{minimum: true}",
+            "{maximum: '1'}",
+            "{exclusiveMinimum: a}",
+            "{uniqueItems: 1}",
+            "{nullable: 'yes'}",
+            "{pattern: 1}",
+            "{examples: {a: 1}}",
+            "{description: [a]}",
+            "{dependentRequired: {a: b}}",
+            "{patternProperties: {a: 1}}",
+            "{$ref: 1}",
+            "{$ref: {}}",
+        ],
+    )
+    @pytest.mark.parametrize("is_body", [False, True], ids=["parameter", "body"])
+    def test_of_a_schema(self, schema: str, is_body: bool) -> None:
+        parameter = f"/a: {{get: {{parameters: [{{name: a, in: query, schema:\n {schema}}}]}}}}"
+        body = f"/a: {{post: {{requestBody: {{content: {{a/b: {{schema:\n {schema}}}}}}}}}}}"
+        found = refused(api(body if is_body else parameter))
+        assert [rule for rule, _ in found] == ["wrong-type"]
+
+    def test_what_python_or_json_schema_cannot_read_is_noted(self) -> None:
+        paths = r"""
+        /x:
+          get:
+            parameters:
+              - {name: a, in: query, schema: {pattern: '^\p{L}+$', patternProperties: {'(': {}}, propertis: {}}}
+        """
+        made = convert(api(paths))
+        assert thaw(made.catalog.tools[0].parameters)["properties"] == {"a": {"patternProperties": {}}}
+        assert made.notes == (
+            r"the pattern '^\\p{L}+$' is left out, as Python cannot read it",
+            "the pattern '(' is left out, as Python cannot read it",
+            "the schema keyword 'propertis' is not read",
+        )

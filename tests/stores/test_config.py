@@ -1,0 +1,119 @@
+"""The files of a project are found where a user expects them (rule L11)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.stores.config import Config, find_config, read_config
+
+
+def _write(folder: Path, **files: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text)
+
+
+def _names(config: Config) -> list[str]:
+    return [one.loadout.name for one in config.loadouts]
+
+
+def test_L11_nothing_there_is_no_configuration(tmp_path: Path) -> None:
+    found = read_config(tmp_path)
+    assert (found.path, found.catalog, found.tokenizer, found.models, found.loadouts) == (None, None, None, (), ())
+
+
+@pytest.mark.parametrize("depth", [0, 1, 5])
+def test_L11_the_file_is_found_upward(tmp_path: Path, depth: int) -> None:
+    _write(tmp_path, toolbelt__yaml="catalog: tiered")
+    folder = tmp_path.joinpath(*"abcdefgh"[:depth])
+    folder.mkdir(parents=True, exist_ok=True)
+    assert find_config(folder) == tmp_path / "toolbelt.yaml"
+    assert read_config(folder).catalog == "tiered"
+
+
+def test_L11_the_nearest_file_wins(tmp_path: Path) -> None:
+    _write(tmp_path, toolbelt__yaml="catalog: tiered")
+    _write(tmp_path / "a", toolbelt__yml="catalog: assistant")
+    assert read_config(tmp_path / "a").catalog == "assistant"
+    assert read_config(tmp_path).catalog == "tiered"
+
+
+def test_L11_a_folder_of_that_name_is_passed_over(tmp_path: Path) -> None:
+    _write(tmp_path, toolbelt__yaml="catalog: tiered")
+    (tmp_path / "a" / "toolbelt.yaml").mkdir(parents=True)
+    assert read_config(tmp_path / "a").catalog == "tiered"
+
+
+def test_L11_loadout_files_beside_the_file_are_read_and_others_are_not(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        toolbelt__yaml="loadouts: {one: {extends: minimal}}",
+        two__loadout__yaml="extends: minimal",
+        file__loadout__yml="name: three\nextends: minimal",
+        other__yaml="extends: minimal",
+    )
+    _write(tmp_path / "below", four__loadout__yaml="extends: minimal")
+    assert sorted(_names(read_config(tmp_path))) == ["one", "three", "two"]
+    assert sorted(_names(read_config(tmp_path / "below"))) == ["one", "three", "two"]
+
+
+def test_L11_loadout_files_alone_are_read_from_the_working_directory(tmp_path: Path) -> None:
+    _write(tmp_path, mine__loadout__yaml="extends: minimal")
+    (tmp_path / "below").mkdir()
+    assert _names(read_config(tmp_path)) == ["mine"]
+    assert _names(read_config(tmp_path / "below")) == []
+
+
+def test_L11_a_file_named_by_hand_goes_before_the_nearest(tmp_path: Path) -> None:
+    _write(tmp_path, toolbelt__yaml="catalog: tiered")
+    _write(tmp_path / "else", special__yaml="models: [m]", x__loadout__yaml="extends: full")
+    found = read_config(tmp_path, str(tmp_path / "else" / "special.yaml"))
+    assert (found.catalog, found.models, _names(found)) == (None, ("m",), ["x"])
+
+
+def test_a_file_named_by_hand_that_is_missing_names_the_nearest(tmp_path: Path) -> None:
+    _write(tmp_path, toolbelt__yaml="catalog: tiered")
+    with pytest.raises(NotFoundError, match=r"Did you mean '.*toolbelt\.yaml'") as caught:
+        read_config(tmp_path, str(tmp_path / "toolbet.yaml"))
+    assert caught.value.kind == "file"
+
+
+def test_a_loadout_file_as_the_file_by_hand_is_not_read_twice(tmp_path: Path) -> None:
+    _write(tmp_path, one__loadout__yaml="loadouts: {a: {extends: minimal}}")
+    assert _names(read_config(tmp_path, str(tmp_path / "one.loadout.yaml"))) == ["a"]
+
+
+def test_L10_mistakes_of_all_files_come_together_with_their_lines(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        toolbelt__yaml="catalogue: x\nmodels: gpt-4\nloadouts:\n  a:\n    extend: minimal\n  b: [x]\n",
+        one__loadout__yaml="plugins: git\n",
+        two__loadout__yaml="a: 1\na: 2\n",
+    )
+    with pytest.raises(InvalidFileError) as caught:
+        read_config(tmp_path)
+    assert [(finding.file, finding.line, finding.rule) for finding in caught.value.findings] == [
+        ("one.loadout.yaml", 1, "wrong-type"),
+        ("toolbelt.yaml", 1, "unknown-key"),
+        ("toolbelt.yaml", 2, "wrong-type"),
+        ("toolbelt.yaml", 5, "unknown-key"),
+        ("toolbelt.yaml", 6, "wrong-type"),
+        ("two.loadout.yaml", 1, "unknown-key"),
+        ("two.loadout.yaml", 2, "duplicate-key"),
+    ]
+    messages = "\n".join(finding.message for finding in caught.value.findings)
+    assert "Did you mean 'catalog'?" in messages
+    assert "Did you mean 'extends'?" in messages
+
+
+@pytest.mark.parametrize("where", [".", "below/deeper"])
+def test_a_catalog_is_relative_to_its_file_and_shown_from_here(tmp_path: Path, where: str) -> None:
+    _write(tmp_path, toolbelt__yaml="catalog: data/tools.json")
+    folder = tmp_path / where
+    folder.mkdir(parents=True, exist_ok=True)
+    catalog = read_config(folder).catalog
+    assert catalog is not None
+    assert (folder / catalog).resolve() == (tmp_path / "data" / "tools.json").resolve()

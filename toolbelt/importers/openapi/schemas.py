@@ -1,0 +1,205 @@
+"""Schemas of an OpenAPI document as JSON Schema 2020-12.
+
+A schema that is referred to becomes an entry of `$defs` and is never copied to where it is used: it is
+converted once and shared by every tool that reaches it, so recursion needs no care and nothing can multiply.
+Only what contains itself with nothing between is changed (see `loops.py`), before anything else looks at it.
+All of it is read as a request would be: what is `readOnly` is left out.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.importers.openapi.graphs import closure
+from toolbelt.importers.openapi.keywords import (
+    BESIDE_REF,
+    DEFS,
+    DROPPED,
+    SUBSCHEMA_LISTS,
+    SUBSCHEMA_MAPS,
+    SUBSCHEMAS,
+    VALUES,
+    Schema,
+    translate,
+)
+from toolbelt.importers.openapi.loops import break_loops, references_in_place
+from toolbelt.importers.openapi.naming import free_name
+from toolbelt.importers.openapi.read_only import ReadOnly
+from toolbelt.importers.openapi.reading import Node, Reading
+
+if TYPE_CHECKING:
+    from toolbelt.documents import Key
+
+
+class Schemas:
+    """The schemas of a document, converted as they are asked for.
+
+    Args:
+        reading: Where mistakes and remarks go.
+        siblings_count: Whether keywords beside a `$ref` apply: since OpenAPI 3.1, but not in 3.0.
+
+    Attributes:
+        read_only: Which properties no request sends.
+    """
+
+    def __init__(self, reading: Reading, *, siblings_count: bool) -> None:
+        self.read_only = ReadOnly(reading)
+        self._reading = reading
+        self._siblings_count = siblings_count
+        self._converted: dict[tuple[Key, ...], Schema] = {}
+        self._names: dict[tuple[Key, ...], str] = {}
+        self._nodes: dict[str, Node] = {}
+        self._loopless: dict[str, Schema] = {}
+        self._edges: dict[str, frozenset[str]] = {}
+        self._reached: dict[str, frozenset[str]] = {}
+        self._definitions: dict[frozenset[str], FrozenDict] = {}
+
+    def convert(self, node: Node) -> Schema:
+        """The schema at `node` in JSON Schema 2020-12, frozen; its references are to `$defs`."""
+        if node.path not in self._converted:
+            self._converted[node.path] = freeze(self._schema(node))
+        return self._converted[node.path]
+
+    def definition(self, name: str) -> Schema:
+        """The schema that is called `name` in `$defs`; it contains itself at most by way of a property or item."""
+        if name not in self._loopless:
+            self._break_loops(name)
+        return self._loopless[name]
+
+    def definitions(self, schemas: Iterable[Schema]) -> FrozenDict:
+        """The `$defs` that `schemas` need: all they reach, and nothing else."""
+        roots = frozenset().union(*(self._references(schema) for schema in schemas))
+        if roots not in self._definitions:
+            names = frozenset().union(*(self._reach(root) for root in roots))
+            self._definitions[roots] = FrozenDict({name: self.definition(name) for name in sorted(names)})
+        return self._definitions[roots]
+
+    def _schema(self, node: Node, unrequired: frozenset[str] = frozenset()) -> dict[str, Any] | bool:
+        value = node.value
+        if isinstance(value, bool):
+            return value
+        if not self._reading.is_mapping(node, "A schema"):
+            return {}
+        if "required" in value or "allOf" in value:
+            unrequired |= self.read_only.names(node)
+        made: dict[str, Any] = {}
+        for key in value:
+            if "$ref" not in value or self._siblings_count or key in BESIDE_REF:
+                self._keyword(node, key, unrequired, made)
+        return translate(made)
+
+    def _keyword(self, node: Node, key: str, unrequired: frozenset[str], made: dict[str, Any]) -> None:
+        child = node.child(key)
+        if key == "$ref":
+            if (target := self._reading.find_target(node)) is not None:
+                made[key] = DEFS + self._name(target)
+        elif key in SUBSCHEMAS:
+            made[key] = self._schema(child)
+        elif key in SUBSCHEMA_LISTS:
+            made[key] = self._list(child, key, unrequired if key == "allOf" else frozenset())
+        elif key in SUBSCHEMA_MAPS:
+            made[key] = self._map(child, key)
+        elif key in VALUES:
+            if self._is_right(child, key):
+                made[key] = child.value
+                if key == "required":
+                    made[key] = [name for name in child.value if name not in unrequired]
+        elif key not in DROPPED and not key.startswith("x-"):
+            self._reading.note(f"the schema keyword {key!r} is not read")
+
+    def _list(self, node: Node, key: str, unrequired: frozenset[str]) -> list[Any]:
+        if not isinstance(node.value, list) or not node.value:
+            self._reading.refuse("wrong-type", f"`{key}` must be a list of schemas that is not empty.", node)
+            return [{}]
+        return [self._schema(node.child(index), unrequired) for index in range(len(node.value))]
+
+    def _map(self, node: Node, key: str) -> dict[str, Any]:
+        if not self._reading.is_mapping(node, f"`{key}`"):
+            return {}
+        return {name: self._schema(node.child(name)) for name in node.value if not self._is_left_out(node, key, name)}
+
+    def _is_left_out(self, node: Node, key: str, name: str) -> bool:
+        if key == "patternProperties":
+            return not self._is_pattern(name)
+        return key == "properties" and self.read_only.covers(node.child(name))
+
+    def _is_right(self, node: Node, key: str) -> bool:
+        if node.value is None and key in ("title", "description"):
+            return False  # nothing written after the colon
+        check, wanted = VALUES[key]
+        if not check(node.value):
+            self._reading.refuse("wrong-type", f"`{key}` of a schema must be {wanted}.", node)
+            return False
+        return key != "pattern" or self._is_pattern(node.value)
+
+    def _is_pattern(self, pattern: str) -> bool:
+        # OpenAPI has JavaScript's expressions; arguments are checked with Python's.
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(pattern)
+        except (re.error, RecursionError, OverflowError):
+            self._reading.note(f"the pattern {pattern!r} is left out, as Python cannot read it")
+            return False
+        return True
+
+    def _name(self, target: Node) -> str:
+        if target.path not in self._names:
+            is_component = target.path[:2] == ("components", "schemas") and len(target.path) == 3
+            words = target.path[2:] if is_component else target.path
+            name = re.sub(r"[^A-Za-z0-9._-]+", "_", "_".join(map(str, words))).strip("_") or "schema"
+            self._names[target.path] = name = free_name(name, self._nodes)
+            self._nodes[name] = target
+        return self._names[target.path]
+
+    def _reach(self, name: str) -> frozenset[str]:
+        if name not in self._reached:
+            self._reached[name] = closure([name], self._targets)
+        return self._reached[name]
+
+    def _targets(self, name: str) -> frozenset[str]:
+        if name not in self._edges:
+            self._edges[name] = self._references(self.definition(name))
+        return self._edges[name]
+
+    def _references(self, schema: Schema) -> frozenset[str]:
+        """Names in `$defs` that `schema` refers to."""
+        found: set[str] = set()
+        pending: list[Any] = [schema]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, list):
+                pending.extend(value)
+            elif isinstance(value, dict):
+                ref = value.get("$ref")
+                if isinstance(ref, str) and ref.startswith(DEFS):
+                    found.add(ref.removeprefix(DEFS))
+                pending.extend(value.values())
+        return frozenset(found & self._nodes.keys())  # a default or example may look like a reference
+
+    def _break_loops(self, name: str) -> None:
+        """Take what is called `name`, and all that it contains for the same value, into `_loopless`."""
+        found: dict[str, Schema] = {}
+        pending = [name]
+        while pending:
+            current = pending.pop()
+            if current not in found and current not in self._loopless:
+                found[current] = self.convert(self._nodes[current])
+                pending.extend(each.target for each in reversed(references_in_place(found[current])))
+        changed, cuts = break_loops(found, self._base_name)
+        self._loopless |= found | {each: freeze(schema) for each, schema in changed.items()}
+        for cut in cuts:
+            text = f"refers to {cut.target!r}, which leads back here with no property or item between; "
+            text += (
+                f"it takes in {cut.base!r} instead, what {cut.target!r} says itself" if cut.base else "that is left out"
+            )
+            self._reading.note(text, f"schema {cut.source!r}")
+
+    def _base_name(self, name: str) -> str:
+        base = free_name(f"{name}_base", self._nodes)
+        self._nodes[base] = self._nodes[name]
+        return base
