@@ -17,7 +17,7 @@ FLOORS: dict[str, int] = {
     "toolbelt.errors": 0,
     "toolbelt.findings": 0,
     "toolbelt.patterns": 0,
-    "toolbelt.json_places": 0,
+    "toolbelt.characters": 0,
     "toolbelt.documents": 0,
     "toolbelt.catalog": 1,
     "toolbelt.loadouts": 2,

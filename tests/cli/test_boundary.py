@@ -50,11 +50,11 @@ def test_E9_a_wrong_name_is_answered_with_the_nearest_and_exit_code_2(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["catalog", "stats", "-c", "a" * 400], ["config", "show", "--config", "a" * 400], ["catalog", "import", "a\0b"]],
+    [["catalog", "stats", "-c", "a" * 400], ["config", "show", "--config", "a" * 400]],
 )
 def test_E9_a_name_no_file_can_have_is_wrong_use(toolbelt: Toolbelt, arguments: list[str]) -> None:
     ran = toolbelt(*arguments)
-    assert ran.code in (2, 3)  # 3 where only the system can tell
+    assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("Error: ")
     assert len(ran.err.splitlines()) == 1
 

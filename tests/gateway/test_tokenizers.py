@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiktoken.load import load_tiktoken_bpe
 
+from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.errors import NotFoundError
-from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, TOKENIZER_NAMES, find_tokenizer, make_counter
+from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, find_tokenizer, make_counter
 
 REAL = ("o200k_base", "cl100k_base")
 # The same vocabulary with other control tokens, which never stand in a definition.
@@ -122,12 +123,15 @@ def test_a_megabyte_of_one_character_counts_in_seconds(name: str, character: str
     assert 1_000_000 / 128 <= count <= 3_000_000
 
 
-def test_a_long_text_counts_as_its_parts_to_a_few_tokens(encodings: dict[str, tiktoken.Encoding]) -> None:
-    text = "".join(f'{{"name":"tool_{number}","description":"Reads file {number}."}}, ' for number in range(8000))
+def test_a_long_text_is_cut_where_the_count_stays_exact(encodings: dict[str, tiktoken.Encoding]) -> None:
+    text = "".join(
+        f'{{"name":"tool_{number}","description":"Reads the file with the number {number}."}}, '
+        for number in range(8000)
+    )
     assert len(text) > 300_000
     (count,) = make_counter("o200k_base").count([text])
     whole = len(encodings["o200k_base"].encode_ordinary(text))
-    assert abs(count - whole) <= len(text) // 100_000
+    assert count == whole
 
 
 def test_the_vocabulary_is_the_published_one() -> None:
@@ -158,15 +162,3 @@ def test_every_name_makes_a_counter_of_that_name() -> None:
     assert [make_counter(name).name for name in TOKENIZER_NAMES] == list(TOKENIZER_NAMES)
     assert [make_counter(name).exact for name in TOKENIZER_NAMES] == [True, True, False]
     assert DEFAULT_TOKENIZER in TOKENIZER_NAMES
-
-
-def test_progress_is_told_as_texts_are_counted() -> None:
-    from dataclasses import replace
-
-    from toolbelt.gateway.tokenizers import TiktokenCounter
-
-    counter = make_counter("o200k_base")
-    assert isinstance(counter, TiktokenCounter)
-    told: list[int] = []
-    replace(counter, progress=told.append).count(["a"] * 120)
-    assert told == [50, 100]

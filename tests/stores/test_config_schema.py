@@ -39,6 +39,7 @@ REFUSED: dict[str, Any] = {
     "a-blank-catalog": {"catalog": " "},
     "an-empty-catalog": {"catalog": ""},
     "a-tokenizer-that-is-no-text": {"tokenizer": True},
+    "a-tokenizer-that-is-not-there": {"tokenizer": "o100k"},
     "models-as-one-text": {"models": "gpt-4"},
     "a-model-that-is-no-text": {"models": [4]},
     "a-blank-model": {"models": ["\t"]},

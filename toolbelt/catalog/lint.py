@@ -9,12 +9,14 @@ from typing import Any
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.catalog.wire_names import is_legal_wire_name
+from toolbelt.characters import CONTROL, UNSAFE
 from toolbelt.findings import Finding, Severity
 
 Subject = Tool | Plugin
 MAX_DESCRIPTION = 1024
 """Characters; OpenAI's chat API refuses longer ones."""
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_UNSAFE_IN_TEXT = re.compile(UNSAFE.pattern.replace(CONTROL, r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"))
+"""Line breaks and tabs are common in descriptions and harmless."""
 _WHITE = re.compile(r"\s+")
 
 
@@ -47,12 +49,26 @@ def _lint_tool(tool: Tool, wire_name: str) -> Iterator[Finding]:
             f"The description of {tool.id!r} has {len(tool.description):,} characters; some take {MAX_DESCRIPTION:,}."
         )
         yield _warning("long-description", message)
-    if _CONTROL.search(tool.name) or _CONTROL.search(tool.description):
-        message = f"Tool {tool.id!r} has control or invisible characters in its name or description."
+    texts = (tool.description, *_texts(tool.parameters))
+    if UNSAFE.search(tool.name) or any(map(_UNSAFE_IN_TEXT.search, texts)):
+        message = f"Tool {tool.id!r} has control or invisible characters in its name, description or parameters."
         yield _warning("control-character", message)
     if not is_legal_wire_name(tool.name):
         yield _warning("illegal-name", f"Providers refuse the name of {tool.id!r}; it is sent as {wire_name!r}.")
     yield from _lint_parameters(tool)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a schema, keys among them: a model reads them all."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
 
 
 def _lint_parameters(tool: Tool) -> Iterator[Finding]:

@@ -14,6 +14,9 @@ from typing import Protocol
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, definition_text
 
+TOKENIZER_NAMES = ("o200k_base", "cl100k_base", "estimate")
+"""What can count: two real tokenizers that can be had offline, and a rule of thumb."""
+
 
 class TokenCounter(Protocol):
     """Counts the tokens of texts.

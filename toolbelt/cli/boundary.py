@@ -31,8 +31,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _reader_left()
     except click.ClickException as error:
-        with contextlib.suppress(OSError):
-            error.show()
+        _show_usage_error(error)
         return error.exit_code
     except ToolbeltError as error:
         _show_error(error)
@@ -67,6 +66,16 @@ def _make_streams_forgiving() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _show_usage_error(error: click.ClickException) -> None:
+    from toolbelt.console.text import visible_lines
+
+    shown = io.StringIO()
+    error.show(file=shown)
+    with contextlib.suppress(OSError):
+        sys.stderr.write(visible_lines(shown.getvalue()))  # it may repeat what was typed, or pasted
+        sys.stderr.flush()
 
 
 def _show_error(error: ToolbeltError) -> None:

@@ -38,7 +38,7 @@ def schema(output: str | None, force: bool, as_json: bool) -> None:
 @config_option
 @json_option
 def show(config: str | None, as_json: bool) -> None:
-    """The configuration in force here, and the file it is from."""
+    """What the files of the project here say, before flags and environment."""
     found = read_config(Path.cwd(), config)
     data = {
         "file": str(found.path) if found.path else None,

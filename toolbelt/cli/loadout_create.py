@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -85,7 +86,11 @@ def create(
     _refuse_second_definition(workspace, name, target)
     inspection = _checked(workspace, name, answers)
     write_text(target, format_loadout(name, answers.to_dict()), overwrite=force)
-    tell(f"wrote {target}; look at it with: toolbelt loadout inspect {name}")
+    found = target.parent.resolve() == _default_path(workspace, name).parent.resolve() and _is_loadout_file(target)
+    tell(f"wrote {target}" + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if found else ""))
+    if not found:
+        folder = _default_path(workspace, name).parent.resolve()
+        tell(f"a loadout is found as a *{LOADOUT_SUFFIXES[0]} in {folder}; move it there to use it", "warning")
     if as_json:
         data = {"name": name, "output": str(target), "tokens": inspection.active_tokens}
         print_json({**data, "loadout": loadout_data(inspection.resolution.chain[-1])})
@@ -166,6 +171,10 @@ def _ask_names(question: str) -> tuple[str, ...]:
 
 def _names(parts: Iterable[str]) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
+
+
+def _is_loadout_file(path: Path) -> bool:
+    return path.name.endswith(LOADOUT_SUFFIXES)
 
 
 def _default_path(workspace: Workspace, name: str) -> Path:

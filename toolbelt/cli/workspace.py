@@ -228,5 +228,5 @@ def count_tokens(catalog: Catalog, tokenizer: str, definitions: Sequence[str]) -
     with progress("counting tokens of tools", len(catalog.tools)) as advance:
         counter: TokenCounter = make_counter(tokenizer)
         if isinstance(counter, TiktokenCounter):
-            counter = CachedTokenCounter(replace(counter, progress=advance), cache_folder(os.environ))
+            counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
         return count_tool_tokens(catalog, counter, rendered=definitions)

@@ -72,7 +72,7 @@ def decision_view(decision: Decision) -> RenderableType:
         shares = ", ".join(f"{count} {status.value}" for status, count in decision.parts)
         parts.append(Text(f"  of its tools: {shares}", "bright_black"))
     parts += [
-        Text(f"  {'because' if reason.decides else 'overruled:'} {visible(str(reason))}", _reason_style(reason))
+        Text(f"  {_weight(decision, reason)} {visible(str(reason))}", _reason_style(reason))
         for reason in decision.reasons
     ]
     if decision.chain:
@@ -93,6 +93,13 @@ def diff_view(diff: LoadoutDiff) -> RenderableType:
     tokens = f"  tokens {diff.tokens_a:,} → {diff.tokens_b:,}  "
     parts.append(Text.assemble(tokens, (f"{change:+,}{share}", style), (f"  {diff.tokenizer}", "bright_black")))
     return Group(*parts)
+
+
+def _weight(decision: Decision, reason: Reason) -> str:
+    """How a reason bears on what was decided."""
+    if reason.decides:
+        return "because"
+    return "but for some tools" if decision.kind == "plugin" and "/" in reason.entry else "overruled:"
 
 
 def _reason_style(reason: Reason) -> str:

@@ -10,22 +10,19 @@ import json
 import re
 from typing import Any
 
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f"  # control characters, the escape among them
-    "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, or turning text around
-    "\ud800-\udfff\U000e0000-\U000e0fff]"  # half characters, and tags that only a model would read
-)
-_UNSAFE_IN_JSON = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", ""))
+from toolbelt.characters import INVISIBLE, UNSAFE
+
+_UNSAFE_IN_JSON = re.compile(f"[\\x7f-\\x9f{INVISIBLE}]")  # the others JSON escapes itself
 
 
 def visible(text: str) -> str:
     """`text` on one line with every unsafe character spelled out (`\\x1b`); white space is folded."""
-    return _UNSAFE.sub(_spell, re.sub(r"[\t\r\n ]+", " ", text).strip())
+    return UNSAFE.sub(_spell, re.sub(r"[\t\r\n ]+", " ", text).strip())
 
 
 def visible_lines(text: str) -> str:
     """As `visible`, with line breaks kept."""
-    return "\n".join(_UNSAFE.sub(_spell, line.expandtabs(4).rstrip()) for line in re.split(r"\r\n|\n|\r", text))
+    return "\n".join(UNSAFE.sub(_spell, line.expandtabs(4).rstrip()) for line in re.split(r"\r\n|\n|\r", text))
 
 
 def json_text(data: Any, *, ascii_only: bool = False) -> str:
@@ -40,8 +37,7 @@ def _spell(match: re.Match[str]) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    character = match.group()
-    return character if character == "\n" else json.dumps(character)[1:-1]
+    return json.dumps(match.group())[1:-1]
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from toolbelt.catalog.tokens import EstimateCounter, TokenCounter
+from toolbelt.catalog.tokens import TOKENIZER_NAMES, EstimateCounter, TokenCounter
 from toolbelt.errors import NotFoundError
 from toolbelt.gateway.litellm_files import TOKENIZERS, find_litellm_file
 
@@ -26,7 +26,6 @@ VOCABULARY_FILES: Mapping[str, str] = MappingProxyType(
         "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
     }
 )
-TOKENIZER_NAMES = (*VOCABULARY_FILES, EstimateCounter().name)
 _MODEL_TOKENIZERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[134])(?![0-9a-z])"), "o200k_base"),
     (re.compile(r"(gpt-4|gpt-3\.5|gpt-35)(?![0-9])|(davinci|babbage)-002|text-embedding-(ada|3)-"), "cl100k_base"),
@@ -80,12 +79,10 @@ class TiktokenCounter:
     Attributes:
         name: Of the encoding.
         folder: Where its vocabulary is.
-        progress: Called with the number of texts counted so far, for whoever waits.
     """
 
     name: str
     folder: str
-    progress: Callable[[int], None] | None = field(default=None, compare=False)
 
     @property
     def exact(self) -> bool:
@@ -94,12 +91,7 @@ class TiktokenCounter:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, in order; text that looks like a control token counts as plain text."""
-        made: list[int] = []
-        for number, text in enumerate(texts, start=1):
-            made.append(sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text)))
-            if self.progress is not None and number % 50 == 0:
-                self.progress(number)
-        return made
+        return [sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text)) for text in texts]
 
     @cached_property
     def _encoding(self) -> tiktoken.Encoding:
@@ -110,8 +102,20 @@ class TiktokenCounter:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    for start in range(0, len(text), _LONG_TEXT) if text else ():
-        yield text[start : start + _LONG_TEXT]
+    """`text` in pieces that are encoded as they would be in one: cut before the blank between two words.
+
+    Only where there is no such blank in thousands of characters is it cut where it must be, at a token at most.
+    """
+    start = 0
+    while len(text) - start > _LONG_TEXT:
+        end = start + _LONG_TEXT
+        look_from = end - _LONG_TEXT // 20
+        between_words = [match.start() + 1 for match in re.finditer("[a-z] [a-z]", text[look_from:end])]
+        end = look_from + between_words[-1] if between_words else end
+        yield text[start:end]
+        start = end
+    if text:
+        yield text[start:]
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.documents import Document, examine_yaml, read_text
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding, sorted_findings
@@ -88,7 +89,7 @@ class ConfigReader:
                 message = f"toolbelt.yaml has no key {key!r}.{suggestion(key, CONFIG_KEYS)}"
                 self.findings.append(document.finding("unknown-key", message, key))
         self.catalog = self._catalog(document, path)
-        self.tokenizer = self._text(document, "tokenizer")
+        self.tokenizer = self._tokenizer(document)
         self.models = self._models(document)
         if "loadouts" in document.data:
             loadouts, findings = read_loadouts(document, "loadouts")
@@ -116,6 +117,14 @@ class ConfigReader:
         if name is None or find_shipped_catalog(name):
             return name
         return shown_path(path.parent / name, self._folder)
+
+    def _tokenizer(self, document: Document) -> str | None:
+        name = self._text(document, "tokenizer")
+        if name is not None and name not in TOKENIZER_NAMES:
+            message = f"There is no tokenizer {name!r}.{suggestion(name, TOKENIZER_NAMES)}"
+            self.findings.append(document.finding("unknown-tokenizer", message, "tokenizer"))
+            return None
+        return name
 
     def _models(self, document: Document) -> tuple[str, ...]:
         models = document.data.get("models")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbelt.catalog import ToolCategory
+from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.documents import with_json_numbers
 from toolbelt.loadouts.written import LOADOUT_KEYS
 from toolbelt.stores.config_reader import CONFIG_KEYS
@@ -15,7 +16,7 @@ def config_schema() -> dict[str, Any]:
     """A JSON Schema of `toolbelt.yaml`, for editors; made of the same tables that the reader uses."""
     properties: dict[str, Any] = {
         "catalog": _name("string", "null"),
-        "tokenizer": _name("string", "null"),
+        "tokenizer": {"enum": [*TOKENIZER_NAMES, None]},
         "models": {"type": ["array", "null"], "items": _name("string")},
         "loadouts": {
             "type": ["object", "null"],

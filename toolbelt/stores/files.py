@@ -47,8 +47,7 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
         if overwrite:
             Path(temporary).replace(target)
         else:
-            os.link(temporary, target)  # unlike a rename, fails if somebody was quicker
-            Path(temporary).unlink()
+            _move_where_nothing_is(Path(temporary), target)
     except FileExistsError:
         _discard(temporary)
         raise ToolbeltError(f"{str(path)!r} exists already; use --force to replace it, or another name.") from None
@@ -58,6 +57,19 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
     except BaseException:
         _discard(temporary)
         raise
+
+
+def _move_where_nothing_is(temporary: Path, target: Path) -> None:
+    try:
+        os.link(temporary, target)  # unlike a rename, fails if somebody was quicker
+    except FileExistsError:
+        raise
+    except OSError:
+        if target.exists():  # a file system without hard links, where this look is the best there is
+            raise FileExistsError from None
+        temporary.replace(target)
+        return
+    temporary.unlink()
 
 
 def shown_path(path: Path, folder: Path | None = None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,9 @@ from toolbelt.catalog.tokens import TokenCounter
 
 FILE_NAME = "tokens.sqlite3"
 _CHUNK = 500  # SQLite's older limit on variables is 999
-_NOT_A_DATABASE = ("file is not a database", "malformed")
+_BATCH = 50
+"""Texts counted between two writes: what an interruption loses at most."""
+_DAMAGED = ("file is not a database", "malformed")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,10 +29,12 @@ class CachedTokenCounter:
     Attributes:
         counter: Counts what is not in the cache.
         folder: Where the cache is; made if need be.
+        progress: Called with the number of texts whose count is known so far, for whoever waits.
     """
 
     counter: TokenCounter
     folder: Path
+    progress: Callable[[int], None] | None = None
 
     @property
     def name(self) -> str:
@@ -48,17 +52,22 @@ class CachedTokenCounter:
         with _opened(self.folder / FILE_NAME) as connection:
             known = _read(connection, keys)
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-            batch = list(missing.items())
-            if batch:
-                counts = self.counter.count([text for _, text in batch])
-                counted = dict(zip(missing, counts, strict=True))
+            for batch in _batches(list(missing)):
+                counts = self.counter.count([missing[key] for key in batch])
+                counted = dict(zip(batch, counts, strict=True))
                 _write(connection, counted)
                 known.update(counted)
+                if self.progress is not None:
+                    self.progress(len(known))
         return [known[key] for key in keys]
 
     def _key(self, text: str) -> bytes:
         content = f"{self.counter.name}\0{text}".encode(errors="surrogatepass")
         return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH))
 
 
 @contextlib.contextmanager
@@ -70,6 +79,18 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection | None]:
         if connection is not None:
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
+
+
+@contextlib.contextmanager
+def _forgiving(connection: sqlite3.Connection) -> Iterator[None]:
+    """A cache that fails costs time and nothing else; one that is damaged is thrown away, to be made anew."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if any(sign in str(error) for sign in _DAMAGED):
+            rows = connection.execute("PRAGMA database_list").fetchall()
+            with contextlib.suppress(OSError):
+                Path(rows[0][2]).unlink()
 
 
 def _connect(path: Path, *, retry: bool = True) -> sqlite3.Connection | None:
@@ -85,7 +106,7 @@ def _connect(path: Path, *, retry: bool = True) -> sqlite3.Connection | None:
         )
     except sqlite3.DatabaseError as error:
         connection.close()
-        if retry and any(sign in str(error) for sign in _NOT_A_DATABASE):
+        if retry and any(sign in str(error) for sign in _DAMAGED):
             with contextlib.suppress(OSError):
                 path.unlink()
             return _connect(path, retry=False)
@@ -97,7 +118,7 @@ def _read(connection: sqlite3.Connection | None, keys: Sequence[bytes]) -> dict[
     known: dict[bytes, int] = {}
     if connection is None:
         return known
-    with contextlib.suppress(sqlite3.Error):
+    with _forgiving(connection):
         for start in range(0, len(keys), _CHUNK):
             chunk = keys[start : start + _CHUNK]
             marks = ",".join("?" * len(chunk))
@@ -108,7 +129,7 @@ def _read(connection: sqlite3.Connection | None, keys: Sequence[bytes]) -> dict[
 def _write(connection: sqlite3.Connection | None, counted: dict[bytes, int]) -> None:
     if connection is None:
         return
-    with contextlib.suppress(sqlite3.Error):
+    with _forgiving(connection):
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany("INSERT OR IGNORE INTO counts VALUES (?, ?)", counted.items())
         connection.execute("COMMIT")

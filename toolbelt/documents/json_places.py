@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-Key = str | int
+from toolbelt.documents.document import Key
+
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 
 
