@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-"""Public catalogues beside the checkout; tests that want them are skipped where they are not."""
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+SHARED_DATA = Path(os.environ.get("TOOLBELT_TEST_DATA", _BESIDE))
+"""Public catalogues, a folder each with a `catalog.jsonl`; tests that want them are skipped where they are not."""
 
-needs_shared_data = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no public catalogues beside the checkout")
+needs_shared_data = pytest.mark.skipif(
+    not SHARED_DATA.is_dir(), reason="no public catalogues; TOOLBELT_TEST_DATA says where they are"
+)
 
 
 @pytest.fixture(scope="session")

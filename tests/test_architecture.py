@@ -148,8 +148,8 @@ def test_what_starts_quickly_loads_little(arguments: list[str], absent: set[str]
         done = subprocess.run(
             [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, cwd=tmp_path
         )
-        said = [line for line in done.stderr.splitlines() if not line.startswith("import time:")]
-        assert (done.returncode, said) == (0, [])
+    said = [line for line in done.stderr.splitlines() if not line.startswith("import time:")]
+    assert (done.returncode, said) == (0, [])
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     heavy = {"litellm", "pandas", "matplotlib", "pydantic", "tiktoken", "numpy", "jsonschema", "openai", "httpx"}
     assert not loaded & (absent | heavy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -11,6 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from toolbelt import Catalog, ToolLoadoutRegistry
+from toolbelt.catalog.lint import lint_catalog
+from toolbelt.loadouts.written import loadouts_of
+
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 
 
@@ -18,36 +23,42 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
-COMMANDS = [
-    line.removeprefix("$ ").partition("  #")[0].strip()
+SESSIONS = [
+    commands
     for block in blocks("console")
-    for line in block.splitlines()
-    if line.startswith("$ toolbelt")
+    if (
+        commands := [
+            line.removeprefix("$ ").partition("  #")[0].strip()
+            for line in block.splitlines()
+            if line.startswith("$ toolbelt")
+        ]
+    )
 ]
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with what the README's commands speak of."""
+    """A folder with the tool list that the README's commands speak of."""
     (tmp_path / "tools.json").write_text(
         '[{"type": "function", "function": {"name": "pay", "description": "Pay a bill.", "parameters": {}}}]'
     )
-    (tmp_path / "catalog.yaml").write_text("plugins: [{name: file, tools: [{name: read}]}]\n")
     return tmp_path
 
 
 def test_there_are_commands() -> None:
-    assert len(COMMANDS) >= 15
+    assert sum(map(len, SESSIONS)) >= 15
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_works_as_written(command: str, project: Path) -> None:
-    if "-o catalog.yaml" in command:
-        (project / "catalog.yaml").unlink()
-    arguments = shlex.split(command)[1:]
-    done = subprocess.run([sys.executable, "-m", "toolbelt", *arguments], cwd=project, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout or "-o" in arguments
+@pytest.mark.parametrize("commands", SESSIONS, ids=lambda commands: commands[0])
+def test_the_commands_work_as_written_one_after_the_other(commands: list[str], project: Path) -> None:
+    for command in commands:
+        arguments = shlex.split(command)[1:]
+        done = subprocess.run(
+            [sys.executable, "-m", "toolbelt", *arguments], cwd=project, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        assert done.stdout or "note: wrote" in done.stderr
+        assert "warning" not in done.stderr
 
 
 def test_the_picture_is_what_is_printed(project: Path) -> None:
@@ -58,7 +69,7 @@ def test_the_picture_is_what_is_printed(project: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        env={**__import__("os").environ, "COLUMNS": "100"},
+        env={**os.environ, "COLUMNS": "100"},
     )
     printed = done.stdout.splitlines()
     shown = [line for line in block.splitlines()[1:] if line.strip() != "…"]
@@ -66,7 +77,7 @@ def test_the_picture_is_what_is_printed(project: Path) -> None:
 
 
 def test_the_example_file_is_right(tmp_path: Path) -> None:
-    (text,) = blocks("yaml")
+    (text,) = (text for text in blocks("yaml") if "security-reviewer" in text)
     assert "security-reviewer" in yaml.safe_load(text)["loadouts"]
     (tmp_path / "toolbelt.yaml").write_text(text)
     done = subprocess.run(
@@ -75,8 +86,18 @@ def test_the_example_file_is_right(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "no findings")
 
 
-def test_the_python_example_prints_what_its_comments_say() -> None:
-    (program,) = blocks("python")
+def test_the_catalog_written_by_hand_is_right(tmp_path: Path) -> None:
+    (text,) = (text for text in blocks("yaml") if text.startswith("name: shop"))
+    (tmp_path / "shop.yaml").write_text(text)
+    catalog = Catalog.read(tmp_path / "shop.yaml")
+    (cashier,) = loadouts_of(catalog)
+    resolution = ToolLoadoutRegistry([cashier]).resolve("cashier", catalog)
+    assert [tool.id for tool in resolution.active_tools] == ["till/refund"]
+    assert not list(lint_catalog(catalog))
+
+
+@pytest.mark.parametrize("program", blocks("python"), ids=["loadouts", "tokens"])
+def test_a_python_example_prints_what_its_comments_say(program: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     said = [line.rpartition("  # ")[2] for line in program.splitlines() if line.startswith("print(")]
     assert done.stdout.splitlines() == said

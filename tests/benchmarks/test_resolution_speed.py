@@ -41,7 +41,7 @@ def test_resolving_grows_no_faster_than_linearly() -> None:
         seconds.append(best)
         print(f"resolve_active_plugins: {size:,} plugins, {best / size * 1e6:.3f} µs a plugin")
     for smaller, larger in pairwise(seconds):
-        assert larger / smaller < 10 * 2  # ten times the plugins; the rest is the larger memory
+        assert larger / smaller < 10 * 1.6  # ten times the plugins; the rest is that memory is slower than caches
 
 
 @pytest.mark.parametrize("form", ["plugins", "names"])
@@ -59,6 +59,17 @@ def test_resolving_costs_little_more_than_a_bare_loop(form: str) -> None:
     assert ours / bare < 8
 
 
+def test_finding_what_is_discoverable_costs_a_few_times_what_is_active() -> None:
+    registry = ToolLoadoutRegistry()
+    plugins = plugins_of(50_000)
+    found, active = fastest_in_turn(
+        lambda: registry.resolve_discoverable_plugins("developer", plugins),
+        lambda: registry.resolve_active_plugins("developer", plugins),
+    )
+    print(f"resolve_discoverable_plugins: {found / 50_000 * 1e6:.3f} µs a plugin, {found / active:.1f} times active")
+    assert found / active < 12
+
+
 def test_full_resolution_grows_no_faster_than_linearly() -> None:
     registry = ToolLoadoutRegistry()
     small, large = (Catalog(plugins=tuple(plugins_of(size, tools=2))) for size in (1_000, 10_000))
@@ -68,7 +79,7 @@ def test_full_resolution_grows_no_faster_than_linearly() -> None:
         lambda: registry.resolve("developer", large).active_tools,
     )
     print(f"resolve: 10,000 plugins take {slow / fast:.1f} times what 1,000 take")
-    assert slow / fast < 10 * 2
+    assert slow / fast < 10 * 1.6
 
 
 def test_ten_times_ahead_of_pydantic_ai_on_1000_tools() -> None:

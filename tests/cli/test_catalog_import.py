@@ -16,6 +16,7 @@ FUNCTION = {"name": "pay", "description": "Sends money.", "parameters": SCHEMA}
 SOURCES: dict[str, tuple[str, Any]] = {
     "openai-chat": ("OpenAI tool list", [{"type": "function", "function": FUNCTION}]),
     "openai-responses": ("OpenAI tool list", {"tools": [{"type": "function", **FUNCTION}]}),
+    "openai-functions": ("OpenAI tool list", [FUNCTION]),
     "anthropic": ("Anthropic tool list", [{"name": "pay", "description": "Sends money.", "input_schema": SCHEMA}]),
     "mcp": (
         "MCP tools/list result",
@@ -82,7 +83,7 @@ def test_an_output_is_not_replaced_unasked(toolbelt: Toolbelt, small: Path) -> N
     ("content", "said"),
     [
         pytest.param(b"", "none of what can be read", id="empty"),
-        pytest.param(b"[]", "", id="an-empty-list"),
+        pytest.param(b"[]", "There is no tool", id="an-empty-list"),
         pytest.param(b"hello", "none of what can be read", id="a-word"),
         pytest.param(b"{", "Not JSON", id="half-of-a-json"),
         pytest.param(b"\xff\xfe[\x00]\x00", "UTF-16", id="utf16"),
@@ -115,6 +116,19 @@ def test_the_ending_says_how_to_write(toolbelt: Toolbelt, small: Path, output: s
     assert ran.code == 2
     assert ".json, .yaml or .yml" in ran.err
     assert not (small / output).exists()
+
+
+def test_a_category_is_for_plugins_without_one(toolbelt: Toolbelt, small: Path) -> None:
+    ran = toolbelt("catalog", "import", "small.yaml", "--category", "shell", "-o", "out.yaml")
+    assert ran.code == 0
+    rows = toolbelt("catalog", "stats", "-c", "out.yaml", "--json").json["by_category"]
+    assert {name: row["tools"] for name, row in rows.items()} == {"money": 1, "git": 2, "filesystem": 1, "shell": 2}
+    (small / "list.json").write_text(json.dumps([FUNCTION]))
+    assert toolbelt("catalog", "import", "list.json", "--category", "git", "-o", "list.yaml").code == 0
+    active = toolbelt("loadout", "inspect", "developer", "-c", "list.yaml", "--json").json["active"]
+    assert [row["plugin"] for row in active] == ["list"]
+    blank = toolbelt("catalog", "import", "list.json", "--category", " ")
+    assert (blank.code, blank.out) == (2, "")
 
 
 def test_json_without_an_output_is_the_catalog(toolbelt: Toolbelt, small: Path) -> None:

@@ -49,6 +49,28 @@ def test_every_finding_has_its_line(toolbelt: Toolbelt, project: Path) -> None:
     assert all(row["file"] == "c.yaml" for row in ran.json["findings"])
 
 
+@pytest.mark.parametrize(
+    ("dialect", "rules"),
+    [
+        pytest.param("", ["invalid-schema"], id="none-said-is-2020-12"),
+        pytest.param("$schema: 'http://json-schema.org/draft-07/schema#',", [], id="draft-7"),
+        pytest.param("$schema: 'http://json-schema.org/draft-04/schema#',", [], id="draft-4"),
+        pytest.param("$schema: 'https://json-schema.org/draft/2020-12/schema',", ["invalid-schema"], id="2020-12-said"),
+        pytest.param("$schema: 'https://example.org/mine',", ["invalid-schema"], id="an-unknown-one-is-2020-12"),
+        pytest.param("$schema: 5,", ["invalid-schema"], id="no-text"),
+    ],
+)
+def test_a_schema_is_held_to_the_dialect_it_names(
+    toolbelt: Toolbelt, project: Path, dialect: str, rules: list[str]
+) -> None:
+    # A list of schemas under `items` was right until 2020-12.
+    schema = f"{{{dialect} type: object, properties: {{a: {{description: A., items: [{{type: string}}]}}}}}}"
+    tool = f"{{name: t, description: Does it., parameters: {schema}}}"
+    (project / "c.yaml").write_text(f"plugins: [{{name: git, tools: [{tool}]}}]\n")
+    rows = toolbelt("catalog", "lint", "-c", "c.yaml", "--json").json["findings"]
+    assert [row["rule"] for row in rows] == rules
+
+
 @pytest.mark.parametrize("catalog", ["assistant", "tiered"])
 def test_the_shipped_catalogs_have_no_findings(toolbelt: Toolbelt, catalog: str) -> None:
     ran = toolbelt("catalog", "lint", "--catalog", catalog, "--strict")

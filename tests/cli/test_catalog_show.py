@@ -64,6 +64,35 @@ def test_show_as_json(toolbelt: Toolbelt, small: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("wire_name", "tool"), [("docker__status", "docker/status"), ("run_container", "docker/run.container")]
+)
+def test_T5_a_wire_name_finds_its_tool(toolbelt: Toolbelt, small: Path, wire_name: str, tool: str) -> None:
+    shown = toolbelt("catalog", "show", wire_name, "--json").json
+    assert (shown["id"], shown["wire_name"]) == (tool, wire_name)
+    assert toolbelt("catalog", "show", wire_name).out == toolbelt("catalog", "show", tool).out
+
+
+def test_at_80_columns_the_description_alone_is_cut(toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = toolbelt("catalog", "list", "-c", "assistant").out.splitlines()[1:]
+    rows = toolbelt("catalog", "list", "-c", "assistant", "--json").json["tools"]
+    shown = {tuple(line.split()[:2]) for line in lines}
+    assert {(row["name"], f"{row['tokens']:,}") for row in rows} <= shown
+    assert {row["plugin"] for row in rows} <= {name for name, _ in shown}
+    assert max(map(len, lines)) == 80
+
+
+def test_stats_has_twenty_rows_of_a_table_unless_all_are_asked_for(toolbelt: Toolbelt) -> None:
+    plugins = toolbelt("catalog", "stats", "-c", "assistant", "--json").json["by_plugin"]
+    some = toolbelt("catalog", "stats", "-c", "assistant")
+    every = toolbelt("catalog", "stats", "-c", "assistant", "--all")
+    assert (some.code, every.code) == (0, 0)
+    assert some.out.endswith(f"… and {len(plugins) - 20} more (--all)\n")
+    assert "more" not in every.out
+    assert set(plugins) <= {line.split()[0] for line in every.out.splitlines() if line}
+
+
 def test_T6_the_shipped_catalogs_are_listed(toolbelt: Toolbelt) -> None:
     rows = toolbelt("catalog", "list", "--shipped", "--json").json["catalogs"]
     assert [row["name"] for row in rows] == ["assistant", "tiered"]

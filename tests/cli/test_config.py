@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
 from tests.cli.conftest import Toolbelt
 from tests.cli.test_loadout_inspect import MINE
-from toolbelt.stores.config_schema import config_schema
+from toolbelt.stores.config_schema import config_schema, loadout_file_schema
 
 
 def test_the_schema_is_printed_or_written(toolbelt: Toolbelt, project: Path) -> None:
@@ -19,6 +23,30 @@ def test_the_schema_is_printed_or_written(toolbelt: Toolbelt, project: Path) -> 
     assert json.loads((project / "s.json").read_text()) == config_schema()
     assert toolbelt("config", "schema", "-o", "s.json").code == 2
     assert toolbelt("config", "schema", "-o", "s.json", "--force").code == 0
+
+
+def test_the_schema_of_a_loadout_file_is_printed_or_written(toolbelt: Toolbelt, project: Path) -> None:
+    assert toolbelt("config", "schema", "--loadout").json == loadout_file_schema() != config_schema()
+    assert toolbelt("config", "schema", "--loadout", "-o", "s.json").code == 0
+    assert json.loads((project / "s.json").read_text()) == loadout_file_schema()
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "--extends developer",
+        "--category money --category git --plugin docker/status --discoverable d* --disable git/push --description X",
+    ],
+)
+def test_L10_the_schema_of_a_loadout_file_takes_what_create_writes(toolbelt: Toolbelt, small: Path, flags: str) -> None:
+    validator = Draft202012Validator(toolbelt("config", "schema", "--loadout").json)
+    Draft202012Validator.check_schema(validator.schema)
+    assert toolbelt("loadout", "create", "mine", *flags.split()).code == 0
+    written = yaml.safe_load((small / "mine.loadout.yaml").read_text())
+    assert validator.is_valid(written)
+    assert validator.is_valid({"plugins": ["git"]})  # the name may be left out
+    for wrong in ({"parent": "full"}, {"name": " "}, {"plugins": "git"}):
+        assert not validator.is_valid({**written, **wrong})
 
 
 def test_show_without_a_file(toolbelt: Toolbelt) -> None:

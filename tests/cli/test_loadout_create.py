@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
+import termios
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -130,24 +132,59 @@ def test_L11_a_built_in_may_be_shadowed(toolbelt: Toolbelt, small: Path) -> None
     assert toolbelt("loadout", "show", "developer", "--json").json["lineage"] == ["minimal", "developer"]
 
 
-class Terminal:
-    """The command at a terminal, spoken to line by line."""
+SHADOWS = "warning: Loadout {} shadows {}, also for every loadout that extends it{}.\n"
 
-    def __init__(self, *arguments: str) -> None:
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        pytest.param("Developer", ("'Developer'", "the built-in one", ""), id="a-built-in-one-nobody-extends"),
+        pytest.param(
+            "minimal",
+            ("'minimal'", "the built-in one", ": developer, research, devops, child, grandchild"),
+            id="heirs-of-heirs-are-named",
+        ),
+        pytest.param("ours", ("'ours'", "the one that catalog 'small' brings", ": theirs"), id="one-of-the-catalog"),
+        pytest.param("full", ("'full'", "the one that catalog 'small' brings", ""), id="the-catalog-goes-before"),
+        pytest.param("mine", None, id="a-new-name"),
+    ],
+)
+def test_L11_what_is_shadowed_is_told(toolbelt: Toolbelt, small: Path, name: str, said: Sequence[str] | None) -> None:
+    with (small / "small.yaml").open("a") as catalog:
+        catalog.write("loadouts: {ours: {categories: [git]}, theirs: {extends: ours}, full: {categories: [git]}}\n")
+    own = "loadouts: {child: {extends: minimal}, grandchild: {extends: child}}\n"
+    (small / "toolbelt.yaml").write_text(f"catalog: small.yaml\n{own}")
+    ran = toolbelt("loadout", "create", name, "--category", "git")
+    warning = SHADOWS.format(*said) if said else ""
+    written = f"note: wrote {small / f'{name}.loadout.yaml'}; look at it with: toolbelt loadout inspect {name}\n"
+    assert (ran.code, ran.out, ran.err) == (0, "", warning + written)
+
+
+def test_L11_what_is_refused_shadows_nothing(toolbelt: Toolbelt, small: Path) -> None:
+    assert "shadows" not in toolbelt("loadout", "create", "full", "--category", "gti").err
+
+
+CTRL_C, CTRL_D = "\x03", "\x04"
+
+
+class Terminal:
+    """The command at a terminal of its own, spoken to line by line."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
         self.control, terminal = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "toolbelt", *arguments],
+            [sys.executable, "-m", "toolbelt", "loadout", "create", *arguments],
             stdin=terminal,
             stdout=terminal,
             stderr=terminal,
-            env=environment,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", **environment},
             start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  or Ctrl-C would be a letter
         )
         os.close(terminal)
         self.seen = ""
         self.answered = 0
-        self.deadline = time.monotonic() + 20
+        self.deadline = time.monotonic() + 30
 
     def wait_for(self, text: str) -> None:
         while text not in self.seen[self.answered :]:
@@ -157,12 +194,16 @@ class Terminal:
     def answer(self, question: str, text: str) -> None:
         self.wait_for(question)
         self.answered = len(self.seen)
-        os.write(self.control, f"{text}\n".encode())
+        os.write(self.control, f"{text}\n".encode(errors="surrogateescape"))
 
-    def interrupt(self) -> None:
-        # Between the prompt and the reading of the answer a signal waits for the next one.
+    def answer_all(self, *answers: str) -> None:
+        for question, text in zip(QUESTIONS, answers, strict=True):
+            self.answer(question, text)
+
+    def leave_by(self, key: str) -> None:
+        # Between the prompt and the reading of the answer a key waits for the next one.
         while "interrupted" not in self.seen:
-            self.process.send_signal(signal.SIGINT)
+            os.write(self.control, key.encode())
             for _ in range(5):
                 if "interrupted" not in self.seen:
                     self._read()
@@ -176,6 +217,7 @@ class Terminal:
     def _read(self) -> bool:
         if time.monotonic() > self.deadline:
             self.process.kill()
+            self.process.wait(timeout=30)
             raise AssertionError(f"still waiting: {self.seen}")
         ready, _, _ = select.select([self.control], [], [], 0.2)
         if not ready:
@@ -188,66 +230,205 @@ class Terminal:
         return bool(raw)
 
 
-QUESTIONS = ("Name", "Extends", "Include categories", "Add plugins", "Discoverable", "Disable", "Description")
+QUESTIONS = (
+    "Name:",
+    "Extends",
+    "Include categories",
+    "Add plugins",
+    "Discoverable",
+    "Disable,",
+    "Description:",
+    "Write",
+)
+GOOD = ("mine", "minimal", "git, money", "docker/status", "", "git/push", "Mine.", "")
+WRITTEN = {
+    "name": "mine",
+    "extends": "minimal",
+    "categories": ["git", "money"],
+    "plugins": ["docker/status"],
+    "disabled": ["git/push"],
+    "description": "Mine.",
+}
 
 
-def _converse(*answers: str) -> Terminal:
-    terminal = Terminal("loadout", "create")
-    for question, answer in zip(QUESTIONS, answers, strict=True):
-        terminal.answer(question, answer)
-    return terminal
+def _names(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
 
 
 def test_at_a_terminal_what_is_missing_is_asked_for(small: Path) -> None:
-    terminal = _converse("mine", "minimal", "git, money", "docker/status", "", "git/push", "Mine.")
-    terminal.answer("Write it?", "")
+    terminal = Terminal()
+    terminal.answer_all(*GOOD)
     assert terminal.finish() == 0, terminal.seen
-    assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == {
-        "name": "mine",
-        "extends": "minimal",
-        "categories": ["git", "money"],
-        "plugins": ["docker/status"],
-        "disabled": ["git/push"],
-        "description": "Mine.",
-    }
+    assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == WRITTEN
     assert "Loadouts to build on: minimal, developer, research, devops, full" in terminal.seen
     assert "Not active: docker" in terminal.seen
     assert "Active" in terminal.seen
+    assert "Error" not in terminal.seen
 
 
 def test_at_a_terminal_a_no_writes_nothing(small: Path) -> None:
-    terminal = _converse("mine", "full", "", "", "", "", "")
-    terminal.answer("Write it?", "n")
+    before = _names(small)
+    terminal = Terminal()
+    terminal.answer_all(*GOOD[:-1], "n")
     assert terminal.finish() == 130
-    assert not (small / "mine.loadout.yaml").exists()
+    assert _names(small) == before
 
 
-def test_at_a_terminal_a_mistake_is_told_and_nothing_written(small: Path) -> None:
-    terminal = _converse("mine", "minimla", "", "", "", "", "")
-    assert terminal.finish() == 2
-    assert "Did you mean 'minimal'?" in terminal.seen
-    assert not (small / "mine.loadout.yaml").exists()
+@pytest.mark.parametrize(
+    ("question", "wrong", "said"),
+    [
+        pytest.param("Name:", "", "needs a name that is not blank", id="an-empty-name"),
+        pytest.param("Name:", "  ", "needs a name that is not blank", id="a-blank-name"),
+        pytest.param("Name:", "Auto", "give the loadout another name", id="a-reserved-name"),
+        pytest.param("Name:", "Taken", "'Taken' is defined already at toolbelt.yaml:3", id="a-name-defined-already"),
+        pytest.param("Name:", "there", "use --force to replace it, or another name", id="a-name-whose-file-exists"),
+        pytest.param("Name:", "a folder", "is a folder", id="a-name-whose-file-is-a-folder"),
+        pytest.param("Name:", "x" * 300, "The system refuses that: File name too long", id="a-name-no-file-can-have"),
+        pytest.param("Name:", "\udcff", "UTF-8", id="a-name-that-is-no-text"),
+        pytest.param("Extends", "minimla", "Did you mean 'minimal'?", id="an-unknown-loadout"),
+        pytest.param("Extends", "mine", "in a cycle", id="itself"),
+        pytest.param("Include categories", "gti, paymoney", "Did you mean 'money'?", id="an-unknown-category"),
+        pytest.param("Add plugins", "dokcer", "Did you mean 'docker'?", id="an-unknown-plugin"),
+        pytest.param("Add plugins", "git, docker/statsu", "Did you mean 'status'?", id="an-unknown-tool"),
+        pytest.param("Add plugins", "gti, dcoker", "Did you mean 'docker'?", id="two-unknown-plugins"),
+        pytest.param("Disable,", "git/psuh", "Did you mean 'push'?", id="an-unknown-disabled-tool"),
+        pytest.param("Disable,", "Docker/Status", "under both `plugins` and `disabled`", id="included-and-disabled"),
+        pytest.param("Description:", "\udcff", "UTF-8", id="a-description-that-is-no-text"),
+    ],
+)
+def test_L10_at_a_terminal_a_mistake_costs_one_answer(small: Path, question: str, wrong: str, said: str) -> None:
+    (small / "toolbelt.yaml").write_text("catalog: small.yaml\nloadouts:\n  taken: {extends: minimal}\n")
+    (small / "there.loadout.yaml").write_text("name: elsewhere\n")
+    (small / "a-folder.loadout.yaml").mkdir()
+    terminal = Terminal(PYTHONIOENCODING="utf-8:surrogateescape")
+    for asked, right in zip(QUESTIONS, GOOD, strict=True):
+        if asked == question:
+            terminal.answer(asked, wrong)
+            terminal.wait_for("Error: ")
+            terminal.wait_for(said)
+        terminal.answer(asked, right)
+    assert terminal.finish() == 0, terminal.seen
+    assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == WRITTEN
+    assert terminal.seen.count("Error: ") == 1
 
 
-def test_E9_at_a_terminal_ctrl_c_is_130(small: Path) -> None:
-    terminal = Terminal("loadout", "create")
-    terminal.wait_for("Name")
-    terminal.interrupt()
+@pytest.mark.parametrize("question", ["Name:", "Description:", "Write"])
+def test_at_a_terminal_what_cannot_be_read_is_asked_for_again(small: Path, question: str) -> None:
+    terminal = Terminal(PYTHONIOENCODING="utf-8:strict")
+    for asked, right in zip(QUESTIONS, GOOD, strict=True):
+        if asked == question:
+            terminal.answer(asked, "\udcff")
+            terminal.wait_for("Error: That was no text")
+        terminal.answer(asked, right)
+    assert terminal.finish() == 0, terminal.seen
+    assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["--extends", "minimla"], "Did you mean 'minimal'?", id="an-unknown-loadout"),
+        pytest.param(["--plugin", "gti", "--category", "gti"], "2 findings", id="two-mistakes"),
+        pytest.param([""], "not blank", id="an-empty-name"),
+        pytest.param(["AUTO"], "another name", id="a-reserved-name"),
+        pytest.param(["taken"], "is defined already", id="a-name-defined-already"),
+        pytest.param(["-o", "small.yaml"], "use --force", id="a-file-that-exists"),
+        pytest.param(["-o", "."], "is a folder", id="a-folder"),
+        pytest.param(["-o", "no/x.loadout.yaml"], "Cannot write into the folder 'no'", id="no-such-folder"),
+    ],
+)
+def test_L10_at_a_terminal_wrong_flags_are_refused_before_any_question(
+    small: Path, arguments: list[str], said: str
+) -> None:
+    (small / "toolbelt.yaml").write_text("catalog: small.yaml\nloadouts:\n  taken: {extends: minimal}\n")
+    before = _names(small)
+    terminal = Terminal(*arguments)
+    assert terminal.finish() in (2, 3)
+    assert said in terminal.seen
+    assert "Name:" not in terminal.seen
+    assert "Extends" not in terminal.seen
+    assert _names(small) == before
+
+
+def test_at_a_terminal_force_replaces_a_file(small: Path) -> None:
+    (small / "mine.loadout.yaml").write_text("name: mine\nextends: full\n")
+    terminal = Terminal("--force")
+    terminal.answer_all(*GOOD)
+    assert terminal.finish() == 0, terminal.seen
+    assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == WRITTEN
+
+
+def test_at_a_terminal_what_flags_say_is_not_asked(small: Path) -> None:
+    terminal = Terminal("--extends", "minimal", "--disable", "git/push")
+    for asked, right in zip(QUESTIONS, GOOD, strict=True):
+        if asked not in ("Extends", "Disable,"):
+            terminal.answer(asked, right)
+    assert terminal.finish() == 0, terminal.seen
+    assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == WRITTEN
+    assert "Extends" not in terminal.seen
+
+
+def test_L11_at_a_terminal_what_is_shadowed_is_told_with_the_name(small: Path) -> None:
+    terminal = Terminal()
+    terminal.answer("Name:", "minimal")
+    terminal.wait_for("Extends")
+    assert "shadows the built-in one, also for every loadout that extends it: developer," in terminal.seen
+    for question in QUESTIONS[1:]:
+        terminal.answer(question, "")
+    assert terminal.finish() == 0, terminal.seen
+    assert terminal.seen.count("shadows") == 1
+
+
+def test_at_a_terminal_a_warning_is_told_once(small: Path) -> None:
+    terminal = Terminal()
+    terminal.answer_all("mine", "", "git", "", "nothing*", "", "", "")
+    assert terminal.finish() == 0, terminal.seen
+    assert terminal.seen.count("matches nothing in catalog 'small'") == 1
+
+
+@pytest.mark.parametrize("key", [pytest.param(CTRL_C, id="ctrl-c"), pytest.param(CTRL_D, id="ctrl-d")])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_E9_at_a_terminal_ctrl_c_and_ctrl_d_are_130_and_write_nothing(small: Path, key: str, question: str) -> None:
+    before = _names(small)
+    terminal = Terminal()
+    for asked, right in zip(QUESTIONS[: QUESTIONS.index(question)], GOOD, strict=False):
+        terminal.answer(asked, right)
+    terminal.wait_for(question)
+    terminal.leave_by(key)
     assert terminal.finish() == 130
-    assert "interrupted" in terminal.seen
     assert "Traceback" not in terminal.seen
+    assert _names(small) == before
+
+
+@pytest.mark.parametrize("key", [pytest.param(CTRL_C, id="ctrl-c"), pytest.param(CTRL_D, id="ctrl-d")])
+def test_E9_at_a_terminal_one_may_leave_after_a_mistake(small: Path, key: str) -> None:
+    before = _names(small)
+    terminal = Terminal()
+    terminal.answer("Name:", "auto")
+    terminal.wait_for("Error: ")
+    terminal.wait_for("Name:")
+    terminal.leave_by(key)
+    assert terminal.finish() == 130
+    assert _names(small) == before
 
 
 def test_at_a_terminal_hostile_names_are_spelled_out(small: Path) -> None:
     (small / "small.yaml").write_text('plugins: [{name: "gi\\e]0;x\\at", category: "c\\e[2J", tools: [{name: t}]}]\n')
     (small / "x.loadout.yaml").write_text('name: "evil\\e[31m"\nextends: full\n')
-    terminal = Terminal("loadout", "create")
-    terminal.answer("Name", "mine")
+    terminal = Terminal()
+    terminal.answer("Name:", "full")
+    terminal.answer("Extends", "zzz")
+    terminal.wait_for(r"Known: minimal, developer, research, devops, full, evil\x1b[31m.")
     terminal.answer("Extends", "")
-    terminal.wait_for("Include categories")
-    terminal.interrupt()
+    terminal.answer("Include categories", "zzz")
+    terminal.wait_for("Known: ")
+    terminal.answer("Include categories", "")
+    terminal.answer("Add plugins", "zzz")
+    terminal.wait_for(r"Known: gi\x1b]0;x\x07t.")
+    terminal.leave_by(CTRL_C)
     terminal.finish()
     assert "\x1b[31m" not in terminal.seen
     assert "\x1b[2J" not in terminal.seen
-    assert r"evil\x1b[31m" in terminal.seen
-    assert r"c\x1b[2J" in terminal.seen
+    assert "\x1b]0;x" not in terminal.seen
+    assert r"extends it: evil\x1b[31m." in terminal.seen
+    assert terminal.seen.count(r"c\x1b[2J") == 2

@@ -128,8 +128,41 @@ def test_nothing_to_export_is_an_empty_list_and_a_warning(toolbelt: Toolbelt, sm
     (small / "none.loadout.yaml").write_text("discoverable: [git]\n")
     ran = toolbelt("loadout", "export", "none")
     assert (ran.code, ran.out) == (0, "[]\n")
-    assert "matches nothing" in ran.err
+    assert "nothing is exported" in ran.err
     assert toolbelt("loadout", "export", "none", "--format", "mcp").json == {"tools": []}
+
+
+def test_C_without_a_name_the_whole_catalog_is_exported(toolbelt: Toolbelt, small: Path) -> None:
+    ran = toolbelt("loadout", "export", "--format", "anthropic")
+    assert (ran.code, ran.err) == (0, "")
+    rows = toolbelt("catalog", "list", "--json").json["tools"]
+    assert [tool["name"] for tool in ran.json] == [row["wire_name"] for row in rows]
+
+
+def test_L15_auto_exports_what_it_chooses(toolbelt: Toolbelt, small: Path) -> None:
+    whole = toolbelt("loadout", "export", "AUTO", "--model", "gpt-4o")
+    assert (whole.code, whole.out) == (0, toolbelt("loadout", "export").out)
+    large = ["-c", "assistant", "--format", "mcp"]
+    some = toolbelt("loadout", "export", "auto", "--model", "gpt-4", *large)
+    chosen = toolbelt("loadout", "inspect", "auto", "--model", "gpt-4", "-c", "assistant", "--json").json
+    assert chosen["loadout"] is None  # 8,192 tokens: `minimal` takes more than half of them
+    assert (some.code, some.out) == (2, "")
+    assert "'auto' chose nothing. The whole catalog takes" in some.err
+    small_enough = toolbelt("loadout", "export", "auto", "--model", "gpt-3.5-turbo", *large)
+    assert (small_enough.code, small_enough.out) == (0, toolbelt("loadout", "export", "minimal", *large).out)
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [([], "give one --model"), (["gpt-4", "gpt-4o"], "give one --model"), (["no/such"], "window is unknown")],
+)
+def test_L15_auto_without_a_choice_exports_nothing(
+    toolbelt: Toolbelt, small: Path, models: list[str], said: str
+) -> None:
+    ran = toolbelt("loadout", "export", "auto", "-o", "x.json", *(part for model in models for part in ("-m", model)))
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert not (small / "x.json").exists()
 
 
 def test_an_output_file_is_not_replaced_unasked(toolbelt: Toolbelt, small: Path) -> None:

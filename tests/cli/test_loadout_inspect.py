@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.conftest import SHARED_DATA, needs_shared_data
+from toolbelt.catalog.definitions import definition_text
+from toolbelt.gateway.tokenizers import make_counter
 
 MINE = "description: Mine.\nextends: developer\ncategories: [money]\ndiscoverable: [file*]\ndisabled: [git/push]\n"
 
@@ -60,12 +62,16 @@ def test_L10_a_loadout_that_matches_nothing_is_a_warning(toolbelt: Toolbelt, sma
     assert ran.code == 0
     assert ran.json["active"] == []
     assert "matches nothing of catalog 'small'" in ran.err
+    text = toolbelt("loadout", "inspect", "none").out
+    assert " tokens of 182   by o200k_base\n" in text
+    assert "saved" not in text
+    assert "gpt-4o" not in text
 
 
 @pytest.mark.parametrize(
     ("model", "loadout", "outcome"),
     [
-        pytest.param("gpt-4o", "auto", "catalog", id="a-small-catalog-goes-whole"),
+        pytest.param("gpt-4o", None, "catalog", id="a-small-catalog-goes-whole"),
         pytest.param("no/such", None, "unknown", id="an-unknown-window-is-never-guessed"),
     ],
 )
@@ -78,6 +84,58 @@ def test_L15_auto(toolbelt: Toolbelt, small: Path, model: str, loadout: str | No
     }
     assert (data["loadout"], data["auto"]["outcome"]) == (loadout, outcome)
     assert ("is unknown" in ran.err) is (outcome == "unknown")
+
+
+def test_L15_auto_says_that_it_chose_the_whole_catalog(toolbelt: Toolbelt, small: Path) -> None:
+    ran = toolbelt("loadout", "inspect", "auto", "--model", "gpt-4o")
+    assert ran.code == 0
+    assert ran.out.startswith("auto chose the whole catalog  over catalog small\n")
+
+
+def test_C_without_a_name_the_whole_catalog_is_inspected(toolbelt: Toolbelt, small: Path) -> None:
+    data = toolbelt("loadout", "inspect", "--json").json
+    assert data["loadout"] is None
+    assert [row["plugin"] for row in data["active"]] == ["git", "file", "docker", "payments"]
+    assert data["tokens"]["active"] == data["tokens"]["full"] > 0
+    assert (data["tokens"]["saved_fraction"], data["differing_tools"]) == (0.0, [])
+    assert "auto" not in data
+    assert toolbelt("loadout", "inspect").out.startswith("the whole catalog  over catalog small\n")
+
+
+def test_C_tools_that_fare_otherwise_than_their_plugin_are_in_the_json(toolbelt: Toolbelt, mine: Path) -> None:
+    data = toolbelt("loadout", "inspect", "mine", "--json").json
+    assert data["differing_tools"] == [{"id": "git/push", "plugin": "git", "status": "disabled"}]
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "bedrock/anthropic.claude-3-5-sonnet-20240620-v1:0"])
+def test_C_claude_is_counted_in_the_format_of_its_api(toolbelt: Toolbelt, small: Path, model: str) -> None:
+    claude, gpt = toolbelt("loadout", "inspect", "-m", model, "-m", "gpt-4o", "--json").json["models"]
+    definitions = toolbelt("loadout", "export", "--format", "anthropic").json
+    assert claude["tokens"] == sum(make_counter("o200k_base").count([definition_text(one) for one in definitions]))
+    assert 0 < claude["tokens"] < gpt["tokens"]  # without `type` and `function` around each
+    assert (claude["exact"], gpt["exact"]) == (False, True)
+    auto = toolbelt("loadout", "inspect", "auto", "-m", model, "--json").json
+    assert auto["tokens"]["active"] == auto["auto"]["tokens"] == claude["tokens"]
+
+
+@pytest.mark.parametrize(
+    ("model", "same"),
+    [
+        ("bedrock/anthropic.claude-3-5-sonnet-20240620-v1:0", "anthropic.claude-3-5-sonnet-20240620-v1:0"),
+        ("GPT-4o", "gpt-4o"),
+        ("OpenAI/GPT-4o", "gpt-4o"),
+        ("gemini/gpt-4o", None),
+    ],
+    ids=["a-provider-before-it", "another-case", "both", "of-another-provider"],
+)
+def test_L15_a_window_is_found_whatever_the_spelling(
+    toolbelt: Toolbelt, small: Path, model: str, same: str | None
+) -> None:
+    asked = [model, same] if same else [model]
+    flags = [part for name in asked for part in ("-m", name)]
+    windows = [row["context_window"] for row in toolbelt("loadout", "inspect", *flags, "--json").json["models"]]
+    assert len(set(windows)) == 1
+    assert (windows[0] is None) is (same is None)
 
 
 def test_L15_auto_steps_down_until_half_a_window_is_enough(toolbelt: Toolbelt, small: Path) -> None:
@@ -105,6 +163,10 @@ def test_L15_auto_wants_one_model(toolbelt: Toolbelt, small: Path, models: list[
 def test_L8_why(toolbelt: Toolbelt, mine: Path, expected: Callable[[str], str], subject: str, file: str) -> None:
     ran = toolbelt("loadout", "why", "mine", subject)
     assert (ran.code, ran.out, ran.err) == (0, expected(file), "")
+
+
+def test_L8_why_takes_a_wire_name(toolbelt: Toolbelt, mine: Path) -> None:
+    assert toolbelt("loadout", "why", "mine", "git__status").out == toolbelt("loadout", "why", "mine", "git/status").out
 
 
 def test_L8_why_as_json_for_what_is_absent(toolbelt: Toolbelt, mine: Path) -> None:

@@ -14,7 +14,31 @@ from tests.cli.test_loadout_inspect import MINE
 def test_the_list(toolbelt: Toolbelt, small: Path, expected: Callable[[str], str]) -> None:
     (small / "mine.loadout.yaml").write_text(MINE)
     ran = toolbelt("loadout", "list")
-    assert (ran.code, ran.out, ran.err) == (0, expected("loadout_list.txt"), "")
+    assert (ran.code, ran.out) == (0, expected("loadout_list.txt"))
+    assert ran.err.startswith("mine.loadout.yaml:4: warning: The pattern 'file*' adds nothing")
+
+
+def test_at_80_columns_names_and_tokens_are_whole(toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    head, *lines = toolbelt("loadout", "list", "-c", "assistant").out.splitlines()
+    assert head.split()[:7] == ["loadout", "extends", "plugins", "tools", "discoverable", "tokens", "saved"]
+    rows = toolbelt("loadout", "list", "-c", "assistant", "--json").json["loadouts"]
+    assert [line.split()[0] for line in lines] == [row["name"] for row in rows]
+    assert all(f" {row['tokens']:,} " in line for line, row in zip(lines, rows, strict=True))
+    assert max(map(len, lines)) <= 80
+
+
+def test_L10_a_loadout_that_matches_nothing_saves_nothing(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "none.loadout.yaml").write_text("discoverable: [git]\n")
+    ran = toolbelt("loadout", "list")
+    assert ran.out.splitlines()[-1].split() == ["none", "0", "0", "1", "0", "none.loadout.yaml"]
+
+
+def test_L10_a_loadout_with_a_mistake_is_refused_with_its_line(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "x.loadout.yaml").write_text("name: x\nplugins: [gti]\n")
+    ran = toolbelt("loadout", "list")
+    assert (ran.code, ran.out) == (2, "")
+    assert "x.loadout.yaml:2: error:" in ran.err
 
 
 def test_the_definition_and_its_lineage(toolbelt: Toolbelt, small: Path, expected: Callable[[str], str]) -> None:

@@ -63,3 +63,12 @@ def test_one_environment_variable_means_one_flag_in_a_command() -> None:
     for command in LEAVES.values():
         names = [parameter.envvar for parameter in command.params if isinstance(parameter, click.Option)]
         assert len(names) == len(set(map(str, names)))
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
+    counts = {
+        *("loadout list", "loadout inspect", "loadout diff", "loadout create"),
+        *("catalog list", "catalog show", "catalog stats"),
+    }
+    assert any("--tokenizer" in parameter.opts for parameter in LEAVES[name].params) is (name in counts)

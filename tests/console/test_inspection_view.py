@@ -11,9 +11,10 @@ from rich.console import Console
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.console.inspection_view import MAX_NAMES, inspection_view, percent
-from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.loadouts import Resolution, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
+from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
 
 
 def _catalog() -> Catalog:
@@ -74,7 +75,7 @@ A bit of all.
   ████████████████████████████████████████████████▒▒▒▒▒▒▒▒▒▒▒▒╳╳╳╳╳╳╳╳╳╳╳╳░░░░░░░░░░░░░░░░░░░░░░░░
   █ active 4 tools, 400 tokens   ▒ discoverable 1 tool, 100 tokens   ╳ disabled 1 tool, 100 tokens   ░ hidden 2 tools,
 200 tokens
-  400 tokens of 800: 50% saved   counted with o200k_base over the JSON sent
+  400 tokens of 800: 50% saved   by o200k_base
 
 Active            tools   tokens
 git                   2      200
@@ -110,9 +111,48 @@ def test_without_block_characters_every_status_has_a_mark_of_its_own() -> None:
 
 
 def test_a_loadout_that_matches_nothing_says_so() -> None:
-    drawn = _draw(ToolLoadout("none"))
+    drawn = _draw(ToolLoadout("none"), *FITS)
     assert "Active  nothing: this loadout matches nothing of the catalog" in drawn
-    assert "0 tokens of 800: 100% saved" in drawn
+    assert "\n  0 tokens of 800   by o200k_base\n" in drawn
+    assert "saved" not in drawn
+    assert "Model" not in drawn  # nothing fits everywhere
+
+
+def test_L8_the_tools_of_a_plugin_are_counted_by_their_own_status() -> None:
+    far = ToolLoadout("far", discoverable_patterns=("loose/o*",), disabled_plugins=frozenset({"git/push", "docker"}))
+    drawn = _draw(far)
+    assert "Discoverable  1 plugin, 1 tool\n    loose (1)\n" in drawn
+    assert "Disabled      1 plugin, 2 tools\n    docker (1), git/push\n" in drawn
+    assert "git (1), payments (1), secret (1), far (1), loose/two" in drawn
+
+
+def test_the_whole_catalog_needs_no_reasons() -> None:
+    catalog = _catalog()
+    tokens = ToolTokens({tool.id: 100 for tool in catalog.tools}, "o200k_base", exact=True)
+    inspection = Inspection(Resolution(WHOLE_CATALOG, (whole_catalog(catalog),), catalog), tokens)
+    file = io.StringIO()
+    screen = Console(file=file, width=120)
+    screen.print(inspection_view(inspection, screen, show_tools=False, show_all=False))
+    assert file.getvalue().startswith("the whole catalog  over catalog small\n")
+    assert "named by" not in file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "exact", "said"),
+    [
+        ("cl100k_base", True, "by cl100k_base"),
+        ("far", False, "by far (an estimate)"),
+        ("estimate", False, "by estimate"),
+    ],
+)
+def test_an_estimate_is_called_one_once(tokenizer: str, exact: bool, said: str) -> None:
+    catalog = _catalog()
+    tokens = ToolTokens({tool.id: 1 for tool in catalog.tools}, tokenizer, exact=exact)
+    file = io.StringIO()
+    screen = Console(file=file, width=120)
+    inspection = Inspection(ToolLoadoutRegistry([MIXED]).resolve("mixed", catalog), tokens)
+    screen.print(inspection_view(inspection, screen, show_tools=False, show_all=False))
+    assert re.search(rf"saved   {re.escape(said)} *\n", file.getvalue())
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 300])
@@ -137,7 +177,7 @@ def test_hostile_names_are_spelled_out() -> None:
     screen.print(inspection_view(inspection, screen, show_tools=True, show_all=True))
     drawn = file.getvalue()
     assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(drawn)
-    for spelled in (r"e\x1bvil", r"gi\u202et", r"st\x9batus", r"g\x07it", r"na\x1bme", r"m\x1bodel", "(an estimate)"):
+    for spelled in (r"e\x1bvil", r"gi\u202et", r"st\x9batus", r"g\x07it", r"na\x1bme", r"m\x1bodel", "by estimate"):
         assert spelled in drawn
 
 

@@ -99,12 +99,25 @@ def test_a_name_may_be_given() -> None:
 
 @pytest.mark.parametrize(
     ("text", "source"),
-    [("", "t.yaml"), ("5", "t.json"), ("[]", "t"), ("{}", "t"), ("just words", "t"), ('{"tools": []}', "t.json")],
+    [("", "t.yaml"), ("5", "t.json"), ("[5]", "t"), ("{}", "t"), ("just words", "t"), ('{"tools": []}', "t.json")],
 )
 def test_what_is_none_of_them_is_refused(text: str, source: str) -> None:
     with pytest.raises(InvalidFileError, match=r"none of what can be read: toolbelt catalog, .*JSON Lines") as caught:
         import_catalog(text, source)
     assert [finding.rule for finding in caught.value.findings] == ["unknown-format"]
+
+
+def test_what_is_none_of_them_names_the_way_to_say_which() -> None:
+    with pytest.raises(InvalidFileError, match="`import --format` says which"):
+        import_catalog("{}", "t.json")
+
+
+@pytest.mark.parametrize("source", ["t.json", "t.yaml", "-"])
+def test_an_empty_list_is_a_list_without_tools(source: str) -> None:
+    assert recognise([]) == "openai"
+    with pytest.raises(InvalidFileError, match="There is no tool") as caught:
+        import_catalog("[]", source)
+    assert [finding.rule for finding in caught.value.findings] == ["empty"]
 
 
 def test_an_unknown_format_is_not_found() -> None:

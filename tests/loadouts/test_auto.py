@@ -10,6 +10,7 @@ import pytest
 from toolbelt import Catalog, Plugin, Resolution, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.catalog.tokens import EstimateCounter, ToolTokens, count_tool_tokens
 from toolbelt.loadouts.auto import DEFAULT_LADDER, AutoChoice, AutoOutcome, Rung, choose_loadout, ladder_of
+from toolbelt.loadouts.loadout import WHOLE_CATALOG
 
 PLUGINS = (
     Plugin("file", (Tool("read"),)),  # minimal
@@ -41,12 +42,12 @@ def chosen(choice: AutoChoice) -> str | None:
 @pytest.mark.parametrize(
     ("window", "counted", "name", "taken"),
     [
-        (1_000, tokens(docker=499), "auto", 499),
-        (1_000, tokens(docker=500), "auto", 500),
+        (1_000, tokens(docker=499), WHOLE_CATALOG, 499),
+        (1_000, tokens(docker=500), WHOLE_CATALOG, 500),
         (1_000, tokens(docker=501), "minimal", 0),
-        (1_001, tokens(docker=500), "auto", 500),
+        (1_001, tokens(docker=500), WHOLE_CATALOG, 500),
         (1_001, tokens(docker=501), "minimal", 0),
-        (2_000_000, tokens(1, 2, 3, 4), "auto", 10),
+        (2_000_000, tokens(1, 2, 3, 4), WHOLE_CATALOG, 10),
         (128_000, tokens(1, 2, 3, 64_000), "full", 6),
         (128_000, tokens(docker=1, web=64_000), "full", 64_000),
         (128_000, tokens(git=64_000, web=1), "developer", 64_000),
@@ -84,16 +85,16 @@ def test_L15_the_largest_of_the_ladder_that_takes_at_most_half(
     assert chosen(choice) == name
     assert choice.tokens == taken
     assert choice.window == window
-    assert choice.outcome is (AutoOutcome.CATALOG if name == "auto" else AutoOutcome.LOADOUT)
+    assert choice.outcome is (AutoOutcome.CATALOG if name == WHOLE_CATALOG else AutoOutcome.LOADOUT)
 
 
 def test_L15_the_whole_catalog_is_really_the_whole() -> None:
     choice = choose(1_000, tokens(1, 1, 1, 1))
     assert choice.outcome is AutoOutcome.CATALOG
     assert choice.loadout is not None
-    resolution = Resolution("auto", (choice.loadout,), Catalog(PLUGINS))
+    resolution = Resolution(WHOLE_CATALOG, (choice.loadout,), Catalog(PLUGINS))
     assert [tool.id for tool in resolution.active_tools] == ["file/read", "git/status", "web/fetch", "docker/ps"]
-    assert choice.reasons == ("the whole catalog takes 4 of 1,000 tokens (0%, 50% allowed): it fits.",)
+    assert choice.reasons == ("The whole catalog takes 4 of 1,000 tokens (0%, 50% allowed): it fits.",)
 
 
 def test_L15_an_unknown_window_is_reported_never_guessed() -> None:
@@ -112,7 +113,7 @@ def test_L15_if_none_fits_none_with_every_reason() -> None:
     assert choice.tokens == 0
     assert choice.window == 128_000
     assert choice.reasons == (
-        "the whole catalog takes 100,006 of 128,000 tokens (78%, 50% allowed): too much.",
+        "The whole catalog takes 100,006 of 128,000 tokens (78%, 50% allowed): too much.",
         "full takes 100,003 of 128,000 tokens (78%, 50% allowed): too much.",
         "developer takes 100,001 of 128,000 tokens (78%, 50% allowed): too much.",
         "minimal takes 100,000 of 128,000 tokens (78%, 50% allowed): too much.",
@@ -121,7 +122,7 @@ def test_L15_if_none_fits_none_with_every_reason() -> None:
 
 def test_L15_the_reasons_tell_each_step_down() -> None:
     assert choose(64_000, tokens(file=1, git=40_000)).reasons == (
-        "the whole catalog takes 40,001 of 64,000 tokens (63%, 50% allowed): too much.",
+        "The whole catalog takes 40,001 of 64,000 tokens (63%, 50% allowed): too much.",
         "full is for windows from 128,000; this one is 64,000.",
         "developer takes 40,001 of 64,000 tokens (63%, 50% allowed): too much.",
         "minimal takes 1 of 64,000 tokens (0%, 50% allowed): it fits.",

@@ -6,12 +6,13 @@ import json
 
 import pytest
 
-from toolbelt import Catalog, Plugin, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
+from toolbelt import Catalog, Plugin, Resolution, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.loadouts import Status
 from toolbelt.loadouts.auto import choose_loadout
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection, decision_data, loadout_data
+from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
 
 CATALOG = Catalog(
     (
@@ -112,6 +113,10 @@ def test_C_inspect_as_json_says_all_there_is_to_say() -> None:
         "discoverable": ["web"],
         "disabled": ["shell"],
         "hidden": ["docker"],
+        "differing_tools": [
+            {"id": "web/post", "plugin": "web", "status": "hidden"},
+            {"id": "git/push", "plugin": "git", "status": "disabled"},
+        ],
         "tokens": {
             "active": 220,
             "full": 400,
@@ -141,6 +146,19 @@ def test_C_inspect_as_json_says_all_there_is_to_say() -> None:
         ],
     }
     assert json.loads(json.dumps(data)) == data
+
+
+def test_C_tools_differ_only_from_the_status_of_their_own_plugin() -> None:
+    assert inspect("everything").to_dict()["differing_tools"] == []
+    assert inspect("nothing").to_dict()["differing_tools"] == []
+
+
+def test_C_the_whole_catalog_has_no_name_in_json() -> None:
+    inspection = Inspection(Resolution(WHOLE_CATALOG, (whole_catalog(CATALOG),), CATALOG), TOKENS)
+    data = inspection.to_dict()
+    assert data["loadout"] is None
+    assert (data["tokens"]["active"], data["tokens"]["saved_fraction"]) == (400, 0.0)
+    assert [row["plugin"] for row in data["active"]] == [plugin.name for plugin in CATALOG.plugins]
 
 
 def test_C_full_is_the_whole_catalog_not_the_loadout_of_that_name() -> None:

@@ -9,8 +9,9 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
-from toolbelt import ToolCategory, ToolLoadout
+from toolbelt import Catalog, Plugin, Tool, ToolCategory, ToolLoadout
 from toolbelt.errors import InvalidDefinitionError, ToolbeltError
+from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
 
 
 def test_L3_everything_but_the_name_has_a_default() -> None:
@@ -163,3 +164,9 @@ def test_L3_a_change_makes_another_loadout_under_the_same_checks() -> None:
     assert (one.discoverable_patterns, two.discoverable_patterns) == (("x",), ("x", "y"))
     with pytest.raises(InvalidDefinitionError):
         replace(one, name=" ")
+
+
+def test_L15_what_stands_for_the_whole_catalog_names_every_plugin() -> None:
+    catalog = Catalog((Plugin("git", (Tool("status"),)), Plugin("odd", (Tool("one"),))))
+    assert whole_catalog(catalog) == ToolLoadout(WHOLE_CATALOG, default_plugins=frozenset({"git", "odd"}))
+    assert whole_catalog(Catalog()).default_plugins == frozenset()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt import ToolCategory, ToolLoadout, ToolLoadoutRegistry, WellKnownLoadouts
+from toolbelt import ToolCategory, ToolLoadoutRegistry, WellKnownLoadouts
 from toolbelt.loadouts import BUILT_IN_LOADOUTS
-from toolbelt.loadouts.well_known import is_built_in
 
 EXPECTED: dict[str, tuple[str | None, set[str], set[str], list[str]]] = {
     # name: parent, categories, plugins, patterns
@@ -83,8 +82,3 @@ def test_L5_full_includes_every_well_known_category() -> None:
 )
 def test_L5_three_extend_minimal(name: str, lineage: tuple[str, ...]) -> None:
     assert ToolLoadoutRegistry().trace_lineage(name).names == lineage
-
-
-def test_L5_a_users_loadout_of_the_same_name_is_not_the_built_in_one() -> None:
-    assert all(is_built_in(loadout) for loadout in BUILT_IN_LOADOUTS)
-    assert not is_built_in(ToolLoadout("minimal"))

@@ -31,9 +31,7 @@ def _config(folder: Path, text: str | bytes) -> ConfigReader:
         pytest.param("\nloadout: {}", "unknown-key", 2, "Did you mean 'loadouts'?", id="unknown-key-names-the-nearest"),
         pytest.param("catalog: [x]", "wrong-type", 1, "`catalog` must be text", id="catalog-is-text"),
         pytest.param("catalog: ' '", "wrong-type", 1, "`catalog` must be text", id="catalog-is-not-blank"),
-        pytest.param(
-            "tokenizer: o200k", "unknown-tokenizer", 1, "Did you mean 'o200k_base'", id="tokenizer-is-known"
-        ),
+        pytest.param("tokenizer: o200k", "unknown-tokenizer", 1, "Did you mean 'o200k_base'", id="tokenizer-is-known"),
         pytest.param("tokenizer: 7", "wrong-type", 1, "`tokenizer` must be text", id="tokenizer-is-text"),
         pytest.param("models:\n- 7", "wrong-type", 1, "list of model names", id="models-are-texts"),
         pytest.param("models: ['']", "wrong-type", 1, "list of model names", id="models-are-not-blank"),

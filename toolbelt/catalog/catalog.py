@@ -108,7 +108,7 @@ class Catalog:
         return plugin
 
     def get_tool(self, reference: str) -> Tool:
-        """The tool of that id, `plugin/name`, or bare name where only one bears it.
+        """The tool of that id, `plugin/name`, bare name where only one bears it, or wire name.
 
         Exact spelling goes before spelling that differs in case.
 
@@ -128,6 +128,8 @@ class Catalog:
                 return found[0]
             if found:
                 raise AmbiguousNameError(reference, [tool.id for tool in found])
+        if (tool := self.find_tool_by_wire_name(reference)) is not None:
+            return tool
         raise NotFoundError("tool", reference, [*self._by_name, *self._by_id])
 
     def find_tool_by_wire_name(self, wire_name: str) -> Tool | None:

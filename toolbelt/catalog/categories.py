@@ -10,7 +10,7 @@ from toolbelt.patterns import fold
 
 
 class ToolCategory(StrEnum):
-    """The 13 well-known categories, in the order of seed 1; a catalog may declare more."""
+    """The 13 well-known categories, in their fixed order; a catalog may declare more."""
 
     FILESYSTEM = "filesystem"
     GIT = "git"
@@ -95,4 +95,4 @@ PLUGIN_CATEGORY_MAP: Mapping[str, ToolCategory] = PluginCategoryMap(
         security="policy encoding",
     )
 )
-"""Seed 1's 32 plugins. A plugin's own category wins over its row here."""
+"""The 32 well-known plugins. A plugin's own category wins over its row here."""

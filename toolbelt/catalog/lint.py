@@ -51,10 +51,12 @@ def _lint_tool(tool: Tool, wire_name: str) -> Iterator[Finding]:
         yield _warning("long-description", message)
     texts = (tool.description, *_texts(tool.parameters))
     if UNSAFE.search(tool.name) or any(map(_UNSAFE_IN_TEXT.search, texts)):
-        message = f"Tool {tool.id!r} has control or invisible characters in its name, description or parameters."
+        message = f"Tool {tool.id!r} has control or invisible characters in its name or what describes it."
         yield _warning("control-character", message)
     if not is_legal_wire_name(tool.name):
-        yield _warning("illegal-name", f"Providers refuse the name of {tool.id!r}; it is sent as {wire_name!r}.")
+        yield _warning(
+            "illegal-name", f"Providers refuse the name {tool.name!r} (of {tool.id}); it is sent as {wire_name!r}."
+        )
     yield from _lint_parameters(tool)
 
 
@@ -75,9 +77,12 @@ def _lint_parameters(tool: Tool) -> Iterator[Finding]:
     if not tool.parameters:
         return
     from jsonschema import Draft202012Validator, SchemaError  # a tenth of a second, for linting alone
+    from jsonschema.validators import validator_for
 
+    # Many servers still write draft 7, and say so.
+    dialect = tool.parameters if isinstance(tool.parameters.get("$schema"), str) else {}
     try:
-        Draft202012Validator.check_schema(tool.parameters)
+        validator_for(dialect, default=Draft202012Validator).check_schema(dict(tool.parameters))
     except SchemaError as error:
         place = "/".join(str(part) for part in error.absolute_path) or "its root"
         message = f"The parameters of {tool.id!r} are no JSON Schema, at {place}: {error.message[:200]}"
@@ -87,7 +92,8 @@ def _lint_parameters(tool: Tool) -> Iterator[Finding]:
         message = f"The parameters of {tool.id!r} should be of type 'object'; they are sent as such."
         yield _warning("not-an-object", message)
     properties = tool.parameters.get("properties", {})
-    if missing := [name for name in tool.parameters.get("required", ()) if name not in properties]:
+    required = tool.parameters.get("required")
+    if missing := [name for name in required if name not in properties] if isinstance(required, list) else []:
         message = f"Tool {tool.id!r} requires {', '.join(map(repr, missing))}, which it does not describe."
         yield _warning("undescribed-requirement", message)
     if bare := [name for name, schema in properties.items() if _lacks_description(schema)]:

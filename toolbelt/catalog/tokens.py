@@ -13,6 +13,7 @@ from typing import Protocol
 
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, definition_text
+from toolbelt.catalog.tool import Tool
 
 TOKENIZER_NAMES = ("o200k_base", "cl100k_base", "estimate")
 """What can count: two real tokenizers that can be had offline, and a rule of thumb."""
@@ -79,24 +80,19 @@ class ToolTokens:
         return sum(self.by_id[tool_id] for tool_id in tool_ids)
 
 
-def render_definitions(catalog: Catalog, form: str = "openai") -> tuple[str, ...]:
-    """Every tool of a catalog as `form` sends it, in catalog order."""
-    render = DEFINITION_FORMATS[form]
-    wire_names = catalog.wire_names
-    return tuple(definition_text(render(tool, wire_names[tool.id])) for tool in catalog.tools)
-
-
 def count_tool_tokens(
-    catalog: Catalog, counter: TokenCounter, form: str = "openai", *, rendered: Sequence[str] | None = None
+    catalog: Catalog, counter: TokenCounter, form: str = "openai", *, tools: Sequence[Tool] | None = None
 ) -> ToolTokens:
-    """Count every tool of a catalog.
+    """Count the tools of a catalog.
 
     Args:
-        catalog: Counted whole.
+        catalog: Whose wire names are sent.
         counter: What counts.
         form: Whose format, a key of `DEFINITION_FORMATS`.
-        rendered: What `render_definitions` gives, for who counts the same with several counters.
+        tools: Those to count; all of the catalog's if `None`.
     """
-    counts = counter.count(render_definitions(catalog, form) if rendered is None else rendered)
-    by_id = {tool.id: count for tool, count in zip(catalog.tools, counts, strict=True)}
+    render, wire_names = DEFINITION_FORMATS[form], catalog.wire_names
+    counted = catalog.tools if tools is None else tools
+    counts = counter.count([definition_text(render(tool, wire_names[tool.id])) for tool in counted])
+    by_id = {tool.id: count for tool, count in zip(counted, counts, strict=True)}
     return ToolTokens(by_id, counter.name, counter.exact, form)

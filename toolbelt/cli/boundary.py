@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from toolbelt.cli.environment import read_dotenv
-from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError, suggestion
 
 OK = 0
 USAGE = 2
@@ -87,7 +87,16 @@ def _show_error(error: ToolbeltError) -> None:
             tell_findings(error.findings)
         _say(f"{plural(len(error.findings), 'finding')}; nothing was done.")
     else:
-        _say(visible(str(error)))
+        _say(visible(f"{error}{_where_to_look(error)}"))
+
+
+def _where_to_look(error: ToolbeltError) -> str:
+    """The command that lists what there is, where the message names nothing near."""
+    if not isinstance(error, NotFoundError) or suggestion(error.name, error.known):
+        return ""
+    of_catalog = dict.fromkeys(("plugin", "tool", "plugin or tool"), "toolbelt catalog list")
+    lists = {"loadout": "toolbelt loadout list", "catalog": "toolbelt catalog list --shipped", **of_catalog}
+    return f" See: {lists[error.kind]}" if error.kind in lists else ""
 
 
 def _say(message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.groups import LazyGroup
+from toolbelt.cli.groups import LazyGroup, examples
 
 
 @click.group(
@@ -16,7 +16,7 @@ from toolbelt.cli.groups import LazyGroup
         "import": ("toolbelt.cli.catalog_import:import_command", "A catalog from what you have."),
         "lint": ("toolbelt.cli.catalog_lint:lint", "What is wrong or doubtful about the tools."),
     },
-    epilog="Example: toolbelt catalog stats",
+    epilog=examples("toolbelt catalog stats"),
 )
 def catalog() -> None:
     """The tools there are: list, import, lint."""

@@ -10,6 +10,7 @@ import click
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.files import catalog_data
 from toolbelt.catalog.json_lines import Grouping
+from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import print_json, tell
 from toolbelt.console.text import plural
@@ -22,8 +23,10 @@ from toolbelt.stores.catalogs import write_catalog
 
 @click.command(
     "import",
-    epilog="Examples: toolbelt catalog import tools.json -o catalog.yaml; "
-    "curl -s URL | toolbelt catalog import - --name payments -o payments.json",
+    epilog=examples(
+        "toolbelt catalog import tools.json -o catalog.yaml",
+        "curl -s URL | toolbelt catalog import - --name payments -o payments.json",
+    ),
 )
 @click.argument("source")
 @option(
@@ -39,6 +42,7 @@ from toolbelt.stores.catalogs import write_catalog
 @option("--name", metavar="N", help="Of the catalog, and of its one plugin where the format knows none.")
 @option("--plugin-field", metavar="F", help="JSON Lines: the field that names a tool's plugin.")
 @option("--category-field", metavar="F", help="JSON Lines: the field that names a plugin's category.")
+@option("--category", metavar="C", help="The category of plugins that come without one, for loadouts to include.")
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
 @json_option
 def import_command(
@@ -48,6 +52,7 @@ def import_command(
     name: str | None,
     plugin_field: str | None,
     category_field: str | None,
+    category: str | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -65,6 +70,8 @@ def import_command(
         text, source if source != "-" else "standard input", form=form, name=name, grouping=grouping
     )
     catalog = replace(made.catalog, name=name) if name else made.catalog
+    if category is not None:
+        catalog = _with_category(catalog, category)
     for note in made.notes:
         tell(note)
     _report(catalog, label)
@@ -79,11 +86,21 @@ def import_command(
         print_json({"output": output, "format": label, **counts, "notes": list(made.notes), "wire_names": renamed})
 
 
+def _with_category(catalog: Catalog, category: str) -> Catalog:
+    plugins = tuple(
+        plugin if plugin.effective_category is not None else replace(plugin, category=category)
+        for plugin in catalog.plugins
+    )
+    return replace(catalog, plugins=plugins)
+
+
 def _report(catalog: Catalog, label: str) -> None:
     counts = f"{plural(len(catalog.tools), 'tool')} in {plural(len(catalog.plugins), 'plugin')}"
     tell(f"read {label}: {counts}")
     if shared := list(catalog.shared_names):
-        tell(f"{plural(len(shared), 'name')} borne by several tools: {', '.join(shared[:8])}")
+        tell(
+            f"{plural(len(shared), 'name')} borne by several tools: {', '.join(shared[:8])}{', …' * (len(shared) > 8)}"
+        )
     if renamed := _renamed(catalog):
         tell(f"{plural(len(renamed), 'tool')} sent under a wire name; `toolbelt catalog lint` lists them")
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 import click
 
 from toolbelt.catalog.lint import lint_catalog
+from toolbelt.cli.groups import examples
 from toolbelt.cli.loadout_lint import exit_code, show_findings
-from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.options import option, source_options
 from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.console.screen import progress
 from toolbelt.errors import InvalidFileError
@@ -17,19 +18,17 @@ from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
 
 
-@click.command(epilog="Example: toolbelt catalog lint --catalog tools.json --strict")
+@click.command(epilog=examples("toolbelt catalog lint --catalog tools.json --strict"))
 @option("--strict", is_flag=True, help="Exit with 1 when there are warnings.")
-@workspace_options
+@source_options
 @click.pass_context
-def lint(
-    ctx: click.Context, strict: bool, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool
-) -> None:
+def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | None, as_json: bool) -> None:
     """Everything wrong or doubtful about the tools of a catalog, all at once.
 
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        findings = _findings(open_workspace(catalog, config, tokenizer, read_loadouts_too=False))
+        findings = _findings(open_workspace(catalog, config, read_loadouts_too=False))
     except InvalidFileError as error:  # what cannot be read is a finding too
         findings = error.findings
     show_findings(findings, as_json=as_json)

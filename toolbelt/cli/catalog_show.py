@@ -10,9 +10,10 @@ import click
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.files import plugin_data, tool_data
 from toolbelt.catalog.tokens import ToolTokens
+from toolbelt.cli.groups import examples
 from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
-from toolbelt.console.catalog_views import plugin_view, stats_view, tool_view, tools_view
+from toolbelt.console.catalog_views import stats_view, tool_view, tools_view
 from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
@@ -20,7 +21,7 @@ from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.shipped import shipped_catalogs
 
 
-@click.command("list", epilog="Examples: toolbelt catalog list --plugin git; toolbelt catalog list --shipped")
+@click.command("list", epilog=examples("toolbelt catalog list --plugin git", "toolbelt catalog list --shipped"))
 @option("--plugin", "plugin_names", multiple=True, metavar="P", help="Only this plugin; may be repeated.")
 @option("--shipped", is_flag=True, help="The catalogs that come with toolbelt, instead of tools.")
 @workspace_options
@@ -40,13 +41,14 @@ def list_tools(
     found = [workspace.catalog.get_plugin(name) for name in plugin_names] or workspace.catalog.plugins
     tokens = workspace.tokens()
     if not as_json:
-        show_view(tools_view(found, tokens))
+        screen = make_screen()
+        show_view(tools_view(found, tokens, screen), screen)
         return
     rows = [_row(workspace, plugin, tool, tokens) for plugin in found for tool in plugin.tools]
     print_json({"catalog": workspace.catalog.name, "tokenizer": tokens.tokenizer, "tools": rows})
 
 
-@click.command(epilog="Examples: toolbelt catalog show git_push; toolbelt catalog show github")
+@click.command(epilog=examples("toolbelt catalog show git_push", "toolbelt catalog show github"))
 @click.argument("plugin_or_tool")
 @workspace_options
 def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
@@ -59,7 +61,8 @@ def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer
             total = tokens.of([tool.id for tool in found.tools])
             print_json({**plugin_data(found), "category": found.effective_category, "tokens": total})
         else:
-            show_view(plugin_view(found, tokens))
+            screen = make_screen()
+            show_view(tools_view([found], tokens, screen), screen)
         return
     plugin = workspace.catalog.get_plugin(found.plugin or "")
     if as_json:
@@ -69,9 +72,10 @@ def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer
         show_view(tool_view(found, plugin.effective_category, wire_name, tokens))
 
 
-@click.command(epilog="Example: toolbelt catalog stats --catalog tiered --json")
+@click.command(epilog=examples("toolbelt catalog stats --catalog tiered --json"))
+@option("--all", "show_all", is_flag=True, help="Every category and plugin, however many.")
 @workspace_options
-def stats(catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+def stats(show_all: bool, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
     """How many plugins, tools and tokens there are, by category and by plugin."""
     workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
     data = _stats(workspace, workspace.tokens())
@@ -79,7 +83,7 @@ def stats(catalog: str | None, config: str | None, tokenizer: str | None, as_jso
         print_json(data)
         return
     screen = make_screen()
-    show_view(stats_view(data, screen), screen)
+    show_view(stats_view(data, screen, None if show_all else 20), screen)
 
 
 def _list_shipped(as_json: bool) -> None:

@@ -6,35 +6,38 @@ from pathlib import Path
 
 import click
 
+from toolbelt.cli.groups import examples
 from toolbelt.cli.options import config_option, json_option, option
 from toolbelt.console.screen import print_json, tell
 from toolbelt.console.text import json_text, visible
 from toolbelt.stores.config import read_config
-from toolbelt.stores.config_schema import config_schema
+from toolbelt.stores.config_schema import config_schema, loadout_file_schema
 from toolbelt.stores.files import write_text
 
 
-@click.group(epilog="Example: toolbelt config schema > toolbelt.schema.json")
+@click.group(epilog=examples("toolbelt config schema > toolbelt.schema.json"))
 def config() -> None:
     """toolbelt.yaml: where it is, what it says, and its JSON Schema for editors."""
 
 
-@config.command(epilog="Example: toolbelt config schema -o .vscode/toolbelt.schema.json")
+@config.command(epilog=examples("toolbelt config schema -o .vscode/toolbelt.schema.json"))
 @option("--output", "-o", metavar="FILE", help="Write here, all or nothing, instead of to standard output.")
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
+@option("--loadout", "of_loadout", is_flag=True, help="That of *.loadout.yaml files instead.")
 @json_option
-def schema(output: str | None, force: bool, as_json: bool) -> None:
+def schema(output: str | None, force: bool, of_loadout: bool, as_json: bool) -> None:
     """The JSON Schema of toolbelt.yaml; point your editor's YAML support at it."""
+    made = loadout_file_schema() if of_loadout else config_schema()
     if output is None:
-        print_json(config_schema())
+        print_json(made)
         return
-    write_text(output, json_text(config_schema()) + "\n", overwrite=force)
+    write_text(output, json_text(made) + "\n", overwrite=force)
     tell(f"wrote {output}")
     if as_json:
         print_json({"output": output})
 
 
-@config.command(epilog="Example: toolbelt config show")
+@config.command(epilog=examples("toolbelt config show"))
 @config_option
 @json_option
 def show(config: str | None, as_json: bool) -> None:

@@ -46,3 +46,9 @@ class LazyGroup(click.Group):
         """The table."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry[1]) for name, entry in self.entries.items()])
+
+
+def examples(*commands: str) -> str:
+    """The end of a help text: commands to try, a line each."""
+    heading = "Example" if len(commands) == 1 else "Examples"
+    return "\n".join(["\b", f"{heading}:", *(f"  {command}" for command in commands)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.groups import LazyGroup
+from toolbelt.cli.groups import LazyGroup, examples
 
 
 @click.group(
@@ -19,7 +19,7 @@ from toolbelt.cli.groups import LazyGroup
         "export": ("toolbelt.cli.loadout_export:export", "The tool definitions to pass to an API."),
         "create": ("toolbelt.cli.loadout_create:create", "Write a new loadout."),
     },
-    epilog="Example: toolbelt loadout inspect developer --model gpt-4o",
+    epilog=examples("toolbelt loadout inspect developer --model gpt-4o"),
 )
 def loadout() -> None:
     """Which tools an agent sees, why, and what they cost."""

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
+from toolbelt.cli.groups import examples
+from toolbelt.cli.loadout_questions import Answers, ask_answers, ask_name, confirm
 from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
-from toolbelt.console.inspection_view import inspection_view
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.screen import print_json, tell
 from toolbelt.console.text import visible
 from toolbelt.documents import parse_yaml
-from toolbelt.errors import InvalidFileError, ToolbeltError
-from toolbelt.findings import Severity, sorted_findings
-from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
+from toolbelt.findings import Finding, Severity, sorted_findings
+from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.written import read_loadout
@@ -29,26 +31,12 @@ from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_schema import format_loadout
 from toolbelt.stores.files import write_text
 
-
-@dataclass(frozen=True)
-class Answers:
-    """What a new loadout is to say, under the keys of a loadout file."""
-
-    extends: str | None
-    categories: tuple[str, ...]
-    plugins: tuple[str, ...]
-    discoverable: tuple[str, ...]
-    disabled: tuple[str, ...]
-    description: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it is written; what is empty is left out."""
-        made = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
-        return {key: value for key, value in made.items() if value}
+UNNAMED = "the new loadout"
+"""What messages call it, and its file, before it has a name."""
 
 
 @click.command(
-    epilog="Example: toolbelt loadout create reviewer --extends developer --category security --disable websearch"
+    epilog=examples("toolbelt loadout create reviewer --extends developer --category security --disable websearch")
 )
 @click.argument("name", required=False)
 @option("--extends", metavar="L", help="The loadout to inherit from.")
@@ -78,22 +66,59 @@ def create(
     """Write loadout NAME to a file of its own; asks for what is missing where there is a terminal."""
     workspace = open_workspace(catalog, config, tokenizer)
     answers = Answers(extends, categories, plugins, discoverable, disabled, description)
-    if not answers.to_dict() or name is None:
-        if not (sys.stdin.isatty() and sys.stdout.isatty()) or as_json:
-            raise ToolbeltError("Without a terminal, give NAME and at least one of --extends --category --plugin.")
-        name, answers = _ask(workspace, name, answers)
-    target = Path(output) if output else _default_path(workspace, name)
-    _refuse_second_definition(workspace, name, target)
-    inspection = _checked(workspace, name, answers)
+    if name is None or not answers.to_dict():
+        _require_terminal(as_json)
+        name, answers, inspection = _interview(workspace, name, answers, output, force)
+    else:
+        _refuse_second_definition(workspace, name, _target(workspace, name, output))
+        inspection = _inspected(workspace, name, answers)
+        _tell_shadowing(workspace, name)
+    target = _target(workspace, name, output)
     write_text(target, format_loadout(name, answers.to_dict()), overwrite=force)
-    found = target.parent.resolve() == _default_path(workspace, name).parent.resolve() and _is_loadout_file(target)
-    tell(f"wrote {target}" + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if found else ""))
-    if not found:
-        folder = _default_path(workspace, name).parent.resolve()
-        tell(f"a loadout is found as a *{LOADOUT_SUFFIXES[0]} in {folder}; move it there to use it", "warning")
+    _tell_written(workspace, name, target)
     if as_json:
         data = {"name": name, "output": str(target), "tokens": inspection.active_tokens}
         print_json({**data, "loadout": loadout_data(inspection.resolution.chain[-1])})
+
+
+def _require_terminal(as_json: bool) -> None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or as_json:
+        raise ToolbeltError("Without a terminal, give NAME and at least one of --extends --category --plugin.")
+
+
+def _interview(
+    workspace: Workspace, name: str | None, given: Answers, output: str | None, force: bool
+) -> tuple[str, Answers, Inspection]:
+    check = partial(_check, workspace, output, force)
+    name = ask_name(name, given, check)
+    _tell_shadowing(workspace, name)
+    answers = ask_answers(workspace, name, given, check)
+    inspection = _inspected(workspace, name, answers)
+    confirm(inspection)
+    return name, answers, inspection
+
+
+def _check(workspace: Workspace, output: str | None, force: bool, name: str | None, answers: Answers) -> None:
+    """Raise, while answers are still being given, everything that would be refused when all are there."""
+    if name is not None:
+        _refuse_second_definition(workspace, name, _target(workspace, name, output))
+    called = UNNAMED if name is None else name
+    _refuse_mistakes(_lint(workspace, called, answers)[1])
+    if name is not None or output:
+        _refuse_place(_target(workspace, called, output), force)
+
+
+def _refuse_place(target: Path, force: bool) -> None:
+    try:
+        target.stat()
+    except FileNotFoundError:
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise StorageError(f"Cannot write into the folder {str(target.parent)!r}.") from None
+        return
+    if target.is_dir():
+        raise ToolbeltError(f"{str(target)!r} is a folder; name a file.")
+    if target.is_file() and not force:
+        raise ToolbeltError(f"{str(target)!r} exists already; use --force to replace it, or another name.")
 
 
 def _refuse_second_definition(workspace: Workspace, name: str, target: Path) -> None:
@@ -108,76 +133,61 @@ def _refuse_second_definition(workspace: Workspace, name: str, target: Path) -> 
             )
 
 
-def _checked(workspace: Workspace, name: str, answers: Answers) -> Inspection:
-    """The loadout as it would resolve; what is wrong with it is raised before anything is written."""
+def _lint(workspace: Workspace, name: str, answers: Answers) -> tuple[ToolLoadoutRegistry, tuple[Finding, ...]]:
+    """All loadouts with the new one, and what is wrong or doubtful about that."""
     try:
-        document = parse_yaml(format_loadout(name, answers.to_dict()), "the new loadout")
+        document = parse_yaml(format_loadout(name, answers.to_dict()), UNNAMED)
     except UnicodeEncodeError:
         raise ToolbeltError("A loadout file is UTF-8, and what was given here is not.") from None
     written, findings = read_loadout(document, name, document.data, also=("name",))
+    registry = ToolLoadoutRegistry(one.loadout for one in workspace.written)
     if written is not None:
-        registry = ToolLoadoutRegistry([*(one.loadout for one in workspace.written), written.loadout])
-        findings += [
-            *lint_definitions([written], registry),
-            *lint_against_catalog(written, registry, workspace.catalog),
-        ]
-    findings = [replace(finding, line=None) for finding in findings]
+        registry.register(written.loadout)
+        findings += lint_definitions([written], registry)
+        findings += lint_against_catalog(written, registry, workspace.catalog)
+    return registry, tuple(replace(finding, line=None) for finding in findings)
+
+
+def _refuse_mistakes(findings: Iterable[Finding]) -> None:
+    if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
+        raise InvalidFileError(sorted_findings(errors))
+
+
+def _inspected(workspace: Workspace, name: str, answers: Answers) -> Inspection:
+    """The loadout as it would resolve; what is wrong with it is raised before anything is written."""
+    registry, findings = _lint(workspace, name, answers)
     for finding in findings:
         if finding.severity is Severity.WARNING:
             tell(finding.message, "warning")
-    if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
-        raise InvalidFileError(sorted_findings(errors))
+    _refuse_mistakes(findings)
     return Inspection(registry.resolve(name, workspace.catalog), workspace.tokens())
 
 
-def _ask(workspace: Workspace, name: str | None, given: Answers) -> tuple[str, Answers]:
-    name = name or click.prompt("Name")
-    parents = [loadout.name for loadout in workspace.registry.get_all()]
-    _list("Loadouts to build on", parents)
-    extends = given.extends or click.prompt("Extends (empty for none)", default="", show_default=False) or None
-    _list("Categories", workspace.catalog.categories)
-    categories = given.categories or _ask_names("Include categories")
-    inherited = ToolLoadout(name, extends, included_categories=frozenset(categories))
-    registry = ToolLoadoutRegistry([*(one.loadout for one in workspace.written), inherited])
-    active = set(registry.resolve_active_plugins(name, workspace.catalog.plugins))
-    others = [plugin.name for plugin in workspace.catalog.plugins if plugin.name not in active]
-    _list("Active so far", sorted(active))
-    _list("Not active", others)
-    answers = replace(
-        given,
-        extends=extends,
-        categories=tuple(categories),
-        plugins=given.plugins or _ask_names("Add plugins (or plugin/tool)"),
-        discoverable=given.discoverable or _ask_names("Discoverable patterns (a trailing * makes a prefix)"),
-        disabled=given.disabled or _ask_names("Disable"),
-        description=given.description or click.prompt("Description", default="", show_default=False),
-    )
-    inspection = _checked(workspace, name, answers)
-    screen = make_screen()
-    show_view(inspection_view(inspection, screen, show_tools=False, show_all=False), screen)
-    if not click.confirm("Write it?", default=True):
-        raise click.Abort
-    return name, answers
+def _tell_shadowing(workspace: Workspace, name: str) -> None:
+    """Whoever reuses a name changes more than one loadout, which is easily overlooked."""
+    if fold(name) in {fold(one.loadout.name) for one in workspace.catalog_loadouts}:
+        shadowed = f"the one that catalog {workspace.catalog.name!r} brings"
+    elif ToolLoadoutRegistry().get_loadout(name) is not None:
+        shadowed = "the built-in one"
+    else:
+        return
+    lineages = [workspace.registry.trace_lineage(one.name) for one in workspace.registry.get_all()]
+    heirs = [visible(one.name) for one in lineages if fold(name) in map(fold, one.names[:-1])]
+    named = f": {', '.join(heirs)}" if heirs else ""
+    tell(f"Loadout {name!r} shadows {shadowed}, also for every loadout that extends it{named}.", "warning")
 
 
-def _list(label: str, names: Iterable[str]) -> None:
-    click.echo(f"{label}: {', '.join(map(visible, names)) or 'nothing'}")
+def _tell_written(workspace: Workspace, name: str, target: Path) -> None:
+    folder = _project_folder(workspace).resolve()
+    found = target.parent.resolve() == folder and target.name.endswith(LOADOUT_SUFFIXES)
+    tell(f"wrote {target}" + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if found else ""))
+    if not found:
+        tell(f"a loadout is found as a *{LOADOUT_SUFFIXES[0]} in {folder}; move it there to use it", "warning")
 
 
-def _ask_names(question: str) -> tuple[str, ...]:
-    answer: str = click.prompt(f"{question}, separated by commas", default="", show_default=False)
-    return _names(answer.split(","))
-
-
-def _names(parts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(part.strip() for part in parts if part.strip())
-
-
-def _is_loadout_file(path: Path) -> bool:
-    return path.name.endswith(LOADOUT_SUFFIXES)
-
-
-def _default_path(workspace: Workspace, name: str) -> Path:
+def _target(workspace: Workspace, name: str, output: str | None) -> Path:
+    if output:
+        return Path(output)
     stem = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "loadout"
     return _project_folder(workspace) / f"{stem}{LOADOUT_SUFFIXES[0]}"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from toolbelt.cli.groups import examples
 from toolbelt.cli.options import workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.console.loadout_views import diff_view
@@ -21,8 +22,11 @@ from toolbelt.stores.config_reader import read_loadout_definitions
 
 
 @click.command(
-    epilog="Examples: toolbelt loadout diff minimal developer; toolbelt loadout diff old.yaml toolbelt.yaml; "
-    "toolbelt loadout diff old.yaml:reviewer toolbelt.yaml:reviewer"
+    epilog=examples(
+        "toolbelt loadout diff minimal developer",
+        "toolbelt loadout diff old.yaml toolbelt.yaml",
+        "toolbelt loadout diff old.yaml:reviewer toolbelt.yaml:reviewer",
+    )
 )
 @click.argument("a")
 @click.argument("b")

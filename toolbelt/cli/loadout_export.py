@@ -5,15 +5,18 @@ from __future__ import annotations
 import click
 
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions
-from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import option, source_options
 from toolbelt.cli.workspace import open_workspace
 from toolbelt.console.screen import print_json, tell
 from toolbelt.console.text import json_text, plural
+from toolbelt.errors import ToolbeltError
+from toolbelt.loadouts.loadout import AUTO
 from toolbelt.stores.files import write_text
 
 
-@click.command(epilog="Example: toolbelt loadout export developer --format openai > tools.json")
-@click.argument("name")
+@click.command(epilog=examples("toolbelt loadout export developer --format openai > tools.json"))
+@click.argument("name", required=False)
 @option(
     "--format",
     "form",
@@ -23,27 +26,31 @@ from toolbelt.stores.files import write_text
     envvar="TOOLBELT_EXPORT_FORMAT",
     help="Whose API.",
 )
+@option("--model", "-m", "models", multiple=True, metavar="M", help="With `auto`: choose by this model's window.")
 @option("--output", "-o", metavar="FILE", help="Write here, all or nothing, instead of to standard output.")
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
-@workspace_options
+@source_options
 def export(
-    name: str,
+    name: str | None,
+    models: tuple[str, ...],
     form: str,
     output: str | None,
     force: bool,
     catalog: str | None,
     config: str | None,
-    tokenizer: str | None,
     as_json: bool,
 ) -> None:
     """The definitions of the active tools of loadout NAME, as an agent passes them to the API; always JSON.
 
+    NAME may be `auto` with a --model; without NAME, the whole catalog.
     Names a provider would refuse, or that several tools bear, are exported under their wire names.
     """
-    workspace = open_workspace(catalog, config, tokenizer)
-    tools = workspace.resolve(name).active_tools
+    if models and (name is None or name.casefold() != AUTO):
+        raise ToolbeltError("--model goes with NAME 'auto', which chooses by it.")
+    workspace = open_workspace(catalog, config)
+    tools = workspace.resolve(name, models).active_tools
     if not tools:
-        tell(f"loadout {name!r} matches nothing of catalog {workspace.catalog.name!r}.", "warning")
+        tell(f"nothing of catalog {workspace.catalog.name!r} is active, so nothing is exported.", "warning")
     definitions = export_definitions(tools, workspace.catalog.wire_names, form)
     if output is None:
         print_json(definitions)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import option, source_options, workspace_options
 from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.text import visible
-from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.inspection import Inspection, decision_data
 from toolbelt.loadouts.loadout import AUTO
 
@@ -18,16 +18,19 @@ MANY_TOOLS = 250
 
 
 @click.command(
-    epilog="Examples: toolbelt loadout inspect developer --model gpt-4o --model ollama/llama3; "
-    "toolbelt loadout inspect auto --model gpt-4"
+    epilog=examples(
+        "toolbelt loadout inspect developer --model gpt-4o --model ollama/llama3",
+        "toolbelt loadout inspect auto --model gpt-4",
+        "toolbelt loadout inspect --catalog tools.json",
+    )
 )
-@click.argument("name")
+@click.argument("name", required=False)
 @option("--model", "-m", "models", multiple=True, metavar="M", help="A litellm model name; may be repeated.")
 @option("--tools/--no-tools", "show_tools", default=None, help="Name the active tools, or only count them.")
 @option("--all", "show_all", is_flag=True, help="Name every plugin, however many.")
 @workspace_options
 def inspect(
-    name: str,
+    name: str | None,
     models: tuple[str, ...],
     show_tools: bool | None,
     show_all: bool,
@@ -39,11 +42,13 @@ def inspect(
     """What an agent with loadout NAME gets from the catalog, why, what it costs in tokens, and where it fits.
 
     NAME may be `auto`: the largest loadout that takes at most half of a --model's context window.
+    Without NAME: the whole catalog, which is what an agent without a loadout gets.
     """
     workspace = open_workspace(catalog, config, tokenizer)
-    if name.casefold() == AUTO:
-        inspection = _inspect_auto(workspace, models, as_json)
-        if inspection is None:
+    if name is not None and name.casefold() == AUTO:
+        inspection = workspace.inspect_auto(models)
+        if inspection.auto is not None and inspection.auto.loadout is None:
+            _show_no_choice(workspace, inspection, models[0], as_json)
             return
     else:
         inspection = workspace.inspect(name, workspace.model_names(models))
@@ -56,15 +61,13 @@ def inspect(
     show_view(inspection_view(inspection, screen, show_tools=named, show_all=show_all), screen)
 
 
-@click.command(epilog="Examples: toolbelt loadout why developer git_push; toolbelt loadout why minimal docker")
+@click.command(epilog=examples("toolbelt loadout why developer git_push", "toolbelt loadout why minimal docker"))
 @click.argument("name")
 @click.argument("plugin_or_tool")
-@workspace_options
-def why(
-    name: str, plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool
-) -> None:
+@source_options
+def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None, as_json: bool) -> None:
     """Why PLUGIN_OR_TOOL is active, discoverable, disabled or hidden under loadout NAME: the chain, rule by rule."""
-    workspace = open_workspace(catalog, config, tokenizer)
+    workspace = open_workspace(catalog, config)
     decision = workspace.resolve(name).why(plugin_or_tool)
     from toolbelt.console.loadout_views import decision_view  # tables, which `inspect` does without
 
@@ -74,19 +77,14 @@ def why(
         show_view(decision_view(decision))
 
 
-def _inspect_auto(workspace: Workspace, models: tuple[str, ...], as_json: bool) -> Inspection | None:
-    if len(set(models)) != 1:
-        raise ToolbeltError("'auto' chooses by one model's context window; give one --model.")
-    inspection, choice = workspace.inspect_auto(models[0])
-    if choice.loadout is not None:
-        return inspection
-    if choice.window is None:
-        _tell_unknown(workspace, models[0])
+def _show_no_choice(workspace: Workspace, inspection: Inspection, model: str, as_json: bool) -> None:
+    reasons = inspection.auto.reasons if inspection.auto else ()
+    if workspace.models.find_context_window(model) is None:
+        _tell_unknown(workspace, model)
     if as_json:
         print_json({**inspection.to_dict(), "loadout": None})
     else:
-        click.echo("\n  ".join(visible(line) for line in (f"{models[0]}: no loadout chosen", *choice.reasons)))
-    return None
+        click.echo("\n  ".join(visible(line) for line in (f"{model}: no loadout chosen", *reasons)))
 
 
 def _warn(workspace: Workspace, inspection: Inspection, asked: tuple[str, ...]) -> None:

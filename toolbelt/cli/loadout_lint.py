@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import click
 
-from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import option, source_options
 from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.console.catalog_views import findings_view
 from toolbelt.console.screen import print_json, show_view
@@ -15,19 +16,17 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
 
 
-@click.command(epilog="Example: toolbelt loadout lint --strict")
+@click.command(epilog=examples("toolbelt loadout lint --strict"))
 @option("--strict", is_flag=True, help="Exit with 1 when there are warnings.")
-@workspace_options
+@source_options
 @click.pass_context
-def lint(
-    ctx: click.Context, strict: bool, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool
-) -> None:
+def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | None, as_json: bool) -> None:
     """Everything wrong or doubtful about your loadouts and this catalog's plugins, all at once.
 
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        findings = _findings(open_workspace(catalog, config, tokenizer))
+        findings = _findings(open_workspace(catalog, config))
     except InvalidFileError as error:  # what cannot be read is a finding too
         findings = error.findings
     show_findings(findings, as_json=as_json)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.options import workspace_options
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import source_options, workspace_options
 from toolbelt.cli.workspace import open_workspace
 from toolbelt.console.loadout_views import definition_view, list_view
-from toolbelt.console.screen import print_json, show_view
+from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.loadouts.inspection import Inspection, loadout_data
 
 
-@click.command("list", epilog="Example: toolbelt loadout list --catalog assistant")
+@click.command("list", epilog=examples("toolbelt loadout list --catalog assistant"))
 @workspace_options
 def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
     """All loadouts: parent, what is active and discoverable, tokens, and the share of the catalog saved."""
     workspace = open_workspace(catalog, config, tokenizer)
-    workspace.refuse_wrong_definitions()
+    workspace.refuse_errors()
     tokens = workspace.tokens()
     rows = [
         (
@@ -27,7 +28,8 @@ def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None
         for loadout in workspace.registry.get_all()
     ]
     if not as_json:
-        show_view(list_view(rows))
+        screen = make_screen()
+        show_view(list_view(rows, screen), screen)
         return
     print_json(
         {
@@ -51,12 +53,12 @@ def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None
     )
 
 
-@click.command(epilog="Example: toolbelt loadout show developer")
+@click.command(epilog=examples("toolbelt loadout show developer"))
 @click.argument("name")
-@workspace_options
-def show(name: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+@source_options
+def show(name: str, catalog: str | None, config: str | None, as_json: bool) -> None:
     """The definition of loadout NAME and of all it inherits from, root first."""
-    workspace = open_workspace(catalog, config, tokenizer)
+    workspace = open_workspace(catalog, config)
     found = workspace.registry.require_loadout(name)
     lineage = workspace.registry.trace_lineage(name)
     origins = [workspace.origin(loadout) for loadout in lineage.loadouts]

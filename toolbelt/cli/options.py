@@ -32,8 +32,13 @@ tokenizer_option = option(
 json_option = option("--json", "as_json", is_flag=True, help="Print one JSON document.", envvar="TOOLBELT_JSON")
 
 
-def workspace_options(command: Command) -> Command:
-    """`--catalog --config --tokenizer --json`."""
-    for add in (json_option, tokenizer_option, config_option, catalog_option):
+def source_options(command: Command) -> Command:
+    """`--catalog --config --json`, for what counts no tokens."""
+    for add in (json_option, config_option, catalog_option):
         command = add(command)
     return command
+
+
+def workspace_options(command: Command) -> Command:
+    """`--catalog --config --json --tokenizer`."""
+    return source_options(tokenizer_option(command))

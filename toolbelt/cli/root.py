@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import toolbelt
-from toolbelt.cli.groups import LazyGroup
+from toolbelt.cli.groups import LazyGroup, examples
 
 
 @click.group(
@@ -17,7 +17,7 @@ from toolbelt.cli.groups import LazyGroup
     },
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Start with: toolbelt loadout inspect developer",
+    epilog=examples("toolbelt loadout inspect developer", "toolbelt catalog import tools.json -o catalog.yaml"),
 )
 @click.version_option(toolbelt.__version__, "-V", "--version", prog_name="toolbelt")
 @click.pass_context

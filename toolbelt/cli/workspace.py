@@ -9,18 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolbelt.catalog import Catalog
+from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.catalog.tokens import TokenCounter, ToolTokens, count_tool_tokens, render_definitions
+from toolbelt.catalog.tokens import TokenCounter, ToolTokens, count_tool_tokens
 from toolbelt.console.screen import progress, tell, tell_findings
-from toolbelt.errors import InvalidFileError
+from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
-from toolbelt.gateway.models import DEFAULT_MODELS, ModelTable
+from toolbelt.gateway.models import DEFAULT_MODELS, ModelTable, find_form
 from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.loadouts import Lineage, Resolution, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
-from toolbelt.loadouts.loadout import AUTO
+from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, whole_catalog
 from toolbelt.patterns import fold
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import Config, examine_config
@@ -106,6 +106,10 @@ class Workspace:
         if self.config.findings or any(finding.severity is Severity.ERROR for finding in definitions):
             raise InvalidFileError(self.lint())
 
+    def refuse_errors(self) -> None:
+        """Raise everything that is wrong with any loadout, for what uses them all; tell what is doubtful."""
+        self._refuse(self.lint())
+
     def lint(self) -> tuple[Finding, ...]:
         """Everything wrong or doubtful about every loadout that is not built in."""
         of_catalog = self._lint_against_catalog(self.written)
@@ -126,44 +130,73 @@ class Workspace:
 
         return [finding for one in written for finding in lint_against_catalog(one, self.registry, self.catalog)]
 
-    def resolve(self, name: str) -> Resolution:
-        """What a loadout makes of the catalog; raises as `get_lineage`."""
+    def resolve(self, name: str | None, models: Sequence[str] = ()) -> Resolution:
+        """What a loadout makes of the catalog.
+
+        Args:
+            name: Of a loadout; `auto` chooses by the one model given, `None` is the whole catalog.
+            models: Asked about.
+
+        Raises:
+            ToolbeltError: `auto` with no model or several, or none fits; else as `get_lineage`.
+        """
+        if name is None:
+            self.refuse_wrong_definitions()
+            return Resolution(WHOLE_CATALOG, (whole_catalog(self.catalog),), self.catalog)
+        if name.casefold() == AUTO:
+            resolution, choice = self.choose(models)
+            if choice.loadout is None:
+                raise ToolbeltError(" ".join(("'auto' chose nothing.", *choice.reasons)))
+            return resolution
         self.get_lineage(name)
         return self.registry.resolve(name, self.catalog)
 
-    def inspect(self, name: str, models: Sequence[str] = ()) -> Inspection:
-        """A loadout, counted and held against models; raises as `get_lineage`."""
-        resolution = self.resolve(name)
-        return Inspection(resolution, self.tokens(), self._fits(resolution, models))
+    def choose(self, models: Sequence[str]) -> tuple[Resolution, AutoChoice]:
+        """The loadout that `auto` chooses for a model, resolved; nothing is active where none was chosen.
 
-    def inspect_auto(self, model: str) -> tuple[Inspection, AutoChoice]:
-        """The loadout that `auto` chooses for a model, counted; nothing is active where none was chosen."""
-        from toolbelt.loadouts.auto import choose_loadout
+        Raises:
+            ToolbeltError: not one model.
+        """
+        from toolbelt.loadouts.auto import AutoOutcome, choose_loadout
 
+        if len(set(models)) != 1:
+            raise ToolbeltError("'auto' chooses by one model's context window; give one --model.")
         self.refuse_wrong_definitions()
-        window = self.models.find_context_window(model)
-        tokens = self._count(find_tokenizer(model) or self.tokenizer)
-        choice = choose_loadout(window, self.catalog, self.registry, tokens)
-        if choice.loadout is None or choice.loadout.name == AUTO:
-            resolution = Resolution(AUTO, (choice.loadout,) if choice.loadout else (), self.catalog)
-        else:
-            resolution = self.resolve(choice.loadout.name)
-        return Inspection(resolution, tokens, self._fits(resolution, [model]), choice), choice
+        window = self.models.find_context_window(models[0])
+        choice = choose_loadout(window, self.catalog, self.registry, self._count(*self._means(models[0])))
+        if choice.loadout is None:
+            return Resolution(AUTO, (), self.catalog), choice
+        if choice.outcome is AutoOutcome.LOADOUT:
+            return self.resolve(choice.loadout.name), choice
+        return self.resolve(None), choice
+
+    def inspect(self, name: str | None, models: Sequence[str] = ()) -> Inspection:
+        """A loadout, counted and held against models; raises as `resolve`."""
+        resolution, tokens = self.resolve(name), self.tokens()
+        return Inspection(resolution, tokens, self._fits(resolution, models))
+
+    def inspect_auto(self, models: Sequence[str]) -> Inspection:
+        """What `auto` chooses, counted; raises as `choose`."""
+        resolution, choice = self.choose(models)
+        tokens = self._count(*self._means(models[0]))
+        return Inspection(resolution, tokens, self._fits(resolution, models[:1]), choice)
 
     def tokens(self) -> ToolTokens:
         """What every tool of the catalog costs."""
-        return self._tokens
+        return self._count(self.tokenizer, "openai")
+
+    def _means(self, model: str) -> tuple[str, str]:
+        """The tokenizer and the format by which tools are counted for a model."""
+        return find_tokenizer(model) or self.tokenizer, find_form(model)
+
+    def _count(self, tokenizer: str, form: str) -> ToolTokens:
+        if (tokenizer, form) not in self._counted:
+            self._counted[tokenizer, form] = count_tokens(self.catalog, tokenizer, form)
+        return self._counted[tokenizer, form]
 
     @cached_property
-    def _tokens(self) -> ToolTokens:
-        return self._count(self.tokenizer)
-
-    def _count(self, tokenizer: str) -> ToolTokens:
-        return count_tokens(self.catalog, tokenizer, self._definitions)
-
-    @cached_property
-    def _definitions(self) -> tuple[str, ...]:
-        return render_definitions(self.catalog)
+    def _counted(self) -> dict[tuple[str, str], ToolTokens]:
+        return {}
 
     @cached_property
     def models(self) -> ModelTable:
@@ -175,18 +208,19 @@ class Workspace:
         return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
 
     def _fits(self, resolution: Resolution, models: Iterable[str]) -> tuple[ModelFit, ...]:
-        counted = {self.tokenizer: self.tokens()}
-        active = [tool.id for tool in resolution.active_tools]
+        active = resolution.active_tools
+        # What is shown is all that matters here; the whole catalog is counted once, by the tokenizer asked for.
+        counted = dict(self._counted)
         fits = []
         for model in models:
-            own = find_tokenizer(model)
-            tokenizer = own or self.tokenizer
-            if tokenizer not in counted:
-                counted[tokenizer] = self._count(tokenizer)
-            tokens = counted[tokenizer]
+            means = self._means(model)
+            if means not in counted:
+                counted[means] = count_tokens(self.catalog, *means, tools=active)
+            tokens = counted[means]
+            exact = find_tokenizer(model) is not None and tokens.exact
             window = self.models.find_context_window(model)
-            exact = own is not None and tokens.exact
-            fits.append(ModelFit(model, window, tokens.of(active), tokens.tokenizer, exact))
+            taken = tokens.of([tool.id for tool in active])
+            fits.append(ModelFit(model, window, taken, tokens.tokenizer, exact))
         return tuple(fits)
 
     def _refuse(self, findings: Sequence[Finding]) -> None:
@@ -197,7 +231,7 @@ class Workspace:
 
 
 def open_workspace(
-    catalog: str | None, config: str | None, tokenizer: str | None, *, read_loadouts_too: bool = True
+    catalog: str | None, config: str | None, tokenizer: str | None = None, *, read_loadouts_too: bool = True
 ) -> Workspace:
     """Open everything, in the order flag (or environment), file, default.
 
@@ -223,10 +257,10 @@ def open_workspace(
     return workspace
 
 
-def count_tokens(catalog: Catalog, tokenizer: str, definitions: Sequence[str]) -> ToolTokens:
-    """What every tool of a catalog costs, through the cache, with progress where that takes long."""
-    with progress("counting tokens of tools", len(catalog.tools)) as advance:
+def count_tokens(catalog: Catalog, tokenizer: str, form: str, tools: Sequence[Tool] | None = None) -> ToolTokens:
+    """What tools of a catalog cost, all if none are given: through the cache, with progress where that takes long."""
+    with progress("counting tokens of tools", len(catalog.tools if tools is None else tools)) as advance:
         counter: TokenCounter = make_counter(tokenizer)
         if isinstance(counter, TiktokenCounter):
             counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
-        return count_tool_tokens(catalog, counter, rendered=definitions)
+        return count_tool_tokens(catalog, counter, form, tools=tools)

@@ -14,26 +14,23 @@ from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.console.bars import bar
 from toolbelt.console.screen import can_draw, severity_style
+from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import json_text, plural, visible, visible_lines
 from toolbelt.findings import Finding, Severity
 
 
-def tools_view(plugins: Sequence[Plugin], tokens: ToolTokens) -> RenderableType:
+def tools_view(plugins: Sequence[Plugin], tokens: ToolTokens, screen: Console) -> RenderableType:
     """Every tool, plugin by plugin, with its tokens."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("tool", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("description", overflow="ellipsis", no_wrap=True, ratio=1)
+    rows: list[tuple[Text | str, ...]] = []
     for plugin in plugins:
-        category = plugin.effective_category
-        label = f"{visible(plugin.name)}  {visible(category) if category else 'no category'}"
         total = tokens.of([tool.id for tool in plugin.tools])
-        table.add_row(
-            Text(label, "bold"), Text(f"{total:,}", "bold"), Text(visible(plugin.description), "bright_black")
-        )
-        for tool in plugin.tools:
-            table.add_row(f"  {visible(tool.name)}", f"{tokens.by_id[tool.id]:,}", visible(tool.description))
-    return table
+        about = f"{plugin.effective_category or 'no category'}: {plugin.description}".removesuffix(": ")
+        rows.append((Text(visible(plugin.name), "bold"), Text(f"{total:,}", "bold"), Text(visible(about), "bold")))
+        rows += [
+            (f"  {visible(tool.name)}", f"{tokens.by_id[tool.id]:,}", Text(visible(tool.description), "bright_black"))
+            for tool in plugin.tools
+        ]
+    return fitted_table(screen, ("tool", "tokens", "description"), rows, right=[1])
 
 
 def tool_view(tool: Tool, category: str | None, wire_name: str, tokens: ToolTokens) -> RenderableType:
@@ -50,13 +47,8 @@ def tool_view(tool: Tool, category: str | None, wire_name: str, tokens: ToolToke
     return Group(*parts, Text(), Text(json_text(definition)))
 
 
-def plugin_view(plugin: Plugin, tokens: ToolTokens) -> RenderableType:
-    """One plugin: what it is for and its tools."""
-    return tools_view([plugin], tokens)
-
-
-def stats_view(stats: Mapping[str, Any], screen: Console, most: int = 20) -> RenderableType:
-    """How many plugins, tools and tokens, and where they are."""
+def stats_view(stats: Mapping[str, Any], screen: Console, most: int | None = 20) -> RenderableType:
+    """How many plugins, tools and tokens, and where they are; `most` rows of each table, all if `None`."""
     summary = Text.assemble(
         (visible(stats["catalog"]), "bold"),
         f"  {plural(stats['plugins'], 'plugin')}, {plural(stats['tools'], 'tool')}, ",
@@ -66,8 +58,8 @@ def stats_view(stats: Mapping[str, Any], screen: Console, most: int = 20) -> Ren
     parts: list[RenderableType] = [summary]
     for label, rows in (("category", stats["by_category"]), ("plugin", stats["by_plugin"])):
         parts += [Text(), _stats_table(label, rows, screen, most)]
-        if len(rows) > most:
-            parts.append(Text(f"… and {len(rows) - most:,} more (--json has all)", "bright_black"))
+        if most is not None and len(rows) > most:
+            parts.append(Text(f"… and {len(rows) - most:,} more (--all)", "bright_black"))
     return Group(*parts)
 
 
@@ -88,7 +80,7 @@ def findings_view(findings: Sequence[Finding]) -> RenderableType:
     return Group(*parts)
 
 
-def _stats_table(label: str, rows: Mapping[str, Any], screen: Console, most: int) -> RenderableType:
+def _stats_table(label: str, rows: Mapping[str, Any], screen: Console, most: int | None) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(label, no_wrap=True)
     table.add_column("tools", justify="right", no_wrap=True)

@@ -15,6 +15,7 @@ from toolbelt.console.screen import can_draw
 from toolbelt.console.text import plural, visible
 from toolbelt.loadouts.decision import Rule
 from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.loadout import WHOLE_CATALOG
 from toolbelt.loadouts.selection import Status
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def inspection_view(inspection: Inspection, screen: Console, *, show_tools: bool
     parts += _active_section(inspection, screen, show_tools=show_tools)
     for status in (Status.DISCOVERABLE, Status.DISABLED, Status.HIDDEN):
         parts += _names_section(inspection, status, show_all=show_all)
-    if inspection.models:
+    if inspection.models and not inspection.is_empty:  # nothing fits everywhere, which says nothing
         parts += _models_section(inspection.models, screen)
     return Group(*parts)
 
@@ -66,7 +67,7 @@ def _heading(inspection: Inspection) -> RenderableType:
     lineage = " → ".join(visible(name) for name in resolution.lineage)
     name = visible(resolution.loadout)
     line = Text.assemble(("auto chose " if inspection.auto else "", ""), (name, "bold"))
-    if len(resolution.lineage) > 1 or (resolution.lineage and lineage != name):
+    if len(resolution.lineage) > 1:
         line.append(f"  {lineage}", "bright_black")
     line.append(f"  over catalog {visible(resolution.catalog.name)}", "bright_black")
     description = resolution.chain[-1].description if resolution.chain else ""
@@ -84,18 +85,16 @@ def _picture(inspection: Inspection, screen: Console) -> RenderableType:
         if tools := inspection.resolution.tools_with(status):
             legend.append(f"{marks[status]} ", STATUS_STYLES[status])
             legend.append(f"{status.value} {plural(len(tools), 'tool')}, {tokens[status]:,} tokens   ")
-    saved = Text.assemble(
-        "  ",
-        (f"{inspection.active_tokens:,} tokens", "bold"),
-        f" of {inspection.full_tokens:,}: ",
-        (f"{inspection.saved_fraction:.0%} saved", "bold green"),
-        (f"   counted with {_tokenizer(inspection)} over the JSON sent", "bright_black"),
-    )
+    saved = Text.assemble("  ", (f"{inspection.active_tokens:,} tokens", "bold"), f" of {inspection.full_tokens:,}")
+    if not inspection.is_empty:
+        saved.append(": ").append(f"{inspection.saved_fraction:.0%} saved", "bold green")
+    saved.append(f"   by {_tokenizer(inspection)}", "bright_black")
     return Group(Padding(stacked_bar(parts, width), (0, 0, 0, 2)), legend, saved)
 
 
 def _tokenizer(inspection: Inspection) -> str:
-    return inspection.tokens.tokenizer if inspection.tokens.exact else f"{inspection.tokens.tokenizer} (an estimate)"
+    name = inspection.tokens.tokenizer
+    return name if inspection.tokens.exact or name == "estimate" else f"{name} (an estimate)"
 
 
 def _active_section(inspection: Inspection, screen: Console, *, show_tools: bool) -> list[RenderableType]:
@@ -129,6 +128,7 @@ def _plugin_lines(
     share.pad_right(_BAR_WIDTH - share.cell_len)
     line = Text(f"{set_cell_size(f'  {visible(plugin.name)}', width)}{count:>9}{taken:>9,}  ")
     line.append_text(share).append(f"  {why}", "bright_black")
+    line.no_wrap, line.overflow = True, "ellipsis"
     if not show_tools:
         return [line]
     names = Text(", ".join(visible(tool.name) for tool in shown), "bright_black")
@@ -141,7 +141,7 @@ def _names_section(inspection: Inspection, status: Status, *, show_all: bool) ->
     heading = (f"{status.value.capitalize():<14}", f"bold {STATUS_STYLES[status]}")
     if not plugins and not tools:
         return [Text.assemble(heading, ("none", "bright_black"))]
-    names = [f"{visible(plugin.name)} ({len(plugin.tools)})" for plugin in plugins]
+    names = [f"{visible(p.name)} ({len(inspection.resolution.tools_of(p, status)):,})" for p in plugins]
     whole = {plugin.name for plugin in plugins}
     names += [visible(tool.path) for tool in tools if tool.plugin not in whole]
     kept = names if show_all else names[:MAX_NAMES]
@@ -154,20 +154,25 @@ def _names_section(inspection: Inspection, status: Status, *, show_all: bool) ->
 def _models_section(models: Iterable[ModelFit], screen: Console) -> list[RenderableType]:
     models = tuple(models)
     width = min(max(cell_len(visible(fit.model)) for fit in models) + 2, 50)
-    share_width = min(max(screen.width - width - 60, 6), _SHARE_WIDTH)  # what is left on a narrow terminal
-    heading = f"{'Model':<{width}}{'window':>10}{'tokens':>10}  {'of the window':<{share_width}}{'':>6}  verdict"
+    share_width = min(screen.width - width - 57, _SHARE_WIDTH)
+    if share_width < 6:
+        share_width = 0  # on a narrow terminal the picture gives way, not a number
+    share_head = "of the window"[:share_width]
+    heading = f"{'Model':<{width}}{'window':>10}{'tokens':>10}  {share_head:<{share_width}}{'':>6}  verdict"
     lines: list[RenderableType] = [Text(), Text(heading, "bold")]
     for fit in models:
         style = _VERDICT_STYLES[fit.verdict]
         window = f"{fit.context_window:,}" if fit.context_window is not None else "unknown"
         tokens = f"{'' if fit.exact else '~'}{fit.tokens:,}"
         line = Text(f"{set_cell_size(visible(fit.model), width)}{window:>10}{tokens:>10}  ")
-        share = bar(fit.fraction or 0, share_width, style, draw=can_draw(screen), track=fit.fraction is not None)
-        share.pad_right(share_width - share.cell_len)
+        share = Text()
+        if share_width:
+            share = bar(fit.fraction or 0, share_width, style, draw=can_draw(screen), track=fit.fraction is not None)
+            share.pad_right(share_width - share.cell_len)
         line.append_text(share).append(f"{'' if fit.fraction is None else percent(fit.fraction):>6}  ")
         line.append(f"{fit.verdict.value.replace('_', ' '):<14}", style)
-        if screen.width >= width + share_width + 62:
-            line.append(f"{'' if fit.exact else '~'}{fit.tokenizer}", "bright_black")
+        line.append(f"{'' if fit.exact else '~'}{fit.tokenizer}", "bright_black")
+        line.no_wrap, line.overflow = True, "ellipsis"
         lines.append(line)
     return lines
 
@@ -182,6 +187,8 @@ def _shown(inspection: Inspection, plugin: Plugin) -> tuple[Tool, ...]:
 
 
 def _brief(reason: Reason) -> str:
+    if reason.loadout == WHOLE_CATALOG:
+        return ""
     if reason.rule is Rule.CATEGORY:
         return f"category, by {reason.loadout}"
     return f"{reason.entry!r} named by {reason.loadout}" if reason.rule is Rule.NAMED else str(reason)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console.inspection_view import STATUS_STYLES
+from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.loadouts.inspection import loadout_data
 
@@ -19,28 +20,24 @@ if TYPE_CHECKING:
     from toolbelt.loadouts.inspection import Inspection
 
 
-def list_view(rows: Sequence[tuple[ToolLoadout, Inspection, str]]) -> RenderableType:
+def list_view(rows: Sequence[tuple[ToolLoadout, Inspection, str]], screen: Console) -> RenderableType:
     """All loadouts, a line each."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("loadout", no_wrap=True)
-    table.add_column("extends", no_wrap=True)
-    for header in ("plugins", "tools", "discoverable", "tokens", "saved"):
-        table.add_column(header, justify="right", no_wrap=True)
-    table.add_column("from", no_wrap=True)
-    table.add_column("description", overflow="ellipsis", no_wrap=True)
-    for loadout, inspection, origin in rows:
-        table.add_row(
+    headers = ("loadout", "extends", "plugins", "tools", "discoverable", "tokens", "saved", "from", "description")
+    cells = [
+        (
             Text(visible(loadout.name), "bold"),
             visible(loadout.parent_loadout_name or ""),
             str(len(inspection.resolution.active_plugins)),
             str(len(inspection.resolution.active_tools)),
             str(len(inspection.resolution.discoverable_plugins)),
             f"{inspection.active_tokens:,}",
-            f"{inspection.saved_fraction:.0%}",
+            f"{inspection.saved_fraction:.0%}" if not inspection.is_empty else "",
             Text(visible(origin), "bright_black"),
             Text(visible(loadout.description), "bright_black"),
         )
-    return table
+        for loadout, inspection, origin in rows
+    ]
+    return fitted_table(screen, headers, cells, right=range(2, 7))
 
 
 def definition_view(chain: Sequence[ToolLoadout], broken: str | None, origins: Sequence[str]) -> RenderableType:

@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from toolbelt.errors import ToolbeltError, nearest
 from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
 from toolbelt.stores.files import write_text
 
-DEFAULT_MODELS = ("gpt-4", "gpt-4o-mini", "claude-sonnet-4-5", "gpt-5", "gemini/gemini-2.5-flash")
+DEFAULT_MODELS = ("ollama/llama3", "gpt-4o-mini", "claude-sonnet-4-5", "gpt-5", "gemini/gemini-2.5-flash")
 """Shown where no model was asked about: one for each size of window that is about, small to large."""
 _FILE_NAME = "context-windows.json"
 Stamp = list[str | int]
@@ -42,9 +43,13 @@ class ModelTable:
         Args:
             model: A litellm name, with its provider before a slash or, for the well-known ones, without.
         """
-        for candidate in _spellings(model):
-            if candidate in self._windows:
-                return self._windows[candidate]
+        for spelling in (model, model.lower()):
+            if spelling in self._windows:
+                return self._windows[spelling]
+            provider, slash, bare = spelling.partition("/")
+            # The table has many models without their provider, but says whose they are.
+            if slash and bare in self._windows and self._is_of(bare, provider):
+                return self._windows[bare]
         return None
 
     def find_similar(self, model: str) -> tuple[str, ...]:
@@ -53,23 +58,39 @@ class ModelTable:
 
     @cached_property
     def _windows(self) -> Mapping[str, int | None]:
-        path = self.source or find_litellm_file(PRICE_TABLE)
-        if path is None:
+        if self._path is None:
             return {}
         try:
-            status = path.stat()
-            stamp: Stamp = [str(path), status.st_size, status.st_mtime_ns]
-            kept = self._read_extract(stamp)
-            if kept is not None:
-                return kept
-            table = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            status = self._path.stat()
+        except OSError:
             return {}  # then every window is unknown, and said to be
-        if not isinstance(table, dict):
-            return {}
-        windows = {name: _window(entry) for name, entry in table.items() if name != "sample_spec"}
-        self._write_extract(stamp, windows)
+        stamp: Stamp = [str(self._path), status.st_size, status.st_mtime_ns]
+        kept = self._read_extract(stamp)
+        if kept is not None:
+            return kept
+        windows = {name: _window(entry) for name, entry in self._table.items() if name != "sample_spec"}
+        if windows:
+            self._write_extract(stamp, windows)
         return windows
+
+    @cached_property
+    def _path(self) -> Path | None:
+        return self.source or find_litellm_file(PRICE_TABLE)
+
+    @cached_property
+    def _table(self) -> Mapping[str, Any]:
+        """The whole table, which takes longer to read than all else there is to do."""
+        try:
+            table = json.loads(self._path.read_text(encoding="utf-8")) if self._path else {}
+        except (OSError, ValueError):
+            return {}
+        return table if isinstance(table, dict) else {}
+
+    def _is_of(self, model: str, provider: str) -> bool:
+        entry = self._table.get(model)
+        theirs = entry.get("litellm_provider") if isinstance(entry, dict) else None
+        # `bedrock/` is also how `bedrock_converse` models are called, `vertex_ai/` those of `vertex_ai-…`.
+        return isinstance(theirs, str) and (theirs == provider or theirs.startswith((f"{provider}_", f"{provider}-")))
 
     def _read_extract(self, stamp: Stamp) -> Mapping[str, int | None] | None:
         if self.cache is None:
@@ -94,8 +115,6 @@ def _window(entry: object) -> int | None:
     return window if isinstance(window, int) and not isinstance(window, bool) and window > 0 else None
 
 
-def _spellings(model: str) -> tuple[str, ...]:
-    provider, slash, rest = model.partition("/")
-    # The table has the models of these three without their provider.
-    bare = (rest,) if slash and provider in ("openai", "anthropic", "vertex_ai") else ()
-    return (model, *bare)
+def find_form(model: str) -> str:
+    """Whose format a model's tools are sent in: a key of `DEFINITION_FORMATS`."""
+    return "anthropic" if "claude" in model.lower() else "openai"

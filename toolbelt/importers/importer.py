@@ -91,7 +91,7 @@ def import_catalog(
     form = form or recognise(document.data)
     if form is None:
         known = ", ".join([importer.label for importer in IMPORTERS.values()])
-        message = f"This looks like none of what can be read: {known}, or JSON Lines."
+        message = f"This looks like none of what can be read: {known}, or JSON Lines; `import --format` says which."
         raise InvalidFileError([Finding("unknown-format", Severity.ERROR, message, source)])
     importer = IMPORTERS[form]
     return importer.convert(document, name), importer.label

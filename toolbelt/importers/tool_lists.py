@@ -16,9 +16,14 @@ Placed = tuple[tuple[Key, ...], Any]
 
 
 def is_openai(data: object) -> bool:
-    """A list of `{"type": "function", …}`, alone or under `tools`; the function nested or flat."""
+    """A list of `{"type": "function", …}`, alone or under `tools`; the function nested, flat, or without a type."""
     entries = [entry for _, entry in _entries(data, "tools") if isinstance(entry, dict)]
-    return any(entry.get("type") == "function" or isinstance(entry.get("function"), dict) for entry in entries)
+    return data == [] or any(map(_is_openai_function, entries))
+
+
+def _is_openai_function(entry: Entry) -> bool:
+    named = entry.get("type") == "function" or isinstance(entry.get("function"), dict)
+    return named or {"name", "parameters"} <= set(entry)  # the older `functions` had no type
 
 
 def is_anthropic(data: object) -> bool:

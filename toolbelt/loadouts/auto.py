@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.loadouts.loadout import AUTO, ToolLoadout
+from toolbelt.loadouts.loadout import ToolLoadout, whole_catalog
 from toolbelt.loadouts.registry import ToolLoadoutRegistry
 from toolbelt.loadouts.well_known import WellKnownLoadouts
 
@@ -51,7 +51,7 @@ class AutoChoice:
 
     Attributes:
         outcome: The whole catalog, a loadout, none since nothing fits, or unknown since the window is.
-        loadout: What to use: for `catalog` one named `auto` that names every plugin; `None` if nothing fits.
+        loadout: What to use: for `catalog` one that names every plugin; `None` if nothing fits.
         tokens: Of its tool definitions; 0 where nothing was chosen.
         window: The context window in tokens; `None` if unknown.
         reasons: Each step taken, in order, in words.
@@ -82,14 +82,10 @@ def choose_loadout(
         reason = "The context window is unknown, so nothing can be chosen by it."
         return AutoChoice(AutoOutcome.UNKNOWN, None, 0, None, (reason,))
     limit = MAX_SHARE * window
-    whole = _measured("the whole catalog", tokens.total, window)
+    whole = _measured("The whole catalog", tokens.total, window)
     if tokens.total <= limit:
-        loadout = ToolLoadout(
-            AUTO,
-            default_plugins=frozenset(plugin.name for plugin in catalog.plugins),
-            description="The whole catalog.",
-        )
-        return AutoChoice(AutoOutcome.CATALOG, loadout, tokens.total, window, (f"{whole}: it fits.",))
+        reason = f"{whole}: it fits."
+        return AutoChoice(AutoOutcome.CATALOG, whole_catalog(catalog), tokens.total, window, (reason,))
     reasons = [f"{whole}: too much."]
     for rung in ladder_of(catalog):
         candidate = registry.get_loadout(rung.loadout)

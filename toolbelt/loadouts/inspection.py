@@ -10,7 +10,7 @@ from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.loadouts.decision import Decision, Reason
 from toolbelt.loadouts.fit import ModelFit
-from toolbelt.loadouts.loadout import ToolLoadout
+from toolbelt.loadouts.loadout import WHOLE_CATALOG, ToolLoadout
 from toolbelt.loadouts.resolution import Resolution
 from toolbelt.loadouts.selection import Status
 
@@ -76,13 +76,14 @@ class Inspection:
         """The stable form for `--json`."""
         resolution = self.resolution
         made: dict[str, Any] = {
-            "loadout": resolution.loadout,
+            "loadout": None if resolution.loadout == WHOLE_CATALOG else resolution.loadout,
             "catalog": resolution.catalog.name,
-            "lineage": list(resolution.lineage),
+            "lineage": [name for name in resolution.lineage if name != WHOLE_CATALOG],
             "active": [self._active_plugin(plugin) for plugin in self.plugins_with(Status.ACTIVE)],
             "discoverable": list(resolution.discoverable_plugins),
             "disabled": list(resolution.disabled_plugins),
             "hidden": list(resolution.hidden_plugins),
+            "differing_tools": self._differing_tools(),
             "tokens": {
                 "active": self.active_tokens,
                 "full": self.full_tokens,
@@ -95,6 +96,16 @@ class Inspection:
         if self.auto is not None:
             made["auto"] = auto_data(self.auto)
         return made
+
+    def _differing_tools(self) -> list[dict[str, str]]:
+        """Tools that fare otherwise than their plugin, which is listed by the best that becomes of any."""
+        resolution = self.resolution
+        return [
+            {"id": tool.id, "plugin": plugin.name, "status": status.value}
+            for plugin in resolution.catalog.plugins
+            for tool in plugin.tools
+            if (status := resolution.tool_status(plugin, tool)) is not resolution.plugin_status(plugin)
+        ]
 
     def _active_plugin(self, plugin: Plugin) -> dict[str, Any]:
         shown = self.resolution.tools_of(plugin, Status.ACTIVE)
@@ -119,7 +130,7 @@ def auto_data(choice: AutoChoice) -> dict[str, Any]:
     """An automatic choice as plain values."""
     return {
         "outcome": choice.outcome.value,
-        "loadout": choice.loadout.name if choice.loadout else None,
+        "loadout": choice.loadout.name if choice.loadout and choice.loadout.name != WHOLE_CATALOG else None,
         "tokens": choice.tokens,
         "context_window": choice.window,
         "reasons": list(choice.reasons),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolbelt.catalog import ToolCategory
+from toolbelt.catalog import Catalog, ToolCategory
 from toolbelt.errors import InvalidDefinitionError
 
 AUTO = "auto"
 """The name that asks for a choice rather than naming a loadout (rule L15)."""
+WHOLE_CATALOG = "the whole catalog"
+"""What stands for a loadout's name where there is none."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class ToolLoadout:
         if wrong := [entry for entry in made if not isinstance(entry, str)]:
             raise InvalidDefinitionError(f"The {part} of loadout {self.name!r} must be texts, not {wrong[0]!r}.")
         return [str.__str__(entry) for entry in made]
+
+
+def whole_catalog(catalog: Catalog) -> ToolLoadout:
+    """What an agent without a loadout has: every plugin, by name."""
+    return ToolLoadout(WHOLE_CATALOG, default_plugins=frozenset(plugin.name for plugin in catalog.plugins))
 
 
 def _category_text(category: object) -> object:

@@ -62,9 +62,4 @@ BUILT_IN_LOADOUTS: tuple[ToolLoadout, ...] = (
         description="All 13 categories.",
     ),
 )
-"""The five of seed 1, exactly (rule L5)."""
-
-
-def is_built_in(loadout: ToolLoadout) -> bool:
-    """Whether `loadout` is one of the five as shipped, not a user's of the same name."""
-    return any(loadout == shipped for shipped in BUILT_IN_LOADOUTS)
+"""The five, exactly (rule L5)."""

@@ -11,7 +11,7 @@ from toolbelt.catalog import Catalog
 from toolbelt.documents import Document, Key
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding
-from toolbelt.loadouts.loadout import AUTO, ToolLoadout
+from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, ToolLoadout
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ def read_loadout(
     """
     if not isinstance(name, str) or not name.strip():
         return None, [document.finding("blank-name", "A loadout needs a name that is not blank.", *path)]
-    if name.casefold() == AUTO:
-        message = f"{AUTO!r} asks for a choice by the context window; give the loadout another name."
+    if name.casefold() in (AUTO, WHOLE_CATALOG):
+        message = f"{name!r} means something of its own on the command line; give the loadout another name."
         return None, [document.finding("reserved-name", message, *path)]
     if entry is not None and not isinstance(entry, dict):
         return None, [document.finding("wrong-type", f"Loadout {name!r} must be a mapping.", *path)]

@@ -8,8 +8,21 @@ from typing import Any
 from toolbelt.catalog import ToolCategory
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.documents import with_json_numbers
+from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.written import LOADOUT_KEYS
 from toolbelt.stores.config_reader import CONFIG_KEYS
+
+
+def loadout_file_schema() -> dict[str, Any]:
+    """A JSON Schema of `*.loadout.yaml`, which holds one loadout."""
+    schema = _loadout_schema()
+    name = {"description": "Of the loadout; that of the file if left out.", **_loadout_name()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "*.loadout.yaml",
+        **schema,
+        "properties": {"name": name, **schema["properties"]},
+    }
 
 
 def config_schema() -> dict[str, Any]:
@@ -20,7 +33,7 @@ def config_schema() -> dict[str, Any]:
         "models": {"type": ["array", "null"], "items": _name("string")},
         "loadouts": {
             "type": ["object", "null"],
-            "propertyNames": {**_name("string"), "not": {"pattern": "^[aA][uU][tT][oO]$"}},
+            "propertyNames": {**_loadout_name()},
             "additionalProperties": {"anyOf": [{"$ref": "#/$defs/loadout"}, {"type": "null"}]},
         },
     }
@@ -45,6 +58,16 @@ def _loadout_schema() -> dict[str, Any]:
         "anyOf": [{"enum": [str(category) for category in ToolCategory]}, _name("string")]
     }
     return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+def _loadout_name() -> dict[str, Any]:
+    reserved = "|".join(map(_in_any_case, (AUTO, WHOLE_CATALOG)))
+    return {**_name("string"), "not": {"pattern": f"^({reserved})$"}}
+
+
+def _in_any_case(word: str) -> str:
+    # JSON Schema's patterns know no flags.
+    return "".join(f"[{letter}{letter.upper()}]" if letter.isalpha() else letter for letter in word)
 
 
 def _name(*types: str) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+"""Tables whose last column gives way first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_GAP = 2
+_LEAST = 12
+"""Columns below which the last column says nothing and is left out."""
+
+
+def fitted_table(
+    screen: Console, headers: Sequence[str], rows: Sequence[Sequence[Text | str]], right: Sequence[int] = ()
+) -> Table:
+    """A table with a line for each row, however narrow the screen.
+
+    Args:
+        screen: Whose width is to be kept.
+        headers: One a column.
+        rows: Cells, safe to show; the last of each is cut to what is left of the line.
+        right: Numbers of the columns set to the right.
+    """
+    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    fixed = range(len(headers) - 1)
+    widths = [max([len(headers[i]), *(row[i].cell_len for row in cells)]) for i in fixed]
+    while len(widths) > 2 and sum(widths) + _GAP * len(widths) > screen.width:
+        # What stands furthest right matters least; a name or number cut short says something else.
+        widths.pop()
+    left = screen.width - sum(widths) - _GAP * len(widths) if len(widths) == len(fixed) else 0
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    for number, width in enumerate(widths):
+        table.add_column(headers[number], no_wrap=True, width=width, justify="right" if number in right else "left")
+    if left >= _LEAST:
+        table.add_column(headers[-1], no_wrap=True)
+    for row in cells:
+        last = row[-1]
+        last.truncate(max(left, 0), overflow="ellipsis")
+        table.add_row(*row[: len(widths)], *([last] if left >= _LEAST else []))
+    return table
