@@ -83,6 +83,7 @@ def test_C_a_dotenv_works_in_a_process_of_its_own(spawn: Toolbelt, small: Path) 
         pytest.param(b"TOOLBELT_CATALOG=a\x00b\n", 2, id="a-nul-character"),
         pytest.param(b"OTHER=a\x00b\n", 0, id="a-nul-that-is-not-ours"),
         pytest.param(b"", 0, id="empty"),
+        pytest.param(b'TOOLBELT_CATALOG="abc\n', 2, id="a-quote-left-open"),
         pytest.param(b"not an assignment\n=x\nTOOLBELT_CATALOG\n", 0, id="lines-that-say-nothing"),
     ],
 )

@@ -166,3 +166,15 @@ def test_E9_a_folder_as_the_configuration_is_2(toolbelt: Toolbelt, project: Path
     ran = toolbelt("loadout", "list", "--config", ".")
     assert ran.code == 2
     assert "This is a folder" in ran.err
+
+
+@pytest.mark.parametrize("entry", ["yes", "~", "1", "{git: push}", "[git]"])
+def test_L10_an_entry_that_is_no_name_is_a_finding_beside_the_others(
+    toolbelt: Toolbelt, small: Path, entry: str
+) -> None:
+    (small / "mine.loadout.yaml").write_text(f"plugins: [{entry}, nosuch]\n")
+    ran = toolbelt("loadout", "lint")
+    assert ran.code == 2
+    assert "must hold names" in ran.out
+    assert "no plugin 'nosuch'" in ran.out
+    assert "no plugin ''" not in ran.out

@@ -60,7 +60,7 @@ def test_messages_go_to_standard_error_with_escapes_spelled_out(capsys: pytest.C
     tell_all([Finding("a-rule", Severity.ERROR, "bad \x07\nname", "f\x1b.yaml", 3)])
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == "warning: one\ntwo \\x1b[2J\nf\\x1b.yaml:3: error: bad \\x07 name [a-rule]\n"
+    assert captured.err == "warning: one two \\x1b[2J\nf\\x1b.yaml:3: error: bad \\x07 name [a-rule]\n"
 
 
 def test_quick_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

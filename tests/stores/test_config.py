@@ -117,3 +117,10 @@ def test_a_catalog_is_relative_to_its_file_and_shown_from_here(tmp_path: Path, w
     catalog = read_config(folder).catalog
     assert catalog is not None
     assert (folder / catalog).resolve() == (tmp_path / "data" / "tools.json").resolve()
+
+
+@pytest.mark.parametrize("name", ["toolbelt.yaml", "a.loadout.yaml"])
+def test_L11_a_link_that_leads_nowhere_is_not_passed_over(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).symlink_to(tmp_path / "gone")
+    with pytest.raises(InvalidFileError, match="leads nowhere"):
+        read_config(tmp_path)

@@ -47,7 +47,7 @@ def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> 
         if bearers[tool.name] == 1 and tool.name not in reserved and is_legal_wire_name(tool.name)
     }
     # A name that several bear goes to no third tool either: nobody could tell who is meant by it.
-    taken = {*reserved, *bearers}
+    taken = {*reserved, *bearers, "t_"}  # and a name of which nothing is left tells nothing
     paths = Counter(tool.path for tool in tools)
     wanted = {
         tool.id: _readable(tool, prefixed=bearers[tool.name] > 1 and paths[tool.path] == 1)

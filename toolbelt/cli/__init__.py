@@ -11,6 +11,10 @@ def main() -> NoReturn:
     """Entry point of the console script."""
     # A command builds much and drops little: looking for garbage every 700 objects costs a tenth of its time.
     gc.set_threshold(100_000, 50, 50)
-    from toolbelt.cli.boundary import run
+    try:
+        from toolbelt.cli.boundary import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while still loading
+        code = 130
+    sys.exit(code)

@@ -28,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = _invoke(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click turns the former into the latter
         return _reader_left()
     except click.ClickException as error:
         _show_usage_error(error)
@@ -62,7 +62,10 @@ def _open_missing_streams() -> None:
 
 
 def _make_streams_forgiving() -> None:
-    """A terminal or file that cannot show a character gets its code, not a crash."""
+    """A terminal or file that cannot show a character gets its code, not a crash; a full disk is noticed."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(sys.stdout.buffer, io.RawIOBase):
+        # PYTHONUNBUFFERED: a raw stream drops without a word what a full disk does not take.
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(sys.stdout.buffer), encoding=sys.stdout.encoding)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -28,10 +28,16 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None
     import io
 
     from dotenv import dotenv_values
+    from dotenv.parser import parse_stream
 
     from toolbelt.documents import read_text
 
-    for name, value in dotenv_values(stream=io.StringIO(read_text(file))).items():
+    text = read_text(file)
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.error and PREFIX in binding.original.string:  # what is wrong with others' settings is theirs
+            place = f"{file}:{binding.original.line}"
+            raise ToolbeltError(f"{place}: this is no NAME=value; a quote may be left open.")
+    for name, value in dotenv_values(stream=io.StringIO(text)).items():
         if name.startswith(PREFIX) and value is not None and name not in environment:
             if "\0" in value:
                 raise ToolbeltError(f"{file}: the value of {name} holds a NUL character.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
-from toolbelt.console.text import json_text, visible, visible_lines
+from toolbelt.console.text import json_text, visible
 from toolbelt.findings import Finding, Severity
 
 PIPED_WIDTH = 200
@@ -22,7 +23,11 @@ PATIENCE_SECONDS = 1.0
 
 def make_screen() -> Console:
     """The standard output: colours and width of the terminal there, plain and wide elsewhere."""
-    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED_WIDTH
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and len(columns) < 6 and int(columns) > 0:
+        width = int(columns)
+    else:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() and not columns else PIPED_WIDTH
     return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
@@ -56,7 +61,7 @@ def print_json(data: Any) -> None:
 
 def tell(message: str, label: str = "note") -> None:
     """A message for the user on standard error."""
-    sys.stderr.write(f"{label}: {visible_lines(message)}\n")
+    sys.stderr.write(f"{label}: {visible(message)}\n")
 
 
 def tell_findings(findings: Sequence[Finding]) -> None:

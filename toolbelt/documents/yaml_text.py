@@ -14,6 +14,7 @@ from toolbelt.findings import Finding, Severity
 if TYPE_CHECKING:
     import yaml
 
+_MAX_BITS = 14_000  # about the 4,300 digits that Python is willing to print
 _BLOCK_NESTING = r"[-?: \t]{400}"
 
 
@@ -120,6 +121,9 @@ class _YamlBuilder:
             value = self._loader.construct_object(node)
         except (ValueError, LookupError, ArithmeticError):
             self.findings.append(self._finding("syntax", f"Not a value of the type {tag}: {node.value!r}.", line))
+            return None
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            self.findings.append(self._finding("not-json", "This number has thousands of digits.", line))
             return None
         if isinstance(value, float) and not math.isfinite(value):
             self.findings.append(self._finding("not-json", f"{node.value} has no form in JSON.", line))

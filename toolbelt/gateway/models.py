@@ -97,8 +97,10 @@ class ModelTable:
             return None
         try:
             extract = json.loads((self.cache / _FILE_NAME).read_text(encoding="utf-8"))
-            return dict(extract["windows"]) if extract["of"] == stamp else None
-        except (OSError, ValueError, KeyError, TypeError):
+            windows = dict(extract["windows"])
+            sound = all(window is None or (type(window) is int and window > 0) for window in windows.values())
+            return windows if sound and extract["of"] == stamp else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def _write_extract(self, stamp: Stamp, windows: Mapping[str, int | None]) -> None:

@@ -64,28 +64,34 @@ def _unknown_parent(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Itera
 
 
 def _cycles(written: Sequence[WrittenLoadout], registry: ToolLoadoutRegistry) -> Iterator[Finding]:
-    told: set[frozenset[str]] = set()
+    """Each cycle once, at the first of its members in the files, not at what merely leads into it."""
+    by_key = {fold(one.loadout.name): one for one in reversed(written)}
+    order = {key: number for number, key in enumerate(fold(one.loadout.name) for one in reversed(written))}
+    done: set[str] = set()
     for one in written:
-        path: list[str] = []
+        path: dict[str, str] = {}
         name: str | None = one.loadout.name
-        while name is not None and fold(name) not in map(fold, path):
-            path.append(name)
+        while name is not None and fold(name) not in path and fold(name) not in done:
             loadout = registry.get_loadout(name)
+            path[fold(name)] = loadout.name if loadout else name
             name = loadout.parent_loadout_name if loadout else None
-        members = frozenset(map(fold, path))
-        # Told once, at a member: what merely leads into a cycle is not the one to mend.
-        if name is None or fold(name) != fold(one.loadout.name) or members in told:
+        done.update(path)
+        if name is None or fold(name) not in path:
             continue
-        told.add(members)
-        advice = " To build on the built-in of that name, give yours another." if len(path) == 1 else ""
-        message = f"Loadouts extend each other in a cycle: {' → '.join([*path, name])}.{advice}"
-        yield one.finding("cycle", message, "extends")
+        keys = list(path)
+        members = keys[keys.index(fold(name)) :]
+        first = max((key for key in members if key in by_key), key=lambda key: order[key])
+        turned = [*members[members.index(first) :], *members[: members.index(first)]]
+        advice = " To build on the built-in of that name, give yours another." if len(turned) == 1 else ""
+        closing = registry.require_loadout(turned[-1]).parent_loadout_name or first  # as it is written there
+        shown = " → ".join([*(path[key] for key in turned), closing])
+        yield by_key[first].finding("cycle", f"Loadouts extend each other in a cycle: {shown}.{advice}", "extends")
 
 
 def _included_and_disabled(one: WrittenLoadout) -> Iterator[Finding]:
     blocked = {fold(entry) for entry in one.entries("disabled")}
     for key in ("plugins", "discoverable"):
-        for index, entry in enumerate(one.entries(key)):
+        for index, entry in one.numbered(key):
             if fold(entry) in blocked:
                 message = (
                     f"Loadout {one.loadout.name!r} has {entry!r} under both `{key}` and `disabled`; disabled wins."
@@ -95,7 +101,7 @@ def _included_and_disabled(one: WrittenLoadout) -> Iterator[Finding]:
 
 def _inner_stars(one: WrittenLoadout) -> Iterator[Finding]:
     for key in ("plugins", "discoverable", "disabled"):
-        for index, entry in enumerate(one.entries(key)):
+        for index, entry in one.numbered(key):
             if has_inner_star(entry):
                 message = f"The star inside {entry!r} is a plain character; only one at the end makes a prefix."
                 yield one.finding("star-in-the-middle", message, key, index, severity=Severity.WARNING)
@@ -104,7 +110,7 @@ def _inner_stars(one: WrittenLoadout) -> Iterator[Finding]:
 def _repeated_entries(one: WrittenLoadout) -> Iterator[Finding]:
     for key in ("categories", "plugins", "discoverable", "disabled"):
         seen: set[str] = set()
-        for index, entry in enumerate(one.entries(key)):
+        for index, entry in one.numbered(key):
             if fold(entry) in seen:
                 message = f"{entry!r} stands more than once under `{key}`."
                 yield one.finding("repeated-entry", message, key, index, severity=Severity.WARNING)
@@ -112,7 +118,7 @@ def _repeated_entries(one: WrittenLoadout) -> Iterator[Finding]:
 
 
 def _redundant_patterns(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
-    for index, pattern in enumerate(one.entries("discoverable")):
+    for index, pattern in one.numbered("discoverable"):
         if (wider := _find_wider(one, registry, pattern)) is not None:
             message = f"The pattern {pattern!r} adds nothing: {wider[1]!r} of {wider[0]} covers it."
             yield one.finding("redundant-pattern", message, "discoverable", index, severity=Severity.WARNING)
@@ -138,7 +144,7 @@ def _repeated_names(written: Sequence[WrittenLoadout]) -> Iterator[Finding]:
 
 def _unknown_categories(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
     known = {fold(category): str(category) for category in (*ToolCategory, *catalog.categories)}
-    for index, entry in enumerate(one.entries("categories")):
+    for index, entry in one.numbered("categories"):
         if fold(entry.strip()) not in known:
             message = f"There is no category {entry!r}.{suggestion(entry, known.values())}"
             yield one.finding("unknown-category", message, "categories", index)
@@ -146,7 +152,7 @@ def _unknown_categories(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Ca
 
 def _unknown_plugins(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
     for key in ("plugins", "disabled"):
-        for index, entry in enumerate(one.entries(key)):
+        for index, entry in one.numbered(key):
             if catalog.find_plugin(entry) is None and not _addresses_a_tool(entry, catalog):
                 yield one.finding(*_unknown_name(entry, key, catalog), key, index)
 
@@ -169,7 +175,7 @@ def _idle_patterns(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: 
     """Patterns that match nothing, or only what is active or disabled in any case."""
     resolution = registry.resolve(one.loadout.name, catalog)
     disabled = {fold(entry) for entry in one.entries("disabled")}
-    for index, pattern in enumerate(one.entries("discoverable")):
+    for index, pattern in one.numbered("discoverable"):
         if fold(pattern) in disabled:
             continue  # told as that
         matched = _matched_tools(pattern, catalog)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -61,8 +61,14 @@ class WrittenLoadout:
 
     def entries(self, key: str) -> tuple[str, ...]:
         """The entries under `key`, in the order written, repeats kept."""
+        return tuple(entry for _, entry in self.numbered(key))
+
+    def numbered(self, key: str) -> Iterator[tuple[int, str]]:
+        """The entries under `key` with their places; what is no name is a finding of the reading, and not here."""
         written = self._mapping.get(key)
-        return tuple(written) if isinstance(written, list) else ()
+        for index, entry in enumerate(written if isinstance(written, list) else ()):
+            if isinstance(entry, str) and entry.strip():
+                yield index, entry
 
     def finding(self, rule: str, message: str, *keys: Key, **options: Any) -> Finding:
         """A finding placed at the value under `keys` of this loadout."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolbelt.errors import InvalidFileError, NotFoundError
-from toolbelt.findings import Finding, sorted_findings
+from toolbelt.findings import Finding, Severity, sorted_findings
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.written import WrittenLoadout
@@ -51,7 +52,7 @@ def find_config(folder: Path) -> Path | None:
     """The nearest `toolbelt.yaml` from `folder` upward."""
     for parent in (folder, *folder.parents):
         for name in CONFIG_NAMES:
-            if (parent / name).is_file():
+            if _is_usable(parent / name):
                 return parent / name
     return None
 
@@ -105,5 +106,19 @@ def _loadout_files(folder: Path) -> Iterator[Path]:
     except OSError:
         return
     for entry in entries:
-        if entry.name.endswith(LOADOUT_SUFFIXES) and entry.is_file():
+        if entry.name.endswith(LOADOUT_SUFFIXES) and _is_usable(entry):
             yield entry
+
+
+def _is_usable(path: Path) -> bool:
+    """Whether a file is there; a folder of that name is somebody else's.
+
+    Raises:
+        InvalidFileError: a pipe, or a link that leads nowhere, which would be missed in silence.
+    """
+    if os.path.isfile(path):  # noqa: PTH113  which, unlike pathlib, never raises
+        return True
+    if os.path.lexists(path) and not os.path.isdir(path):  # noqa: PTH112
+        message = "This is no file, but a pipe, or a link that leads nowhere."
+        raise InvalidFileError([Finding("not-a-file", Severity.ERROR, message, str(path))])
+    return False

@@ -123,7 +123,7 @@ def _read(connection: sqlite3.Connection | None, keys: Sequence[bytes]) -> dict[
             chunk = keys[start : start + _CHUNK]
             marks = ",".join("?" * len(chunk))
             known.update(connection.execute(f"SELECT key, tokens FROM counts WHERE key IN ({marks})", chunk))  # noqa: S608
-    return known
+    return {key: tokens for key, tokens in known.items() if type(tokens) is int and tokens >= 0}
 
 
 def _write(connection: sqlite3.Connection | None, counted: dict[bytes, int]) -> None:
