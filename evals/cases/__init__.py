@@ -1,0 +1,1 @@
+"""Cases, and the datasets they come in."""

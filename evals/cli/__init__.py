@@ -1,0 +1,1 @@
+"""`toolbelt eval` and `toolbelt dataset`."""

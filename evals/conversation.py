@@ -1,0 +1,122 @@
+"""What was said between a model and the harness, in values that nobody can change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+Message = Mapping[str, Any]
+"""One message in OpenAI's form: `role`, `content`, `tool_calls`, `tool_call_id`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """One call that a model asked for.
+
+    Attributes:
+        id: The call's id, unique within its reply.
+        name: As the model wrote it, which need not be the name of anything.
+        text: The arguments as the model wrote them.
+        arguments: The arguments; `None` where the text is no JSON object.
+    """
+
+    id: str
+    name: str
+    text: str
+    arguments: Mapping[str, Any] | None
+
+    @classmethod
+    def from_text(cls, call_id: str, name: str, text: str) -> ToolUse:
+        """Read the arguments; an empty text is an empty object, as some providers send it."""
+        try:
+            arguments = json.loads(text) if text.strip() else {}
+        except (ValueError, RecursionError):
+            arguments = None
+        return cls(call_id, name, text, arguments if isinstance(arguments, dict) else None)
+
+    @property
+    def message_part(self) -> dict[str, Any]:
+        """As it stands in an assistant's message."""
+        text = self.text if self.arguments is not None and self.text.strip() else "{}"
+        # Providers refuse a conversation that holds arguments which are no JSON.
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": text}}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider reports them; `None` where it does not say.
+
+    Attributes:
+        prompt_tokens: All tokens of the request, cached ones among them.
+        completion_tokens: Tokens of the answer.
+        cached_read_tokens: Prompt tokens read from the provider's cache.
+        cached_write_tokens: Prompt tokens written to it.
+    """
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_read_tokens: int | None = None
+    cached_write_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's answer to one request.
+
+    Attributes:
+        text: What it said; may be empty.
+        calls: The calls it asked for, in order.
+        usage: What it cost in tokens, as reported.
+        finish_reason: As the provider words it.
+        served_by: The model that answered, as the provider names it.
+        latency_seconds: From sending the request to having the answer, without time spent queueing here.
+    """
+
+    text: str = ""
+    calls: tuple[ToolUse, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = ""
+    served_by: str = ""
+    latency_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A reply with the answers that its calls were given, in order."""
+
+    reply: Reply
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A case's messages and everything that followed.
+
+    Attributes:
+        opening: The messages of the case.
+        exchanges: What was said since.
+    """
+
+    opening: tuple[Message, ...]
+    exchanges: tuple[Exchange, ...] = ()
+
+    def extended(self, reply: Reply, answers: tuple[str, ...]) -> Conversation:
+        """With one more exchange."""
+        return replace(self, exchanges=(*self.exchanges, Exchange(reply, answers)))
+
+    def to_messages(self) -> list[Message]:
+        """In OpenAI's form, for the next request."""
+        messages: list[Message] = list(self.opening)
+        for exchange in self.exchanges:
+            calls = exchange.reply.calls
+            spoken: dict[str, Any] = {"role": "assistant", "content": exchange.reply.text or None}
+            if calls:
+                spoken["tool_calls"] = [call.message_part for call in calls]
+            messages.append(spoken)
+            messages.extend(
+                {"role": "tool", "tool_call_id": call.id, "content": answer}
+                for call, answer in zip(calls, exchange.answers, strict=True)
+            )
+        return messages

@@ -1,0 +1,1 @@
+"""Models: what is asked to choose (rule E2)."""

@@ -1,0 +1,115 @@
+"""What a model is shown: tool definitions, made and counted once, and put together for each request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.definitions import DEFINITION_FORMATS, definition_text, openai_definition
+from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.tokens import TokenCounter, count_tool_tokens
+from toolbelt.catalog.wire_names import assign_wire_names
+from toolbelt.errors import AmbiguousNameError, NotFoundError
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Offered:
+    """One tool as a model is shown it; made once per shelf, so that identity is equality.
+
+    Attributes:
+        name: The wire name.
+        tool: What it is.
+        definition: In OpenAI's form, of plain dicts and lists; shared between requests and never changed.
+        tokens: What the definition costs, by the shelf's tokenizer.
+    """
+
+    name: str
+    tool: Tool
+    definition: Mapping[str, Any]
+    tokens: int
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """What a model is shown at one request, in order. Nothing offered means no `tools` in the request."""
+
+    tools: tuple[Offered, ...] = ()
+
+    @cached_property
+    def definitions(self) -> list[Mapping[str, Any]]:
+        """In OpenAI's form; shared between requests and never changed."""
+        return [offered.definition for offered in self.tools]
+
+    @cached_property
+    def tokens(self) -> int:
+        """What the definitions cost, by the shelf's tokenizer."""
+        return sum(offered.tokens for offered in self.tools)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Offered]:
+        """By wire name."""
+        return {offered.name: offered for offered in self.tools}
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Ids of the tools."""
+        return frozenset(offered.tool.id for offered in self.tools)
+
+
+class Shelf:
+    """Every tool of a catalog, and further ones such as meta-tools, as a model is shown them.
+
+    Args:
+        catalog: What there is.
+        counter: Counts the definitions.
+        form: The provider's format that is counted, a key of `DEFINITION_FORMATS`. What is sent is OpenAI's, which
+            litellm translates.
+        extras: Tools that are in no catalog, by the wire name each must have.
+    """
+
+    def __init__(
+        self, catalog: Catalog, counter: TokenCounter, form: str = "openai", extras: Mapping[str, Tool] | None = None
+    ) -> None:
+        self.catalog = catalog
+        self.tokenizer = counter.name
+        self._extras = dict(extras or {})
+        names = assign_wire_names(catalog.tools, set(self._extras)) if self._extras else catalog.wire_names
+        self._ids = {name: tool_id for tool_id, name in names.items()}
+        if names == catalog.wire_names:
+            counted = count_tool_tokens(catalog, counter, form).by_id
+        else:
+            texts = [definition_text(DEFINITION_FORMATS[form](tool, names[tool.id])) for tool in catalog.tools]
+            counted = dict(zip(names, counter.count(texts), strict=True))
+        self._offered = {tool.id: _offered(tool, names[tool.id], counted[tool.id]) for tool in catalog.tools}
+        for name, tool in self._extras.items():
+            [tokens] = counter.count([definition_text(DEFINITION_FORMATS[form](tool, name))])
+            self._offered[tool.id] = _offered(tool, name, tokens)
+
+    def offered(self, tool_id: str) -> Offered:
+        """A tool as it is shown; raises `KeyError` for an id that is neither the catalog's nor an extra's."""
+        return self._offered[tool_id]
+
+    def offer(self, tool_ids: Iterable[str]) -> Offer:
+        """Those tools, in that order."""
+        return Offer(tuple(self._offered[tool_id] for tool_id in tool_ids))
+
+    def find_id(self, name: str) -> str | None:
+        """The id of the catalog's tool that a model means by `name`: a wire name, else any other name it bears alone.
+
+        `None` for what is in no catalog, extras among it.
+        """
+        if name in self._extras:
+            return None
+        if (tool_id := self._ids.get(name)) is not None:
+            return tool_id
+        try:
+            return self.catalog.get_tool(name).id
+        except (NotFoundError, AmbiguousNameError):
+            return None
+
+
+def _offered(tool: Tool, name: str, tokens: int) -> Offered:
+    return Offered(name, tool, thaw(openai_definition(tool, name)), tokens)

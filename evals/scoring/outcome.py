@@ -1,0 +1,92 @@
+"""What there is to be scored, and what comes of it (rule E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Outcome(StrEnum):
+    """What became of a trial; in this order, the first that applies."""
+
+    ERROR = "error"
+    CONTEXT_OVERFLOW = "context_overflow"
+    REFUSED = "refused"
+    GAVE_UP = "gave_up"
+    HALLUCINATED_TOOL = "hallucinated_tool"
+    UNOFFERED_TOOL = "unoffered_tool"
+    UNNEEDED_CALL = "unneeded_call"
+    WRONG_TOOL = "wrong_tool"
+    MISSING_CALL = "missing_call"
+    EXTRA_CALL = "extra_call"
+    INVALID_ARGUMENTS = "invalid_arguments"
+    WRONG_ARGUMENTS = "wrong_arguments"
+    CORRECT = "correct"
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether it says anything about the choice made: an infrastructure's failure does not."""
+        return self not in (Outcome.ERROR, Outcome.CONTEXT_OVERFLOW)
+
+    @property
+    def is_right_by_names(self) -> bool:
+        """Whether the right tools were called, whatever their arguments."""
+        return self in (Outcome.CORRECT, Outcome.INVALID_ARGUMENTS, Outcome.WRONG_ARGUMENTS)
+
+
+class Ending(StrEnum):
+    """Why a trial ended."""
+
+    NO_CALL = "no_call"
+    """The model called nothing more."""
+    STEPS = "steps"
+    """All steps of the case were made."""
+    REQUEST_LIMIT = "request_limit"
+    REFUSED = "refused"
+    CONTEXT_OVERFLOW = "context_overflow"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One call of a tool that is no meta-tool.
+
+    Attributes:
+        request: 0-based number of the request whose reply made it.
+        name: As the model wrote it.
+        tool_id: The catalog's tool that is meant; `None` for one that is in no catalog.
+        was_offered: Whether that tool was offered at that request.
+        arguments: `None` where they are no JSON object.
+    """
+
+    request: int
+    name: str
+    tool_id: str | None
+    was_offered: bool
+    arguments: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What became of a trial, and why.
+
+    Attributes:
+        outcome: The first that applies.
+        reason: One sentence that says why, naming tools and arguments.
+        hits: Calls made that an accepted answer asks for, of the answer that is nearest; `None` where precision and
+            recall mean nothing (any call would do, or unscored).
+        made: Calls made, without permitted surplus ones; `None` likewise.
+        wanted: Calls of that answer; `None` likewise.
+        arguments_checked: Calls whose arguments there was something to hold against: a schema or an expectation.
+        arguments_right: Those of them whose arguments are right.
+    """
+
+    outcome: Outcome
+    reason: str = ""
+    hits: int | None = None
+    made: int | None = None
+    wanted: int | None = None
+    arguments_checked: int = 0
+    arguments_right: int = 0

@@ -1,0 +1,162 @@
+"""The measures of an arm and of a run (rules E5 and E6), as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share with what it is of.
+
+    Attributes:
+        numerator: How many did; a count of trials or calls.
+        denominator: Of how many.
+        low: Lower bound of the 95% interval, a fraction; `None` where there is nothing.
+        high: Upper bound.
+    """
+
+    numerator: int = 0
+    denominator: int = 0
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """A fraction; `None` where nothing was counted, which is neither 0 nor 1."""
+        return self.numerator / self.denominator if self.denominator else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "value": self.value,
+            "numerator": self.numerator,
+            "denominator": self.denominator,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSummary:
+    """One model × one toolset.
+
+    Means are over scored trials; `None` where there are none, or where no provider reported the figure.
+
+    Attributes:
+        model: Its name.
+        toolset: Its name.
+        variant: What is changed about the toolset; empty if nothing.
+        planned: Trials planned.
+        finished: Trials with an outcome, `error` and `context_overflow` among them.
+        scored: Trials that say something about the choice.
+        accuracy: Right by names, of those scored.
+        solved: Outcome `correct`, of those scored.
+        coverage: A complete accepted answer could be reached, of those scored.
+        surfaced: It was really offered at some request, of those scored.
+        selection_given_coverage: Right by names, of those covered.
+        abstention: Right, of the cases where nothing should be called.
+        hallucination: Outcome `hallucinated_tool`, of those scored.
+        abstained_uncovered: Called nothing, of those not covered.
+        argument_correctness: Right arguments, of the calls checked.
+        precision: Calls asked for, of calls made.
+        recall: Calls asked for and made, of calls asked for.
+        f1: Harmonic mean of the two, a fraction.
+        definition_tokens: Tool definitions at the first request, own count; mean.
+        definition_tokens_total: Over all requests; mean.
+        prompt_tokens: As reported, over all requests; mean. Own count where `prompt_tokens_reported` is false.
+        prompt_tokens_reported: Whether the provider reported them.
+        completion_tokens: As reported; mean.
+        cached_read_tokens: As reported; mean.
+        cached_write_tokens: As reported; mean.
+        requests: Mean number, retries not counted.
+        retries: Requests asked again, in all.
+        cost_usd: Mean; `None` where a price is unknown.
+        cost_usd_total: Of all trials, unscored ones and retries included.
+        latency_seconds: Median over requests.
+        latency_p95_seconds: 95th percentile.
+        outcomes: Trials by outcome, in the order of `Outcome`, those at 0 left out.
+    """
+
+    model: str
+    toolset: str
+    variant: str = ""
+    planned: int = 0
+    finished: int = 0
+    scored: int = 0
+    accuracy: Rate = Rate()
+    solved: Rate = Rate()
+    coverage: Rate = Rate()
+    surfaced: Rate = Rate()
+    selection_given_coverage: Rate = Rate()
+    abstention: Rate = Rate()
+    hallucination: Rate = Rate()
+    abstained_uncovered: Rate = Rate()
+    argument_correctness: Rate = Rate()
+    precision: Rate = Rate()
+    recall: Rate = Rate()
+    f1: float | None = None
+    definition_tokens: float | None = None
+    definition_tokens_total: float | None = None
+    prompt_tokens: float | None = None
+    prompt_tokens_reported: bool = False
+    completion_tokens: float | None = None
+    cached_read_tokens: float | None = None
+    cached_write_tokens: float | None = None
+    requests: float | None = None
+    retries: int = 0
+    cost_usd: float | None = None
+    cost_usd_total: float | None = None
+    latency_seconds: float | None = None
+    latency_p95_seconds: float | None = None
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """What tells it from the other arms."""
+        return " · ".join(part for part in (self.model, self.toolset, self.variant) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run.
+
+    Attributes:
+        run: Its id.
+        created: When it began, ISO 8601 in UTC.
+        status: `running`, `finished`, `incomplete` or `interrupted`.
+        reason: Why it is incomplete, in words; empty if it is not.
+        dataset: Name of the dataset.
+        digest: Of its cases and grading.
+        catalog: Name of the catalog.
+        cases: Cases each arm is asked.
+        excluded: Cases left out of the dataset, by reason.
+        epochs: How often each case is asked.
+        seed: Of everything that is drawn.
+        tokenizers: What counted the definitions, by model.
+        planned: Trials of all arms.
+        scored: Those that say something.
+        errors: Those with outcome `error`.
+        arms: One a model and toolset, in the order asked for.
+        settings: The rest of what was asked for, plain values.
+    """
+
+    run: str
+    created: str
+    status: str
+    dataset: str
+    digest: str
+    catalog: str = ""
+    reason: str = ""
+    cases: int = 0
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    epochs: int = 1
+    seed: int = 0
+    tokenizers: Mapping[str, str] = field(default_factory=dict)
+    planned: int = 0
+    scored: int = 0
+    errors: int = 0
+    arms: tuple[ArmSummary, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
