@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from toolbelt.evals.conversation import Message, Reply
+from toolbelt.evals.conversation import Message, Reply, Usage
 from toolbelt.evals.offers import Offer
 
 
@@ -57,6 +57,10 @@ class Model(Protocol):
         Raises:
             ModelError: it did not; nothing else is raised for what a provider or a network may do.
         """
+        ...
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """What tokens cost; 0 for what runs here, `None` where the price, or the number of tokens, is unknown."""
         ...
 
     async def close(self) -> None:

@@ -76,8 +76,12 @@ def severity_style(severity: Severity) -> str:
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Any]:
+def progress(label: str, total: int | None) -> Iterator[Any]:
     """A way to say how far work has come, shown on standard error once it takes over a second.
+
+    Args:
+        label: What is done.
+        total: How much there is to do; `None` where nobody knows.
 
     Yields:
         A function to call with the number done so far.
@@ -93,7 +97,8 @@ def progress(label: str, total: int) -> Iterator[Any]:
         shown = True
         end = "" if terminal else "\n"
         start = "\r\x1b[2K" if terminal else ""
-        sys.stderr.write(f"{start}{label}: {done:,} of {total:,}{end}")
+        of = "" if total is None else f" of {total:,}"
+        sys.stderr.write(f"{start}{label}: {done:,}{of}{end}")
         sys.stderr.flush()
 
     try:

@@ -1,0 +1,102 @@
+"""What a run would take, before anything is spent.
+
+The trials are played by a stand-in that asks nobody (`local/bm25`) over the same toolsets, and what it sends is
+counted as the real model counts. Another model may need fewer requests, or more; the order of magnitude is right,
+also where a toolset makes a model browse first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Usage
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.running.asking import Asker, RetryPolicy
+from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.plan import Plan, Trial
+from toolbelt.evals.running.playing import ArmPlayer
+from toolbelt.evals.running.records import RequestRecord
+
+SAMPLE = 300
+"""Cases of each arm that are played; the rest is taken to be like them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmEstimate:
+    """What an arm would take.
+
+    Attributes:
+        model: Its name.
+        toolset: Its name.
+        trials: Planned.
+        requests: Expected.
+        definition_tokens: Expected over all requests.
+        prompt_tokens: Expected over all requests, definitions among them; own count.
+        completion_tokens: Expected; own count of the calls.
+        cost_usd: Expected; `None` where the price is unknown.
+    """
+
+    model: str
+    toolset: str
+    trials: int
+    requests: int
+    definition_tokens: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+
+
+def estimate(
+    plan: Plan,
+    players: Sequence[ArmPlayer],
+    stand_in: Model,
+    case: Callable[[int], Case],
+    advance: Callable[[int], object],
+) -> tuple[ArmEstimate, ...]:
+    """What each arm of a plan would take.
+
+    Args:
+        plan: What is asked about.
+        players: Its arms'; their models give prices and are not asked.
+        stand_in: Plays in their place.
+        case: Gives a case by its position.
+        advance: Told how many trials were played.
+    """
+    step = max(1, plan.cases // SAMPLE)
+    sample = range(0, plan.cases, step)
+    made = []
+    for number, player in enumerate(players):
+        made.append(asyncio.run(_estimate(plan, number, player, stand_in, [(i, case(i)) for i in sample])))
+        advance((number + 1) * len(sample))
+    return tuple(made)
+
+
+async def _estimate(
+    plan: Plan, arm: int, player: ArmPlayer, stand_in: Model, cases: Iterable[tuple[int, Case]]
+) -> ArmEstimate:
+    kept: list[RequestRecord] = []
+    asker = Asker(stand_in, Budget(), RetryPolicy(0), kept.append)
+    played = replace(player, asker=asker)
+    trials = prompt = 0
+    for position, case in cases:
+        record = await played.play(Trial(position, position, arm, 0), case)
+        trials += 1
+        prompt += record.own_prompt_tokens or 0
+    texts = [json.dumps([[call.name, call.text] for call in one.reply.calls]) for one in kept if one.reply]
+    completion = sum(player.prompts.counter.count(texts))
+    share = plan.per_arm / trials
+    prompt_tokens, completion_tokens = round(prompt * share), round(completion * share)
+    return ArmEstimate(
+        plan.arms[arm].model,
+        plan.arms[arm].toolset,
+        plan.per_arm,
+        round(len(kept) * share),
+        round(sum(one.definition_tokens for one in kept) * share),
+        prompt_tokens,
+        completion_tokens,
+        player.asker.model.cost_usd(Usage(prompt_tokens, completion_tokens)),
+    )

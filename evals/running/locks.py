@@ -1,0 +1,61 @@
+"""Who works on which run: one process at a time, and a kill lets go."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolbelt.errors import StorageError, ToolbeltError
+
+
+@dataclass(frozen=True, slots=True)
+class RunLocks:
+    """Locks of the system, which end with the process that holds them; the files stay, empty.
+
+    Attributes:
+        folder: Where they are.
+    """
+
+    folder: Path
+
+    @contextlib.contextmanager
+    def claim(self, run: str) -> Iterator[None]:
+        """Hold a run, so that no other process works on it.
+
+        Raises:
+            ToolbeltError: another process holds it.
+            StorageError: the disk would not.
+        """
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self._path(run))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise ToolbeltError(f"Run {run!r} is being worked on by another process.") from None
+        except OSError as error:
+            raise StorageError(f"Cannot lock run {run!r}: {error.strerror or error}.") from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def is_held(self, run: str) -> bool:
+        """Whether a process works on a run at this moment."""
+        from filelock import FileLock, Timeout
+
+        if not self._path(run).exists():
+            return False
+        try:
+            with FileLock(self._path(run)).acquire(timeout=0):
+                return False
+        except Timeout:
+            return True
+        except OSError:
+            return False
+
+    def _path(self, run: str) -> Path:
+        return self.folder / f"{run}.lock"

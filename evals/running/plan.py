@@ -1,0 +1,195 @@
+"""What is to be run, as a value; resuming is subtraction (rule E8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from toolbelt.evals.models.model import Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One model × one toolset.
+
+    Attributes:
+        model: Its name.
+        toolset: Its name.
+        variant: What is changed about the toolset; empty if nothing.
+    """
+
+    model: str
+    toolset: str
+    variant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One case × one arm × one epoch.
+
+    Attributes:
+        number: 0-based and stable, whatever the order in which trials are run.
+        case: 0-based position among the cases of the plan.
+        arm: 0-based position among the arms.
+        epoch: 0-based.
+    """
+
+    number: int
+    case: int
+    arm: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFilter:
+    """Which cases of a dataset are asked.
+
+    Attributes:
+        kinds: Of these kinds; any if empty.
+        tags: With at least one of these tags; any if empty.
+        ids: These alone; all if empty.
+        limit: So many of them, drawn with the run's seed; all if `None`.
+    """
+
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what a run is; its trials are generated, never held.
+
+    Attributes:
+        dataset: As it can be opened from anywhere: a shipped name, or an absolute path.
+        dataset_name: For people.
+        digest: Of the cases and their grading.
+        catalog: As it can be opened from anywhere; `None` where it is the dataset's own.
+        catalog_name: For people.
+        surroundings: A digest of the catalog and the loadouts, which must not change while a run is under way.
+        config: Absolute path of the `toolbelt.yaml` used; `None` if there is none.
+        arms: In the order asked for.
+        cases: How many are asked, after filtering.
+        filter: Which.
+        excluded: Cases of the dataset that cannot be asked, by reason.
+        epochs: How often each case is asked.
+        seed: Of everything that is drawn.
+        sampling: How models are asked.
+        request_limit: Requests after which a trial is given up.
+        tokenizer: What counts where a model's own tokenizer is not known.
+    """
+
+    dataset: str
+    dataset_name: str
+    digest: str
+    catalog_name: str
+    surroundings: str
+    arms: tuple[Arm, ...]
+    cases: int
+    catalog: str | None = None
+    config: str | None = None
+    filter: CaseFilter = CaseFilter()
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    epochs: int = 1
+    seed: int = 0
+    sampling: Sampling = field(default_factory=Sampling)
+    request_limit: int = 10
+    tokenizer: str = "o200k_base"
+
+    @property
+    def size(self) -> int:
+        """Trials in all."""
+        return self.per_arm * len(self.arms)
+
+    @property
+    def per_arm(self) -> int:
+        """Trials of each arm."""
+        return self.epochs * self.cases
+
+    def trials(self, done: Collection[int] = frozenset()) -> Iterator[Trial]:
+        """Every trial that is not done, in the order in which they are run.
+
+        Arms are interleaved, and each case begins with another arm, so that what drifts in time hits all alike.
+
+        Args:
+            done: Numbers to leave out.
+        """
+        arms = len(self.arms)
+        for epoch in range(self.epochs):
+            for case in range(self.cases):
+                first = (epoch * self.cases + case) * arms
+                for slot in range(arms):
+                    arm = (slot + case + epoch) % arms
+                    if first + arm not in done:
+                        yield Trial(first + arm, case, arm, epoch)
+
+    def to_json(self) -> str:
+        """For the store."""
+        data = asdict(self)
+        data["dataset"] = {"name": self.dataset_name, "reference": self.dataset, "digest": self.digest}
+        data["catalog"] = self.catalog_name
+        data["catalog_reference"] = self.catalog
+        data["models"] = list(dict.fromkeys(arm.model for arm in self.arms))
+        data["toolsets"] = list(dict.fromkeys(arm.toolset for arm in self.arms))
+        data["settings"] = {
+            **{key: value for key, value in asdict(self.sampling).items() if value is not None},
+            "request_limit": self.request_limit,
+            **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
+        }
+        for key in ("dataset_name", "digest", "catalog_name"):
+            del data[key]
+        return json.dumps(data, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """As `to_json` wrote it.
+
+        Raises:
+            KeyError: what was written is no plan of this version.
+        """
+        data: dict[str, Any] = json.loads(text)
+        dataset, chosen = data["dataset"], data["filter"]
+        return cls(
+            dataset=dataset["reference"],
+            dataset_name=dataset["name"],
+            digest=dataset["digest"],
+            catalog_name=data["catalog"],
+            surroundings=data["surroundings"],
+            arms=tuple(Arm(**arm) for arm in data["arms"]),
+            cases=data["cases"],
+            catalog=data["catalog_reference"],
+            config=data["config"],
+            filter=CaseFilter(tuple(chosen["kinds"]), tuple(chosen["tags"]), tuple(chosen["ids"]), chosen["limit"]),
+            excluded=data["excluded"],
+            epochs=data["epochs"],
+            seed=data["seed"],
+            sampling=Sampling(**data["sampling"]),
+            request_limit=data["request_limit"],
+            tokenizer=data["tokenizer"],
+        )
+
+
+class Done(Collection[int]):
+    """Numbers of trials that are done, a byte each, however many there are."""
+
+    def __init__(self, size: int) -> None:
+        self._marks = bytearray(size)
+        self._count = 0
+
+    def add(self, number: int) -> None:
+        """Mark a trial as done."""
+        if not self._marks[number]:
+            self._marks[number] = 1
+            self._count += 1
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and bool(self._marks[number])
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for number, mark in enumerate(self._marks) if mark)
+
+    def __len__(self) -> int:
+        return self._count

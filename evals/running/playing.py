@@ -1,0 +1,229 @@
+"""One trial from the first request to its score (rules E3 to E6)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from toolbelt.evals.scoring.coverage import is_covered
+from toolbelt.evals.scoring.scoring import Scorer
+
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Conversation, Message, Reply, ToolUse, Usage
+from toolbelt.evals.models.model import Failure, Request, Sampling
+from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.running.asking import Asker, Earlier, Unanswered, plus_cost
+from toolbelt.evals.running.plan import Trial
+from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
+from toolbelt.evals.toolsets.toolset import Toolset
+
+ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
+"""What a call is answered with where the case has no result for it: nothing is ever executed."""
+_ENDINGS = {Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW, Failure.REFUSED: Ending.REFUSED}
+
+
+@dataclass(frozen=True, eq=False)
+class PromptCounter:
+    """Counts messages as the compact JSON that is sent; keeps the count of what a case opens with.
+
+    Attributes:
+        counter: Counts texts.
+    """
+
+    counter: TokenCounter
+    _last: list[tuple[tuple[Message, ...], int]] = field(default_factory=list)
+
+    def count(self, conversation: Conversation) -> int:
+        """Tokens of all messages so far, own count."""
+        opening = conversation.opening
+        if not self._last or self._last[0][0] is not opening:
+            self._last[:] = [(opening, sum(self.counter.count([_text(message) for message in opening])))]
+        total = self._last[0][1]
+        if conversation.exchanges:
+            later = conversation.to_messages()[len(opening) :]
+            total += sum(self.counter.count([_text(message) for message in later]))
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class ArmPlayer:
+    """Plays the trials of one arm.
+
+    Attributes:
+        toolset: What is shown.
+        shelf: Which names mean which tools.
+        asker: Asks the arm's model.
+        scorer: Judges.
+        prompts: Counts what is sent.
+        sampling: How the model is asked.
+        request_limit: Requests after which a trial is given up.
+        now: The time, ISO 8601 in UTC.
+    """
+
+    toolset: Toolset
+    shelf: Shelf
+    asker: Asker
+    scorer: Scorer
+    prompts: PromptCounter
+    sampling: Sampling = field(default_factory=Sampling)
+    request_limit: int = 10
+    now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="milliseconds")
+
+    async def play(self, trial: Trial, case: Case, earlier: Mapping[int, Earlier] | None = None) -> TrialRecord:
+        """Play a trial.
+
+        Args:
+            trial: Which.
+            case: Its case.
+            earlier: What is known of its requests, by number, from a session that did not finish it.
+
+        Raises:
+            CapReached: the budget ended; what was answered is kept.
+            Unanswered: in a way that no other trial of this model would be spared.
+        """
+        game = _Game(self, case, Conversation(case.messages))
+        ending, error = await game.run(trial.number, earlier or {})
+        score = self.scorer.score(case, game.selections, ending, error=error)
+        return self._record(trial, case, game, ending, score)
+
+    def _record(self, trial: Trial, case: Case, game: _Game, ending: Ending, score: Score) -> TrialRecord:
+        usage = game.usage
+        return TrialRecord(
+            trial=trial.number,
+            arm=trial.arm,
+            epoch=trial.epoch,
+            case_id=case.id,
+            cluster=case.cluster,
+            kind=case.kind,
+            finished=self.now(),
+            outcome=score.outcome,
+            reason=score.reason,
+            ending=ending,
+            expects_nothing=case.expects_nothing,
+            covered=is_covered(case, self.toolset.reach(case)),
+            surfaced=is_covered(case, game.surfaced),
+            would_dispatch=score.outcome is Outcome.UNOFFERED_TOOL and all(s.tool_id for s in game.selections),
+            selections=len(game.selections),
+            hits=score.hits,
+            made=score.made,
+            wanted=score.wanted,
+            arguments_checked=score.arguments_checked,
+            arguments_right=score.arguments_right,
+            definition_tokens=game.definition_tokens[0] if game.definition_tokens else 0,
+            definition_tokens_total=sum(game.definition_tokens),
+            own_prompt_tokens=game.own_prompt_tokens,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cached_read_tokens=usage.cached_read_tokens,
+            cached_write_tokens=usage.cached_write_tokens,
+            requests=len(game.definition_tokens),
+            retries=game.retries,
+            latency_seconds=game.latency_seconds,
+            cost_usd=game.cost_usd,
+        )
+
+
+@dataclass(eq=False)
+class _Game:
+    """A trial under way."""
+
+    player: ArmPlayer
+    case: Case
+    conversation: Conversation
+    selections: list[Selection] = field(default_factory=list)
+    definition_tokens: list[int] = field(default_factory=list)
+    own_prompt_tokens: int = 0
+    surfaced: set[str] = field(default_factory=set)
+    usage: Usage = field(default_factory=Usage)
+    retries: int = 0
+    latency_seconds: float = 0.0
+    cost_usd: float | None = 0.0
+    _called: Counter[str] = field(default_factory=Counter)
+
+    async def run(self, trial: int, earlier: Mapping[int, Earlier]) -> tuple[Ending, str]:
+        """Play to the end; why it ended, and the failure's words if it failed."""
+        steps = 0
+        for number in range(self.player.request_limit):
+            offer = self.player.toolset.offer(self.case, self.conversation)
+            own_tokens = self._count(offer)
+            try:
+                reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Earlier()))
+            except Unanswered as unanswered:
+                if unanswered.error.failure.is_for_good:
+                    raise
+                self._book(unanswered.earlier)
+                self.latency_seconds += unanswered.error.latency_seconds
+                return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
+            if not reply.calls:
+                return Ending.NO_CALL, ""
+            if self._take(number, offer, reply):
+                steps += 1
+                if steps >= self.case.steps:
+                    return Ending.STEPS, ""
+        return Ending.REQUEST_LIMIT, ""
+
+    def _count(self, offer: Offer) -> int:
+        own_tokens = offer.tokens + self.player.prompts.count(self.conversation)
+        self.definition_tokens.append(offer.tokens)
+        self.own_prompt_tokens += own_tokens
+        self.surfaced |= offer.ids
+        return own_tokens
+
+    async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, earlier: Earlier) -> Reply:
+        if earlier.reply is None:
+            request = Request(self.conversation.to_messages(), offer, self.player.sampling)
+            reply, made = await self.player.asker.ask(request, trial, number, earlier=earlier, own_tokens=own_tokens)
+        else:
+            reply, made = earlier.reply, earlier
+        self._book(made)
+        self.latency_seconds += reply.latency_seconds
+        self.usage = _sum(self.usage, reply.usage)
+        return reply
+
+    def _book(self, made: Earlier) -> None:
+        self.retries += made.attempts - 1
+        self.cost_usd = plus_cost(self.cost_usd, made.cost_usd)
+
+    def _take(self, number: int, offer: Offer, reply: Reply) -> bool:
+        """Answer the calls of a reply; whether any of them is a selection."""
+        given = self.player.toolset.answer(self.case, self.conversation, reply.calls)
+        answers = [
+            self._select(number, offer, call) if answer is None else answer
+            for call, answer in zip(reply.calls, given, strict=True)
+        ]
+        self.conversation = self.conversation.extended(reply, tuple(answers))
+        return None in given
+
+    def _select(self, number: int, offer: Offer, call: ToolUse) -> str:
+        offered = offer.by_name.get(call.name)
+        tool_id = self.player.shelf.find_id(call.name) if offered is None else offered.tool.id
+        was_offered = tool_id is not None and tool_id in offer.ids
+        self.selections.append(Selection(number, call.name, tool_id, was_offered, call.arguments))
+        if tool_id is None:
+            return json.dumps({"error": f"There is no tool named {call.name}."})
+        results = self.case.results.get(tool_id, ())
+        turn = self._called[tool_id]
+        self._called[tool_id] += 1
+        return results[min(turn, len(results) - 1)] if results else ACKNOWLEDGEMENT
+
+
+def _text(message: Message) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+
+
+def _sum(a: Usage, b: Usage) -> Usage:
+    return Usage(
+        _plus(a.prompt_tokens, b.prompt_tokens),
+        _plus(a.completion_tokens, b.completion_tokens),
+        _plus(a.cached_read_tokens, b.cached_read_tokens),
+        _plus(a.cached_write_tokens, b.cached_write_tokens),
+    )
+
+
+def _plus(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else a + b

@@ -1,0 +1,149 @@
+"""Running a plan: many trials at once, each kept as it ends, until all are done or something ends the run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.running.asking import Unanswered
+from toolbelt.evals.running.budget import CapReached
+from toolbelt.evals.running.plan import Plan, Trial
+from toolbelt.evals.running.playing import ArmPlayer
+from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.store import RunStore
+
+
+class RunEnd(StrEnum):
+    """How a session of a run ended."""
+
+    FINISHED = "finished"
+    INCOMPLETE = "incomplete"
+    INTERRUPTED = "interrupted"
+
+
+class CaseSource(Protocol):
+    """Gives the cases of a plan by their position."""
+
+    def case(self, index: int) -> Case:
+        """The case at that position."""
+        ...
+
+
+class Watcher(Protocol):
+    """Is told of every trial that was kept."""
+
+    def finished(self, record: TrialRecord) -> None:
+        """A trial has ended and is kept."""
+        ...
+
+
+@dataclass(eq=False)
+class Runner:
+    """Runs what is left of a plan.
+
+    Attributes:
+        plan: What is to be run.
+        run: Its id in the store.
+        store: Keeps it.
+        cases: The cases.
+        players: One an arm.
+        watcher: Is told.
+        max_concurrency: Trials under way at once.
+        reasons: Why the run cannot be finished now, in words.
+    """
+
+    plan: Plan
+    run: str
+    store: RunStore
+    cases: CaseSource
+    players: Sequence[ArmPlayer]
+    watcher: Watcher
+    max_concurrency: int = 8
+    reasons: list[str] = field(default_factory=list)
+    _given_up: set[str] = field(default_factory=set)
+    _is_capped: bool = False
+
+    async def work(self) -> RunEnd:
+        """Run until nothing is left that can be.
+
+        Returns:
+            `finished` or `incomplete`, the latter with `reasons`.
+
+        Raises:
+            StorageError: a trial could not be kept; all kept before are.
+        """
+        unfinished = self.store.unfinished(self.run)
+        left = self._left()
+        workers = [asyncio.create_task(self._worker(left, unfinished)) for _ in range(self.max_concurrency)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+        return RunEnd.INCOMPLETE if self.reasons else RunEnd.FINISHED
+
+    def _left(self) -> Iterator[Trial]:
+        for trial in self.plan.trials(self.store.done(self.run, self.plan.size)):
+            if self._is_capped:
+                return
+            if self.plan.arms[trial.arm].model not in self._given_up:
+                yield trial
+
+    async def _worker(self, left: Iterator[Trial], unfinished: set[int]) -> None:
+        for trial in left:
+            earlier = self.store.find_earlier(self.run, trial.number) if trial.number in unfinished else None
+            try:
+                record = await self.players[trial.arm].play(trial, self.cases.case(trial.case), earlier)
+            except CapReached as reached:
+                self._say(str(reached))
+                self._is_capped = True
+                return
+            except Unanswered as unanswered:
+                model = self.plan.arms[trial.arm].model
+                self._given_up.add(model)
+                self._say(f"{model}: {unanswered}")
+                continue
+            self.store.add_trial(self.run, record)
+            self.watcher.finished(record)
+            await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
+
+    def _say(self, reason: str) -> None:
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+
+
+def run_to_end(runner: Runner) -> RunEnd:
+    """Run a plan in this process, and say in the store how that went.
+
+    Raises:
+        KeyboardInterrupt: by the user; the run can be resumed.
+        ToolbeltError: another process works on it, or the disk would not.
+    """
+    with runner.store.locks.claim(runner.run):
+        runner.store.set_status(runner.run, "running")
+        try:
+            end = asyncio.run(_work(runner))
+        except KeyboardInterrupt:
+            runner.store.set_status(runner.run, RunEnd.INTERRUPTED, "interrupted by the user")
+            raise
+        except Exception as error:
+            with contextlib.suppress(ToolbeltError):  # the disk that refused a trial may refuse this, too
+                runner.store.set_status(runner.run, RunEnd.INCOMPLETE, str(error))
+            raise
+        runner.store.set_status(runner.run, end, "; ".join(runner.reasons))
+        return end
+
+
+async def _work(runner: Runner) -> RunEnd:
+    try:
+        return await runner.work()
+    finally:
+        for model in {id(player.asker.model): player.asker.model for player in runner.players}.values():
+            await model.close()

@@ -1,0 +1,314 @@
+"""The file that keeps the runs: every response before it is used, every trial before the next is reported (rule E8).
+
+SQLite with a write-ahead log. A write has left the process before the next step is taken, so a kill of the process,
+`kill -9` included, loses nothing. The log is not forced to the disk at each write, which would cost more than the
+trials of a local model: a power loss or a crash of the system may take the last moments with it, but leaves the file
+sound and the run resumable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn
+
+from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.evals.conversation import Usage
+from toolbelt.evals.running.asking import Earlier, plus_cost
+from toolbelt.evals.running.locks import RunLocks
+from toolbelt.evals.running.plan import Done, Plan
+from toolbelt.evals.running.records import RequestRecord, TrialRecord
+from toolbelt.evals.running.replies import format_reply, parse_reply
+from toolbelt.evals.running.schema import TABLES, VERSION
+
+DEFAULT_FILE = Path(".toolbelt") / "runs.db"
+LATEST = "latest"
+"""Stands for the run begun last."""
+_BUSY_SECONDS = 60
+_ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 15)})"  # noqa: S608  marks alone
+_ADD_TRIAL = f"INSERT OR REPLACE INTO trials VALUES ({','.join('?' * (1 + len(fields(TrialRecord))))})"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as the file has it.
+
+    Attributes:
+        run: Its id.
+        created: ISO 8601, UTC.
+        status: `running`, `finished`, `incomplete` or `interrupted`.
+        reason: Why it is not finished.
+        plan: What it is.
+        finished: Trials that came to an end.
+    """
+
+    run: str
+    created: str
+    status: str
+    reason: str
+    plan: Plan
+    finished: int
+
+
+class RunStore:
+    """The file of a project's runs.
+
+    Args:
+        path: Made, with its folder, if need be.
+        must_exist: Whether a file that is not there is an error.
+
+    Raises:
+        NotFoundError: it must be there and is not.
+        StorageError: the disk would not.
+        ToolbeltError: it is no file of runs, or of another version.
+    """
+
+    def __init__(self, path: Path = DEFAULT_FILE, *, must_exist: bool = False) -> None:
+        self.path = path
+        if must_exist and not path.exists():
+            raise NotFoundError("file", str(path), hint="Nothing has been run here yet: toolbelt eval run")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
+        try:
+            self._prepare()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def _prepare(self) -> None:
+        with self._guarded():
+            self.connection.execute("PRAGMA journal_mode=WAL")
+            self.connection.execute("PRAGMA synchronous=NORMAL")
+            self.connection.execute("PRAGMA wal_autocheckpoint=4000")
+            version = self.connection.execute("PRAGMA user_version").fetchone()[0]
+            if version == 0:
+                script = f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version={VERSION}; COMMIT;"
+                self.connection.executescript(script)
+            elif version != VERSION:
+                raise ToolbeltError(
+                    f"{str(self.path)!r} was written by another version of toolbelt (its tables are version {version}, "
+                    f"these {VERSION}); name another file with --store."
+                )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    def __enter__(self) -> RunStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Runs
+
+    def create(self, plan: Plan, tokenizers: Sequence[str]) -> str:
+        """Begin a run.
+
+        Args:
+            plan: What it is.
+            tokenizers: What counts the definitions, by arm.
+
+        Returns:
+            Its id.
+        """
+        now = datetime.now(UTC)
+        run = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        with self._guarded(), self._transaction():
+            self.connection.execute(
+                "INSERT INTO runs VALUES (?, ?, 'running', '', ?)",
+                (run, now.isoformat(timespec="milliseconds"), plan.to_json()),
+            )
+            self.connection.executemany(
+                "INSERT INTO arms VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (run, number, arm.model, arm.toolset, arm.variant, tokenizers[number], plan.per_arm)
+                    for number, arm in enumerate(plan.arms)
+                ],
+            )
+        return run
+
+    def runs(self) -> list[RunRow]:
+        """Every run, the latest first."""
+        with self._guarded():
+            rows = self.connection.execute(
+                "SELECT run, created, status, reason, plan, "
+                "(SELECT count(*) FROM trials WHERE trials.run = runs.run) FROM runs ORDER BY created DESC, run DESC"
+            ).fetchall()
+        return [self._row(*row) for row in rows]
+
+    def get(self, name: str) -> RunRow:
+        """The run of that id, the only one whose id begins so, or the `latest`.
+
+        Raises:
+            NotFoundError: there is none, with the nearest ids.
+            ToolbeltError: several begin so.
+        """
+        with self._guarded():
+            ids = [row[0] for row in self.connection.execute("SELECT run FROM runs ORDER BY created DESC, run DESC")]
+        if name == LATEST and ids:
+            found = ids[:1]
+        else:
+            found = [run for run in ids if run == name] or [run for run in ids if name and run.startswith(name)]
+        if not found:
+            hint = "" if ids else "Nothing has been run here yet: toolbelt eval run"
+            raise NotFoundError("run", name, ids[:15], hint)
+        if len(found) > 1:
+            raise ToolbeltError(f"{len(found)} runs begin with {name!r}: {', '.join(found[:5])}, …")
+        with self._guarded():
+            row = self.connection.execute(
+                "SELECT run, created, status, reason, plan, (SELECT count(*) FROM trials WHERE run = ?1) "
+                "FROM runs WHERE run = ?1",
+                found,
+            ).fetchone()
+        return self._row(*row)
+
+    def _row(self, run: str, created: str, status: str, reason: str, plan: str, finished: int) -> RunRow:
+        try:
+            return RunRow(run, created, status, reason, Plan.from_json(plan), finished)
+        except (KeyError, TypeError, ValueError):
+            raise ToolbeltError(f"The plan of run {run!r} in {str(self.path)!r} is damaged.") from None
+
+    def set_status(self, run: str, status: str, reason: str = "") -> None:
+        """Say how a run stands."""
+        with self._guarded():
+            self.connection.execute("UPDATE runs SET status = ?, reason = ? WHERE run = ?", (status, reason, run))
+
+    @property
+    def locks(self) -> RunLocks:
+        """Who works on which run."""
+        return RunLocks(self.path.with_name("locks"))
+
+    # Trials
+
+    def done(self, run: str, size: int, *, without_errors: bool = False) -> Done:
+        """Numbers of the trials that came to an end.
+
+        Args:
+            run: Its id.
+            size: Trials planned.
+            without_errors: Leave those out that ended with an error, so that they are run again.
+        """
+        found = Done(size)
+        condition = " AND outcome <> 'error'" if without_errors else ""
+        with self._guarded():
+            for (number,) in self.connection.execute(f"SELECT trial FROM trials WHERE run = ?{condition}", (run,)):  # noqa: S608
+                found.add(number)
+        return found
+
+    def forget_errors(self, run: str) -> int:
+        """Make room for trials that ended with an error to be run again; gives their number.
+
+        Their requests stay, so that what they cost stays counted and what was answered is not asked again.
+        """
+        with self._guarded():
+            return self.connection.execute("DELETE FROM trials WHERE run = ? AND outcome = 'error'", (run,)).rowcount
+
+    def find_earlier(self, run: str, trial: int) -> dict[int, Earlier]:
+        """What is known of the requests of an unfinished trial, by their number."""
+        found: dict[int, Earlier] = {}
+        with self._guarded():
+            rows = self.connection.execute(
+                "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
+                "latency_seconds, cost_usd FROM requests WHERE run = ? AND trial = ? ORDER BY request, attempt",
+                (run, trial),
+            ).fetchall()
+        for number, text, *usage, latency, cost in rows:
+            before = found.get(number, Earlier())
+            reply = None if text is None else parse_reply(text, Usage(*usage), latency)
+            found[number] = Earlier(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
+        return found
+
+    def unfinished(self, run: str) -> set[int]:
+        """Numbers of trials that have requests but no end: at most those under way when a session ended."""
+        with self._guarded():
+            rows = self.connection.execute(
+                "SELECT DISTINCT trial FROM requests AS r WHERE run = ?1 AND NOT EXISTS "
+                "(SELECT 1 FROM trials WHERE run = ?1 AND trial = r.trial)",
+                (run,),
+            )
+            return {row[0] for row in rows}
+
+    def spent(self, run: str) -> tuple[int, float]:
+        """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
+        with self._guarded():
+            row = self.connection.execute(
+                "SELECT count(*), total(cost_usd) FROM requests WHERE run = ?", (run,)
+            ).fetchone()
+        return int(row[0]), float(row[1])
+
+    def add_request(self, run: str, record: RequestRecord) -> None:
+        """Keep a request that came to an end."""
+        reply, usage = record.reply, record.usage
+        values = (
+            run,
+            record.trial,
+            record.request,
+            record.attempt,
+            record.failure,
+            record.message,
+            None if reply is None else format_reply(reply),
+            record.tools,
+            record.definition_tokens,
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            usage.cached_read_tokens,
+            usage.cached_write_tokens,
+            record.latency_seconds,
+            record.cost_usd,
+        )
+        with self._guarded():
+            self.connection.execute(_ADD_REQUEST, values)
+
+    def add_trial(self, run: str, record: TrialRecord) -> None:
+        """Keep a trial that came to an end."""
+        with self._guarded():
+            self.connection.execute(_ADD_TRIAL, (run, *astuple(record)))
+
+    def find_common_error(self, run: str) -> str:
+        """What most of the trials that ended with an error died of; empty if none did."""
+        with self._guarded():
+            row = self.connection.execute(
+                "SELECT reason FROM trials WHERE run = ? AND outcome = 'error' GROUP BY reason ORDER BY count(*) DESC",
+                (run,),
+            ).fetchone()
+        return "" if row is None else str(row[0])
+
+    # The disk
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            self._refuse(error)
+
+    def _refuse(self, error: sqlite3.Error) -> NoReturn:
+        words = _words(error)
+        if "not a database" in words or "malformed" in words:
+            raise ToolbeltError(f"{str(self.path)!r} is no file of runs, or is damaged: {words}.") from None
+        raise StorageError(
+            f"Cannot keep the run in {str(self.path)!r}: {words}. What was kept before is safe."
+        ) from None
+
+
+def _words(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)

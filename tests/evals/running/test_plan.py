@@ -1,0 +1,108 @@
+"""What is to be run (rule E8): complete, interleaved, resumable by subtraction, and never held."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolbelt.evals.models.model import Sampling
+from toolbelt.evals.running.plan import Arm, CaseFilter, Done, Plan
+
+
+def make_plan(arms: int = 3, cases: int = 5, epochs: int = 2) -> Plan:
+    return Plan(
+        dataset="assistant",
+        dataset_name="assistant",
+        digest="d1",
+        catalog_name="assistant",
+        surroundings="s1",
+        arms=tuple(Arm("local/bm25", f"oracle+{number}") for number in range(arms)),
+        cases=cases,
+        epochs=epochs,
+    )
+
+
+SIZES = st.integers(1, 6)
+
+
+@given(SIZES, SIZES, SIZES)
+def test_E8_every_trial_is_planned_once(arms: int, cases: int, epochs: int) -> None:
+    plan = make_plan(arms, cases, epochs)
+    trials = list(plan.trials())
+    assert sorted(trial.number for trial in trials) == list(range(plan.size))
+    assert len({(trial.case, trial.arm, trial.epoch) for trial in trials}) == plan.size == arms * cases * epochs
+
+
+@given(SIZES, SIZES, SIZES, st.data())
+def test_E8_resuming_is_subtraction(arms: int, cases: int, epochs: int, data: st.DataObject) -> None:
+    plan = make_plan(arms, cases, epochs)
+    done = data.draw(st.sets(st.integers(0, plan.size - 1)))
+    marks = Done(plan.size)
+    for number in done:
+        marks.add(number)
+        marks.add(number)
+    assert (set(marks), len(marks)) == (done, len(done))
+    assert list(plan.trials(marks)) == [trial for trial in plan.trials() if trial.number not in done]
+
+
+@given(SIZES, st.integers(2, 30), SIZES)
+def test_E8_arms_are_interleaved_so_that_drift_hits_all_alike(arms: int, cases: int, epochs: int) -> None:
+    seen: Counter[int] = Counter()
+    for trial in make_plan(arms, cases, epochs).trials():
+        seen[trial.arm] += 1
+        counts = [seen[arm] for arm in range(arms)]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_E8_no_arm_always_comes_first() -> None:
+    firsts = [trial.arm for trial in list(make_plan(arms=3, cases=6, epochs=1).trials())[::3]]
+    assert Counter(firsts) == {0: 2, 1: 2, 2: 2}
+
+
+def test_E8_a_plan_of_a_hundred_million_trials_takes_no_memory() -> None:
+    plan = make_plan(arms=10, cases=1_000_000, epochs=10)
+    tracemalloc.start()
+    try:
+        for _ in islice(plan.trials(), 10_000):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert plan.size == 100_000_000
+    assert peak < 100_000
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(make_plan(), id="least"),
+        pytest.param(
+            Plan(
+                dataset="/data/mine",
+                dataset_name="mine",
+                digest="d2",
+                catalog_name="shop",
+                surroundings="s2",
+                arms=(Arm("gpt-4o", "tiered", "shuffled"), Arm("local/bm25", "loadout:Köche")),
+                cases=7,
+                catalog="/data/shop.yaml",
+                config="/data/toolbelt.yaml",
+                filter=CaseFilter(("single",), ("easy",), ("a", "b"), 7),
+                excluded={"label not in the catalog": 3},
+                epochs=4,
+                seed=9,
+                sampling=Sampling(0.5, 9, "required", 100),
+                request_limit=4,
+                tokenizer="cl100k_base",
+            ),
+            id="everything-said",
+        ),
+    ],
+)
+def test_E8_a_plan_survives_the_store(plan: Plan) -> None:
+    assert Plan.from_json(plan.to_json()) == plan

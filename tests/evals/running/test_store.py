@@ -1,0 +1,168 @@
+"""The file that keeps the runs (rule E8)."""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.evals.running.test_plan import make_plan
+from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.evals.conversation import Reply, ToolUse, Usage
+from toolbelt.evals.running.asking import Earlier
+from toolbelt.evals.running.records import RequestRecord, TrialRecord
+from toolbelt.evals.running.schema import TABLES
+from toolbelt.evals.running.store import RunStore
+
+REPLY = Reply(
+    text="on it \ud800 \x1b[31m",
+    calls=(ToolUse.from_text("c1", "git_push", '{"branch": "main"}'), ToolUse.from_text("c2", "ls", "{broken")),
+    usage=Usage(100, 7, 50, None),
+    finish_reason="tool_calls",
+    served_by="some-model",
+    latency_seconds=0.25,
+)
+
+
+def request_record(trial: int = 0, request: int = 0, attempt: int = 0, reply: Reply | None = REPLY) -> RequestRecord:
+    failure = None if reply else "rate_limit"
+    return RequestRecord(trial, request, attempt, 3, 120, reply, failure, "" if reply else "slow down", 0.25, 0.001)
+
+
+def trial_record(trial: int = 0, outcome: str = "correct", **changes: object) -> TrialRecord:
+    record = TrialRecord(
+        trial, 0, 0, "case-1", "case-1", "single", "2026-01-01T00:00:00+00:00", outcome, "", "steps", False, True, True,
+        False, 1, 1, 1, 1, 1, 1, 120, 120, 150, None, None, None, None, 1, 0, 0.25, 0.001,
+    )  # fmt: skip
+    return dataclasses.replace(record, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    return RunStore(tmp_path / "deep" / "runs.db")
+
+
+def test_the_records_are_the_columns(store: RunStore) -> None:
+    columns = [row[1] for row in store.connection.execute("PRAGMA table_info(trials)")]
+    assert columns == ["run", *(field.name for field in dataclasses.fields(TrialRecord))]
+    assert TABLES.count("CREATE TABLE") == 4
+
+
+def test_E8_what_was_kept_is_found_by_another_session(store: RunStore) -> None:
+    plan = make_plan()
+    run = store.create(plan, ["o200k_base"] * 3)
+    store.add_request(run, request_record(4, 0, 0, None))
+    store.add_request(run, request_record(4, 0, 1))
+    store.add_trial(run, trial_record(2))
+    store.close()
+
+    with RunStore(store.path, must_exist=True) as again:
+        row = again.get(run)
+        assert (row.plan, row.status, row.finished) == (plan, "running", 1)
+        assert list(again.done(run, plan.size)) == [2]
+        assert again.unfinished(run) == {4}
+        assert again.find_earlier(run, 4) == {0: Earlier(2, 0.002, REPLY)}
+        assert again.spent(run) == (2, 0.002)
+
+
+def test_E8_errors_are_run_again_only_when_asked_for(store: RunStore) -> None:
+    run = store.create(make_plan(), ["t"] * 3)
+    store.add_trial(run, trial_record(0))
+    store.add_trial(run, trial_record(1, "error", reason="timeout: none came"))
+    store.add_request(run, request_record(1, 0, 0, None))
+    assert list(store.done(run, 30)) == [0, 1]
+    assert store.find_common_error(run) == "timeout: none came"
+    assert store.forget_errors(run) == 1
+    assert list(store.done(run, 30)) == [0]
+    assert store.find_earlier(run, 1)[0].attempts == 1, "what a retried trial cost before stays counted"
+
+
+def test_runs_are_found_by_id_beginning_and_as_the_latest(store: RunStore) -> None:
+    first = store.create(make_plan(), ["t"] * 3)
+    store.connection.execute("UPDATE runs SET created = '2001-01-01', run = '20010101-000000-aaaa'")
+    second = store.create(make_plan(), ["t"] * 3)
+    assert first != second
+    assert store.get("latest").run == store.get(second).run == store.get(second[:-1]).run == second
+    assert store.get("2001").run == "20010101-000000-aaaa"
+    assert [row.run for row in store.runs()] == [second, "20010101-000000-aaaa"]
+    with pytest.raises(ToolbeltError, match="2 runs begin with '20'"):
+        store.get("20")
+    with pytest.raises(NotFoundError, match="20010101-000000-aaaa"):
+        store.get("20010101-000000-aaab")
+
+
+def test_one_process_at_a_time_works_on_a_run(store: RunStore) -> None:
+    run = store.create(make_plan(), ["t"] * 3)
+    held = (
+        "import sys; from pathlib import Path; from toolbelt.evals.running.store import RunStore\n"
+        f"with RunStore(Path({str(store.path)!r})).locks.claim({run!r}): print('held', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen([sys.executable, "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        assert store.locks.is_held(run)
+        with pytest.raises(ToolbeltError, match="another process"), store.locks.claim(run):
+            pass
+    finally:
+        other.kill()  # which is what lets go of it
+        other.communicate()
+    assert not store.locks.is_held(run)
+    with store.locks.claim(run):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(b"this is a text" * 100, "no file of runs", id="another-kind-of-file"),
+        pytest.param(b"SQLite format 3\0" + b"\xff" * 4096, "no file of runs", id="a-damaged-file"),
+    ],
+)
+def test_what_is_no_store_is_refused_and_left_as_it_is(content: bytes, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    path.write_bytes(content)
+    with pytest.raises(ToolbeltError, match=says):
+        RunStore(path)
+    assert path.read_bytes() == content
+
+
+def test_a_store_of_another_version_is_refused(store: RunStore) -> None:
+    store.connection.execute("PRAGMA user_version=99")
+    store.close()
+    with pytest.raises(ToolbeltError, match="version 99"):
+        RunStore(store.path)
+
+
+def test_a_store_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="toolbelt eval run"):
+        RunStore(tmp_path / "none.db", must_exist=True)
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_E9_a_disk_that_refuses_is_infrastructure(store: RunStore) -> None:
+    run = store.create(make_plan(), ["t"] * 3)
+    pages = store.connection.execute("PRAGMA page_count").fetchone()[0]
+    store.connection.execute(f"PRAGMA max_page_count={pages + 2}")  # what a full disk looks like to SQLite
+
+    def fill() -> None:
+        for number in range(10_000):
+            store.add_request(run, request_record(number))
+
+    with pytest.raises(StorageError, match="full") as refused:
+        fill()
+    assert refused.value.exit_code == 3
+    kept = store.connection.execute("SELECT count(*) FROM requests").fetchone()[0]
+    assert kept > 10, "what was kept before is safe"
+
+
+def test_E8_the_log_is_a_write_ahead_one(store: RunStore) -> None:
+    assert store.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    reader = sqlite3.connect(store.path)
+    run = store.create(make_plan(), ["t"] * 3)
+    assert reader.execute("SELECT run FROM runs").fetchall() == [(run,)], "each write is seen at once by others"
+    reader.close()
