@@ -182,7 +182,8 @@ class Asker:
     def _wait(self, state: RetryCallState) -> float:
         failed = state.outcome.exception() if state.outcome is not None else None
         asked_for = failed.retry_after_seconds if isinstance(failed, ModelError) else None
-        own = min(self.policy.max_wait_seconds, self.policy.base_seconds * 2 ** (state.attempt_number - 1))
+        doubled = self.policy.base_seconds * 2.0 ** (state.attempt_number - 1)
+        own = min(self.policy.max_wait_seconds, doubled)
         if asked_for is None:
             seconds = own * self.chance.uniform(0.5, 1.0)
         else:

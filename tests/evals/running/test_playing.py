@@ -1,0 +1,151 @@
+"""One trial from the first request to its score (rules E3, E4 and E6)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_player
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.models.model import Failure, ModelError
+from toolbelt.evals.running.asking import Earlier, Unanswered
+from toolbelt.evals.running.plan import Trial
+from toolbelt.evals.running.records import RequestRecord, TrialRecord
+from toolbelt.evals.scoring.outcome import Ending, Outcome
+
+READ, LIST, PING = "files/read", "files/list", "net/ping"
+READ_IT = ("read", {"path": "a.txt"})
+TRIAL = Trial(7, 0, 0, 0)
+
+
+def play(
+    behaviour: Behaviour,
+    case: Case,
+    toolset: str = "full",
+    *,
+    kept: list[RequestRecord] | None = None,
+    earlier: Mapping[int, Earlier] | None = None,
+    request_limit: int = 10,
+) -> tuple[TrialRecord, Agent]:
+    agent = Agent(behaviour)
+    player = make_player(agent, toolset, kept, request_limit)
+    return asyncio.run(player.play(TRIAL, case, earlier)), agent
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "case", "requests", "ending"),
+    [
+        pytest.param(in_turn(calls(READ_IT)), make_case(READ), 1, Ending.STEPS, id="one-step-and-no-more-is-asked"),
+        pytest.param(
+            in_turn(calls(READ_IT, "ping")),
+            make_case(READ, PING),
+            2,
+            Ending.NO_CALL,
+            id="both-in-parallel-then-it-stops",
+        ),
+        pytest.param(
+            in_turn(calls(READ_IT), calls("ping")), make_case(READ, PING), 2, Ending.STEPS, id="one-after-the-other"
+        ),
+        pytest.param(in_turn(), make_case(), 1, Ending.NO_CALL, id="nothing-was-right"),
+    ],
+)
+def test_E3_calls_one_after_the_other_score_as_in_parallel(
+    behaviour: Behaviour, case: Case, requests: int, ending: Ending
+) -> None:
+    record, agent = play(behaviour, case)
+    assert (record.outcome, record.requests, record.ending) == (Outcome.CORRECT, requests, ending)
+    assert len(agent.requests) == requests
+
+
+def test_E3_requests_with_meta_tools_alone_count_only_towards_the_limit() -> None:
+    browse_and_load = in_turn(calls("browse_tools"), calls(("load_tools", {"category": "files"})), calls(READ_IT))
+    record, agent = play(browse_and_load, make_case(READ), "tiered")
+    assert (record.outcome, record.requests, record.selections) == (Outcome.CORRECT, 3, 1)
+    assert [len(request.offer.tools) for request in agent.requests] == [2, 2, 4]
+    limited, _ = play(browse_and_load, make_case(READ), "tiered", request_limit=2)
+    assert (limited.outcome, limited.ending) == (Outcome.GAVE_UP, Ending.REQUEST_LIMIT)
+
+
+def test_E3_a_selection_is_answered_with_the_cases_results_and_nothing_is_run() -> None:
+    case = make_case(READ, READ, PING, results={READ: ("first", "second")})
+    _, agent = play(in_turn(calls(READ_IT), calls(READ_IT), calls("ping")), case)
+    answers = [message["content"] for message in agent.requests[-1].messages if message["role"] == "tool"]
+    assert answers == ["first", "second"]
+    _, agent = play(in_turn(calls("ping"), calls("nothing_like_it")), make_case(PING, PING, PING))
+    answers = [json.loads(message["content"]) for message in agent.requests[-1].messages if message["role"] == "tool"]
+    assert answers[0] == {"status": "ok"}
+    assert "nothing_like_it" in answers[1]["error"]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "toolset", "outcome"),
+    [
+        pytest.param(in_turn(calls("rm_rf")), "full", Outcome.HALLUCINATED_TOOL, id="in-no-catalog"),
+        pytest.param(in_turn(calls(READ_IT)), "tiered", Outcome.UNOFFERED_TOOL, id="known-but-not-loaded"),
+        pytest.param(in_turn(calls("ping")), "full", Outcome.WRONG_TOOL, id="another"),
+        pytest.param(in_turn(), "full", Outcome.MISSING_CALL, id="none"),
+        pytest.param(in_turn(calls(READ_IT, "list")), "full", Outcome.EXTRA_CALL, id="one-too-many"),
+        pytest.param(in_turn(calls("read")), "full", Outcome.INVALID_ARGUMENTS, id="against-the-schema"),
+        pytest.param(in_turn(ModelError(Failure.UNAVAILABLE, "503")), "full", Outcome.ERROR, id="provider-is-down"),
+        pytest.param(
+            in_turn(ModelError(Failure.CONTEXT_OVERFLOW, "8k")), "full", Outcome.CONTEXT_OVERFLOW, id="too-long"
+        ),
+        pytest.param(in_turn(ModelError(Failure.REFUSED, "no")), "full", Outcome.REFUSED, id="would-not"),
+        pytest.param(in_turn(ModelError(Failure.BAD_REQUEST, "?")), "full", Outcome.ERROR, id="not-understood"),
+    ],
+)
+def test_E4_what_became_of_it(behaviour: Behaviour, toolset: str, outcome: Outcome) -> None:
+    record, _ = play(behaviour, make_case(READ), toolset)
+    assert record.outcome == outcome
+    assert record.would_dispatch == (outcome is Outcome.UNOFFERED_TOOL)
+
+
+def test_E4_a_wrong_key_is_no_outcome_of_a_trial() -> None:
+    with pytest.raises(Unanswered, match="authentication"):
+        play(in_turn(ModelError(Failure.AUTHENTICATION, "401")), make_case(READ))
+
+
+def test_E5_covered_is_what_could_be_and_surfaced_what_was_offered() -> None:
+    tiered, _ = play(in_turn(), make_case(READ), "tiered")
+    assert (tiered.covered, tiered.surfaced) == (True, False)
+    loaded, _ = play(in_turn(calls(("load_tools", {"category": "files"}))), make_case(READ), "tiered")
+    assert (loaded.covered, loaded.surfaced) == (True, True)
+
+
+def test_E6_every_request_is_counted_and_priced() -> None:
+    kept: list[RequestRecord] = []
+    answers: list[Reply | ModelError] = [ModelError(Failure.RATE_LIMIT, "wait"), calls(READ_IT), calls("ping")]
+    flaky = iter(answers)
+    record, agent = play(lambda _: next(flaky), make_case(READ, PING), kept=kept)
+    tokens = agent.requests[0].offer.tokens
+    assert (record.requests, record.retries) == (2, 1)
+    assert (record.definition_tokens, record.definition_tokens_total) == (tokens, 2 * tokens)
+    assert (record.prompt_tokens, record.completion_tokens) == (20, 4)
+    assert (record.cached_read_tokens, record.cached_write_tokens) == (8, None)
+    assert record.cost_usd == 24.0
+    assert record.latency_seconds == 1.0
+    assert [(one.request, one.attempt, one.failure) for one in kept] == [
+        (0, 0, Failure.RATE_LIMIT),
+        (0, 1, None),
+        (1, 0, None),
+    ]
+    assert record.own_prompt_tokens is not None
+    assert record.own_prompt_tokens > 2 * tokens
+
+
+def test_E6_what_a_provider_does_not_report_is_unknown_and_not_zero() -> None:
+    record, _ = play(in_turn(Reply("no", usage=Usage())), make_case(READ))
+    assert (record.prompt_tokens, record.cached_read_tokens) == (None, None)
+
+
+def test_E8_a_trial_is_taken_up_where_it_stood() -> None:
+    unbroken, _ = play(in_turn(calls(READ_IT), calls("ping")), make_case(READ, PING))
+    earlier = {0: Earlier(3, 100.0, calls(READ_IT)), 1: Earlier(1, 5.0, None)}
+    record, agent = play(in_turn(calls(READ_IT), calls("ping")), make_case(READ, PING), earlier=earlier)
+    assert len(agent.requests) == 1, "what was answered is not asked again"
+    assert (record.outcome, record.requests) == (unbroken.outcome, unbroken.requests)
+    assert (record.retries, record.cost_usd) == (2 + 1, 100.0 + 5.0 + 12.0)

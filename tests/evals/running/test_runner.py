@@ -1,0 +1,211 @@
+"""Running a plan (rules E8 and E9)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_player
+from tests.evals.running.test_plan import make_plan
+from toolbelt.errors import StorageError
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.model import Failure, ModelError, Request
+from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.plan import Arm, Plan
+from toolbelt.evals.running.records import RequestRecord, TrialRecord
+from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
+from toolbelt.evals.running.store import RunStore
+
+FINE = in_turn(calls(("read", {"path": "a"})))
+
+
+class Cases:
+    """As many as are asked for, all alike."""
+
+    def __init__(self, *tools: str) -> None:
+        self.tools = tools
+
+    def case(self, index: int) -> Case:
+        return make_case(*self.tools, id=f"case-{index}")
+
+
+class Tally:
+    """Counts what it is told of, and ends the run after so many."""
+
+    def __init__(self, store: RunStore, end_after: int | None = None) -> None:
+        self.store = store
+        self.end_after = end_after
+        self.records: list[TrialRecord] = []
+
+    def finished(self, record: TrialRecord) -> None:
+        kept = self.store.connection.execute("SELECT count(*) FROM trials WHERE trial = ?", (record.trial,))
+        assert kept.fetchone() == (1,), "a trial is kept before it is told of"
+        self.records.append(record)
+        if self.end_after is not None and len(self.records) >= self.end_after:
+            raise KeyboardInterrupt
+
+
+class Session:
+    """A session of a run, on a file that several may share."""
+
+    def __init__(
+        self,
+        path: Path,
+        plan: Plan,
+        agents: list[Agent],
+        run: str | None = None,
+        tools: tuple[str, ...] = ("files/read",),
+    ) -> None:
+        self.cases = Cases(*tools)
+        self.store = RunStore(path)
+        self.plan = plan
+        self.run = run or self.store.create(plan, ["estimate"] * len(plan.arms))
+        self.agents = agents
+        self.budget = Budget()
+
+    def work(self, end_after: int | None = None, concurrency: int = 4) -> tuple[RunEnd, Runner]:
+        self.watcher = Tally(self.store, end_after)
+        players = []
+        for agent in self.agents:
+            player = make_player(agent, budget=self.budget)
+            players.append(replace(player, asker=replace(player.asker, keep=self.keep)))
+        runner = Runner(self.plan, self.run, self.store, self.cases, players, self.watcher, concurrency)
+        return run_to_end(runner), runner
+
+    def keep(self, record: RequestRecord) -> None:
+        self.store.add_request(self.run, record)
+
+    def rows(self) -> dict[int, tuple[str, int]]:
+        return {
+            trial: (outcome, requests)
+            for trial, outcome, requests in self.store.connection.execute(
+                "SELECT trial, outcome, requests FROM trials WHERE run = ?", (self.run,)
+            )
+        }
+
+
+def plan_for(*models: str, cases: int = 6, epochs: int = 1) -> Plan:
+    return replace(make_plan(cases=cases, epochs=epochs), arms=tuple(Arm(model, "full") for model in models))
+
+
+def test_E8_every_trial_is_run_and_told_of_once(tmp_path: Path) -> None:
+    session = Session(tmp_path / "runs.db", plan_for("a", "b", epochs=2), [Agent(FINE, "a"), Agent(FINE, "b")])
+    end, _ = session.work()
+    assert end is RunEnd.FINISHED
+    assert sorted(record.trial for record in session.watcher.records) == list(range(24))
+    assert session.store.get(session.run).status == "finished"
+    assert [agent.closed for agent in session.agents] == [1, 1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(interruptions=st.lists(st.integers(1, 12), max_size=4), concurrency=st.integers(1, 6))
+def test_E8_interrupt_and_resume_equals_an_unbroken_run(
+    interruptions: list[int], concurrency: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    plan = plan_for("a", "b", cases=5)
+    flaky = [in_turn(calls("list"), calls(("read", {"path": "a"}))), FINE]
+    unbroken = Session(tmp_path_factory.mktemp("one") / "runs.db", plan, [Agent(one) for one in flaky])
+    unbroken.work()
+
+    path = tmp_path_factory.mktemp("two") / "runs.db"
+    run, asked = None, 0
+    for end_after in [*interruptions, None]:
+        agents = [Agent(one) for one in flaky]
+        session = Session(path, plan, agents, run)
+        run = session.run
+        try:
+            session.work(end_after, concurrency)
+        except KeyboardInterrupt:
+            assert session.store.get(run).status == "interrupted"
+        asked += sum(len(agent.requests) for agent in agents)
+        session.store.close()
+    session = Session(path, plan, [], run)
+    assert session.rows() == unbroken.rows()
+    assert asked == sum(requests for _, requests in unbroken.rows().values()), "nothing answered is asked again"
+
+
+def test_E8_what_was_answered_before_a_kill_is_not_asked_again(tmp_path: Path) -> None:
+    def once_then_die(request: Request) -> Reply | ModelError:
+        if any(message["role"] == "assistant" for message in request.messages):
+            raise RuntimeError("killed")
+        return calls("list")
+
+    plan = plan_for("a", cases=1)
+    tools = ("files/list", "files/read")
+    session = Session(tmp_path / "runs.db", plan, [Agent(once_then_die)], tools=tools)
+    with pytest.raises(RuntimeError, match="killed"):
+        session.work()
+    assert session.store.unfinished(session.run) == {0}
+    agent = Agent(in_turn(calls("ping"), calls(("read", {"path": "a"}))))
+    again = Session(tmp_path / "runs.db", plan, [agent], session.run, tools)
+    again.work()
+    assert len(agent.requests) == 1
+    assert again.rows() == {0: ("correct", 2)}
+
+
+def test_E9_a_cap_ends_the_run_and_says_so(tmp_path: Path) -> None:
+    session = Session(tmp_path / "runs.db", plan_for("a", "b"), [Agent(FINE), Agent(FINE)])
+    session.budget = Budget(max_requests=5)
+    end, runner = session.work()
+    assert (end, runner.reasons) == (RunEnd.INCOMPLETE, ["the cap of 5 requests is reached"])
+    assert sum(len(agent.requests) for agent in session.agents) == 5 == len(session.rows())
+    row = session.store.get(session.run)
+    assert (row.status, row.reason) == ("incomplete", "the cap of 5 requests is reached")
+
+
+def test_E9_a_model_that_cannot_be_asked_is_left_and_the_others_go_on(tmp_path: Path) -> None:
+    bad = Agent(lambda _: ModelError(Failure.AUTHENTICATION, "wrong key"), "bad")
+    good = Agent(FINE, "good")
+    session = Session(tmp_path / "runs.db", plan_for("bad", "good", cases=50), [bad, good])
+    end, runner = session.work()
+    assert (end, runner.reasons) == (RunEnd.INCOMPLETE, ["bad: authentication: wrong key"])
+    assert Counter(outcome for outcome, _ in session.rows().values()) == {"correct": 50}
+    assert len(bad.requests) <= 4, "at most those under way"
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [lambda _: ModelError(Failure.UNAVAILABLE, "503"), lambda _: ModelError(Failure.TIMEOUT, "none came")],
+    ids=["down", "too-late"],
+)
+def test_E4_an_infrastructure_failure_is_never_a_wrong_answer(behaviour: Behaviour, tmp_path: Path) -> None:
+    session = Session(tmp_path / "runs.db", plan_for("a"), [Agent(behaviour)])
+    session.work()
+    assert {outcome for outcome, _ in session.rows().values()} == {"error"}
+
+
+def test_a_disk_that_refuses_ends_the_run_with_what_was_kept(tmp_path: Path) -> None:
+    session = Session(tmp_path / "runs.db", plan_for("a", cases=5000), [Agent(FINE)])
+    pages = session.store.connection.execute("PRAGMA page_count").fetchone()[0]
+    session.store.connection.execute(f"PRAGMA max_page_count={pages + 20}")
+    with pytest.raises(StorageError, match="full"):
+        session.work()
+    kept = len(session.rows())
+    assert kept > 0
+    session.store.close()
+    again = Session(tmp_path / "runs.db", session.plan, [Agent(FINE)], session.run)
+    assert len(again.rows()) == kept
+
+
+def test_local_work_lets_others_have_a_turn(tmp_path: Path) -> None:
+    session = Session(tmp_path / "runs.db", plan_for("a", cases=200), [Agent(FINE)])
+
+    async def both() -> int:
+        turns = 0
+        player = make_player(session.agents[0])
+        player = replace(player, asker=replace(player.asker, keep=session.keep))
+        runner = Runner(session.plan, session.run, session.store, session.cases, [player], Tally(session.store), 1)
+        work = asyncio.create_task(runner.work())
+        while not work.done():
+            turns += 1
+            await asyncio.sleep(0)
+        return turns
+
+    assert asyncio.run(both()) > 100
