@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+TOOLSETS ?= full,loadout,loadout:*,tiered,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
 .PHONY: help install eval test lint types unit bench format lock build clean
@@ -13,8 +14,8 @@ help:  ## Say what there is to make
 
 install: $(READY)  ## Set up .venv with everything pinned
 
-eval: $(READY)  ## The main job: inspect a loadout of the shipped catalog
-	@$(BIN)/toolbelt loadout inspect developer
+eval: $(READY)  ## The main job: the shipped cases over every kind of toolset, as a table and pictures in reports/
+	@$(BIN)/toolbelt eval run --toolset '$(TOOLSETS)' --report
 
 test: lint types unit  ## Lint, types and tests
 

@@ -23,6 +23,7 @@ FLOORS: dict[str, int] = {
     "toolbelt.documents": 0,
     "toolbelt.catalog": 1,
     "toolbelt.loadouts": 2,
+    "toolbelt.tiers": 2,
     "toolbelt.importers": 3,
     "toolbelt.stores": 3,
     "toolbelt.gateway": 3,
@@ -33,7 +34,12 @@ FLOORS: dict[str, int] = {
     "toolbelt.__main__": 5,
     "toolbelt": 5,  # the front door may know everything; below it, nobody goes through the front door
 }
-ONE_WAY_IN = {"tiktoken": "toolbelt.gateway.tokenizers", "litellm": None, "pandas": None, "matplotlib": None}
+ONE_WAY_IN = {
+    "tiktoken": "toolbelt.gateway.tokenizers",
+    "litellm": "toolbelt.evals.models.hosted_client",
+    "pandas": "toolbelt.evals.report.frames",
+    "matplotlib": "toolbelt.evals.report.canvas",
+}
 """Heavy packages and the one module that may import each; `None` for none so far."""
 MAX_LINES = 400
 

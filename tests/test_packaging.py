@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,8 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (ROOT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_bytes((ROOT / name).read_bytes())
+        elif (ROOT / name).is_symlink():  # toolbelt/evals, which leads to evals/
+            (source / name).symlink_to((ROOT / name).readlink())
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -55,6 +58,8 @@ def test_wheel_and_source_hold_the_datasets_and_the_licence(distributions: Path)
     for name in ("assistant", "tiered"):
         assert f"toolbelt/_datasets/{name}/catalog.json" in in_wheel
         assert any(member.endswith(f"/datasets/{name}/catalog.json") for member in in_source)
+    assert "toolbelt/_datasets/assistant/cases.jsonl" in in_wheel
+    assert "toolbelt/evals/cli/eval.py" in in_wheel
     assert "toolbelt/py.typed" in in_wheel
     assert any(member.endswith("licenses/LICENSE") for member in in_wheel)
 
@@ -75,6 +80,8 @@ def test_an_installed_wheel_works_outside_of_the_repository(distributions: Path,
 
     assert Path(run("-c", "import toolbelt; print(toolbelt.__file__)").strip()).is_relative_to(site)
     assert "active 94 tools" in run("-m", "toolbelt", "loadout", "inspect", "developer")
+    ran = json.loads(run("-m", "toolbelt", "eval", "run", "--limit", "5", "--toolset", "full,tiered", "--json"))
+    assert (ran["scored"], ran["planned"]) == (10, 10)
     listed = run("-m", "toolbelt", "catalog", "list", "--shipped")
     assert "assistant" in listed
     assert "tiered" in listed
@@ -82,7 +89,9 @@ def test_an_installed_wheel_works_outside_of_the_repository(distributions: Path,
 
 def test_every_package_and_dataset_is_listed() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    code = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "toolbelt").rglob("__init__.py")}
+    inside = [path.parent.relative_to(ROOT) for path in (ROOT / "toolbelt").rglob("__init__.py")]
+    beside = [Path("toolbelt") / path.parent.relative_to(ROOT) for path in (ROOT / "evals").rglob("__init__.py")]
+    code = {".".join(path.parts) for path in (*inside, *beside)}
     data = {f"toolbelt._datasets.{path.parent.name}" for path in (ROOT / "datasets").glob("*/catalog.json")}
     assert set(settings["packages"]) == code | data | {"toolbelt._datasets"}
     assert data | {"toolbelt"} == set(settings["package-data"])

@@ -70,6 +70,7 @@ class Plan:
         catalog: As it can be opened from anywhere; `None` where it is the dataset's own.
         catalog_name: For people.
         surroundings: A digest of the catalog and the loadouts, which must not change while a run is under way.
+        chosen: A digest of which cases are asked, in which order.
         config: Absolute path of the `toolbelt.yaml` used; `None` if there is none.
         arms: In the order asked for.
         cases: How many are asked, after filtering.
@@ -87,6 +88,7 @@ class Plan:
     digest: str
     catalog_name: str
     surroundings: str
+    chosen: str
     arms: tuple[Arm, ...]
     cases: int
     catalog: str | None = None
@@ -158,6 +160,7 @@ class Plan:
             digest=dataset["digest"],
             catalog_name=data["catalog"],
             surroundings=data["surroundings"],
+            chosen=data["chosen"],
             arms=tuple(Arm(**arm) for arm in data["arms"]),
             cases=data["cases"],
             catalog=data["catalog_reference"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +18,10 @@ from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.playing import ArmPlayer
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.scoring.outcome import Outcome
+
+ERRORS_IN_A_ROW = 20
+"""Trials of a model that may end with an error one after the other before it is left; more with more concurrency."""
 
 
 class RunEnd(StrEnum):
@@ -67,6 +72,7 @@ class Runner:
     max_concurrency: int = 8
     reasons: list[str] = field(default_factory=list)
     _given_up: set[str] = field(default_factory=set)
+    _errors: Counter[str] = field(default_factory=Counter)
     _is_capped: bool = False
 
     async def work(self) -> RunEnd:
@@ -111,8 +117,20 @@ class Runner:
                 self._say(f"{model}: {unanswered}")
                 continue
             self.store.add_trial(self.run, record)
+            self._mind_errors(record)
             self.watcher.finished(record)
             await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
+
+    def _mind_errors(self, record: TrialRecord) -> None:
+        """Leave a model that only fails: a server that is down would otherwise be waited for in every trial."""
+        model = self.plan.arms[record.arm].model
+        if record.outcome != Outcome.ERROR:
+            self._errors[model] = 0
+            return
+        self._errors[model] += 1
+        if self._errors[model] == max(ERRORS_IN_A_ROW, 2 * self.max_concurrency):
+            self._given_up.add(model)
+            self._say(f"{model}: {self._errors[model]} trials in a row failed, the last by {record.reason}")
 
     def _say(self, reason: str) -> None:
         if reason not in self.reasons:

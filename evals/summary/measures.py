@@ -78,6 +78,7 @@ class ArmSummary:
         latency_seconds: Median over requests.
         latency_p95_seconds: 95th percentile.
         outcomes: Trials by outcome, in the order of `Outcome`, those at 0 left out.
+        tools_offered: Tools at the first request, over the trials where that was answered; mean.
     """
 
     model: str
@@ -112,6 +113,7 @@ class ArmSummary:
     latency_seconds: float | None = None
     latency_p95_seconds: float | None = None
     outcomes: Mapping[str, int] = field(default_factory=dict)
+    tools_offered: float | None = None
 
     @property
     def label(self) -> str:

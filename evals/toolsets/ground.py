@@ -10,7 +10,7 @@ from toolbelt.evals.offers import Shelf
 from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
 
 ShelfMaker = Callable[[Mapping[str, Tool]], Shelf]
-"""Gives the shelf that holds the catalog and these further tools, by the wire name each must have; kept by the maker."""
+"""Gives the shelf that holds the catalog and further tools, by the wire name each must have; kept by the maker."""
 
 
 @dataclass(frozen=True, eq=False)

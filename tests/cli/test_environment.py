@@ -104,3 +104,35 @@ def test_only_our_own_settings_are_taken_and_none_is_replaced(tmp_path: Path) ->
     environment = {"TOOLBELT_A": "kept"}
     read_dotenv(environment, str(tmp_path))
     assert environment == {"TOOLBELT_A": "kept", "TOOLBELT_B": "2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        ("OPENAI_API_KEY", True),
+        ("ANTHROPIC_AUTH_TOKEN", True),
+        ("AWS_SECRET_ACCESS_KEY", True),
+        ("AZURE_API_BASE", True),
+        ("HF_TOKEN", True),
+        ("OPENAI_BASE_URL", False),
+        ("ANTHROPIC_API_BASE", False),
+        ("HTTPS_PROXY", False),
+        ("PATH", False),
+        ("DATABASE_URL", False),
+        ("GITHUB_TOKEN", False),
+    ],
+)
+def test_C_keys_of_providers_are_taken_from_the_dotenv_and_nothing_unrelated(
+    tmp_path: Path, name: str, taken: bool
+) -> None:
+    (tmp_path / ".env").write_text(f"{name}=from-the-file\n")
+    environment: dict[str, str] = {}
+    read_dotenv(environment, str(tmp_path))
+    assert environment == ({name: "from-the-file"} if taken else {})
+
+
+def test_C_a_key_of_the_environment_wins_over_the_dotenv(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=file\n")
+    environment = {"OPENAI_API_KEY": "environment"}
+    read_dotenv(environment, str(tmp_path))
+    assert environment == {"OPENAI_API_KEY": "environment"}

@@ -13,6 +13,8 @@ from toolbelt.cli.groups import LazyGroup, examples
     entries={
         "loadout": ("toolbelt.cli.loadout:loadout", "Which tools an agent sees, why, and what they cost."),
         "catalog": ("toolbelt.cli.catalog:catalog", "The tools there are: list, import, lint."),
+        "eval": ("toolbelt.evals.cli.eval:evaluate", "Run the same cases over several toolsets and models."),
+        "dataset": ("toolbelt.evals.cli.dataset:dataset", "Cases to try toolsets on: list, show, lint."),
         "config": ("toolbelt.cli.config:config", "toolbelt.yaml: where it is, its JSON Schema."),
     },
     invoke_without_command=True,

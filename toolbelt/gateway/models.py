@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,35 +43,53 @@ class ModelTable:
         Args:
             model: A litellm name, with its provider before a slash or, for the well-known ones, without.
         """
+        name = self.find_name(model)
+        return None if name is None else self._windows[name]
+
+    def find_name(self, model: str) -> str | None:
+        """What the table calls `model`; `None` if it does not know it."""
         for spelling in (model, model.lower()):
             if spelling in self._windows:
-                return self._windows[spelling]
+                return spelling
             provider, slash, bare = spelling.partition("/")
             # The table has many models without their provider, but says whose they are.
             if slash and bare in self._windows and self._is_of(bare, provider):
-                return self._windows[bare]
+                return bare
         return None
 
     def find_similar(self, model: str) -> tuple[str, ...]:
         """Names that are known and much like `model`."""
         return nearest(model, self._windows)
 
-    @cached_property
-    def _windows(self) -> Mapping[str, int | None]:
+    def extract(
+        self, file_name: str, key: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
+    ) -> Mapping[str, Any]:
+        """What `make` takes from each entry of the table, by model.
+
+        Args:
+            file_name: Of the extract in the cache folder; a name for each `make`.
+            key: Under which the file has it.
+            make: Turns an entry, which may be anything, into a plain value of JSON.
+            is_sound: Whether a value read back is one that `make` may have made.
+        """
         if self._path is None:
             return {}
         try:
             status = self._path.stat()
         except OSError:
-            return {}  # then every window is unknown, and said to be
+            return {}  # then everything is unknown, and said to be
         stamp: Stamp = [str(self._path), status.st_size, status.st_mtime_ns]
-        kept = self._read_extract(stamp)
+        kept = self._read_extract(file_name, key, stamp, is_sound)
         if kept is not None:
             return kept
-        windows = {name: _window(entry) for name, entry in self._table.items() if name != "sample_spec"}
-        if windows:
-            self._write_extract(stamp, windows)
-        return windows
+        values = {name: make(entry) for name, entry in self._table.items() if name != "sample_spec"}
+        if values:
+            self._write_extract(file_name, {"of": stamp, key: values})
+        return values
+
+    @cached_property
+    def _windows(self) -> Mapping[str, int | None]:
+        return self.extract(_FILE_NAME, "windows", _window, _is_window)
 
     @cached_property
     def _path(self) -> Path | None:
@@ -92,23 +110,28 @@ class ModelTable:
         # `bedrock/` is also how `bedrock_converse` models are called, `vertex_ai/` those of `vertex_ai-…`.
         return isinstance(theirs, str) and (theirs == provider or theirs.startswith((f"{provider}_", f"{provider}-")))
 
-    def _read_extract(self, stamp: Stamp) -> Mapping[str, int | None] | None:
+    def _read_extract(
+        self, file_name: str, key: str, stamp: Stamp, is_sound: Callable[[Any], bool]
+    ) -> Mapping[str, Any] | None:
         if self.cache is None:
             return None
         try:
-            extract = json.loads((self.cache / _FILE_NAME).read_text(encoding="utf-8"))
-            windows = dict(extract["windows"])
-            sound = all(window is None or (type(window) is int and window > 0) for window in windows.values())
-            return windows if sound and extract["of"] == stamp else None
+            extract = json.loads((self.cache / file_name).read_text(encoding="utf-8"))
+            values = dict(extract[key])
+            return values if all(map(is_sound, values.values())) and extract["of"] == stamp else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def _write_extract(self, stamp: Stamp, windows: Mapping[str, int | None]) -> None:
+    def _write_extract(self, file_name: str, extract: Mapping[str, Any]) -> None:
         if self.cache is None:
             return
         with contextlib.suppress(OSError, ToolbeltError):
             self.cache.mkdir(parents=True, exist_ok=True)
-            write_text(self.cache / _FILE_NAME, json.dumps({"of": stamp, "windows": windows}))
+            write_text(self.cache / file_name, json.dumps(extract))
+
+
+def _is_window(value: object) -> bool:
+    return value is None or (type(value) is int and value > 0)
 
 
 def _window(entry: object) -> int | None:

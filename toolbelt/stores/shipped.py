@@ -1,4 +1,4 @@
-"""The catalogs that come with toolbelt, wherever it is installed."""
+"""The catalogs and datasets that come with toolbelt, wherever it is installed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 CATALOG_FILE = "catalog.json"
+CASES_FILE = "cases.jsonl"
 DEFAULT_CATALOG = "assistant"
 
 
@@ -22,9 +23,23 @@ def shipped_catalogs() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in folder.glob(f"*/{CATALOG_FILE}")))
 
 
+def shipped_datasets() -> tuple[str, ...]:
+    """Names of the shipped catalogs that have cases."""
+    return tuple(name for name in shipped_catalogs() if find_shipped_dataset(name) is not None)
+
+
 def find_shipped_catalog(name: str) -> Path | None:
     """The file of a shipped catalog; `None` if there is none of that name."""
+    return _find(name, CATALOG_FILE)
+
+
+def find_shipped_dataset(name: str) -> Path | None:
+    """The cases of a shipped dataset; `None` if there is none of that name."""
+    return _find(name, CASES_FILE)
+
+
+def _find(name: str, file: str) -> Path | None:
     if not name.isidentifier():
         return None
-    path = datasets_folder() / name / CATALOG_FILE
+    path = datasets_folder() / name / file
     return path if os.path.isfile(path) else None  # noqa: PTH113  a name too long for the system is not there

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import signal
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -48,8 +50,8 @@ class Tally:
         kept = self.store.connection.execute("SELECT count(*) FROM trials WHERE trial = ?", (record.trial,))
         assert kept.fetchone() == (1,), "a trial is kept before it is told of"
         self.records.append(record)
-        if self.end_after is not None and len(self.records) >= self.end_after:
-            raise KeyboardInterrupt
+        if self.end_after == len(self.records):
+            signal.raise_signal(signal.SIGINT)  # what Ctrl-C does
 
 
 class Session:
@@ -168,6 +170,24 @@ def test_E9_a_model_that_cannot_be_asked_is_left_and_the_others_go_on(tmp_path: 
     assert (end, runner.reasons) == (RunEnd.INCOMPLETE, ["bad: authentication: wrong key"])
     assert Counter(outcome for outcome, _ in session.rows().values()) == {"correct": 50}
     assert len(bad.requests) <= 4, "at most those under way"
+
+
+def test_E9_a_server_that_is_down_is_not_waited_for_in_every_trial(tmp_path: Path) -> None:
+    down = Agent(lambda _: ModelError(Failure.UNAVAILABLE, "refused"), "down")
+    session = Session(tmp_path / "runs.db", plan_for("down", "up", cases=100), [down, Agent(FINE, "up")])
+    end, runner = session.work()
+    assert end is RunEnd.INCOMPLETE
+    assert runner.reasons == ["down: 20 trials in a row failed, the last by unavailable: refused"]
+    outcomes = Counter(outcome for outcome, _ in session.rows().values())
+    assert outcomes["correct"] == 100
+    assert 20 <= outcomes["error"] <= 20 + runner.max_concurrency
+
+
+def test_E9_failures_now_and_then_end_nothing(tmp_path: Path) -> None:
+    numbers = itertools.count()
+    flaky = Agent(lambda request: ModelError(Failure.BAD_REQUEST, "?") if next(numbers) % 3 else FINE(request), "flaky")
+    session = Session(tmp_path / "runs.db", plan_for("flaky", cases=150), [flaky])
+    assert session.work()[0] is RunEnd.FINISHED
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,194 @@
+"""Cases in the layout that public data sets are converted to: bare names as labels, arguments beside them.
+
+A line is `{"id", "query" or "messages", "expected": [names] or [] or null}` with, where the source has them,
+`expected_args` (per call), `expected_ids` (per call, the ids that its label could mean), `offered` (ids), `kind`
+and `system`. Fields that a source brings besides are left alone, but for a few that make tags.
+
+Arguments are compared as the Berkeley Function Calling Leaderboard does. There each has the list of its accepted
+values, `""` among them where it may be left out; other sources give the one value. A value `API_call_N` stands for
+what an earlier call gave back, which nothing can be held against, so that call's arguments may be more than are named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
+from toolbelt.evals.cases.names import Names, Unresolved
+from toolbelt.evals.cases.row import Parsed, Row, default_steps, shown
+
+GRADING_KEYS = frozenset({"accept", "forbidden", "allowed_extra"})
+"""Keys of toolbelt's own layout that change what is right; here they would be overlooked."""
+NOT_IN_CATALOG = "label not in the catalog"
+NOT_OFFERED = "label not among the tools offered"
+OFFER_NOT_IN_CATALOG = "offered tool not in the catalog"
+_TAG_FIELDS = ("subset", "split", "group")
+"""Fields of public sets that say which part of them a case is from."""
+_EARLIER_CALL = re.compile(r"API_call_\d+")
+
+
+class _ExcludedError(Exception):
+    """A case that cannot be asked with this catalog."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason)
+        self.reason, self.detail = reason, detail
+
+
+def adapt_case(data: object, names: Names, *, lists: bool) -> Parsed:
+    """The case of one line of the public layout, a pure function of the line and the catalog.
+
+    Args:
+        data: What the line holds, as JSON.
+        names: What labels mean.
+        lists: Whether `expected_args` has lists of accepted values, rather than the values.
+    """
+    row = _PublicRow(data if isinstance(data, dict) else {}, names, lists=lists)
+    if not isinstance(data, dict):
+        row.error("wrong-type", f"A case is an object, not {shown(data)}.")
+        return Parsed(None, tuple(row.findings))
+    try:
+        case = row.case()
+    except _ExcludedError as reason:
+        if not row.is_wrong:
+            return Parsed(None, (), reason.reason, reason.detail)
+        case = None
+    return Parsed(None if row.is_wrong else case, tuple(row.findings))
+
+
+class _PublicRow(Row):
+    def __init__(self, data: Mapping[str, Any], names: Names, *, lists: bool) -> None:
+        super().__init__(data)
+        self._names = names
+        self._lists = lists
+
+    def case(self) -> Case:
+        data = self.data
+        for key in ("id", "expected"):
+            if key not in data:
+                self.error("missing-field", f"A case needs `{key}`.")
+        for key in sorted(data.keys() & GRADING_KEYS):
+            message = f'`{key}` is of toolbelt\'s own layout, in which `expected` holds calls: {{"tool": NAME}}.'
+            self.error("mixed-layouts", message)
+        case_id = self.text("id") or ""
+        # `query` repeats what the user says last in `messages`.
+        messages = self.messages()
+        labels = None if data.get("expected") is None else self.texts("expected")
+        ids = self._per_call("expected_ids", labels)
+        arguments = self._per_call("expected_args", labels)
+        kind = self.text("kind") or ""
+        offered = self._offered()
+        calls: tuple[ExpectedCall, ...] | None = None
+        if labels is not None and not self.is_wrong:
+            tools = [self._tools(label, offered, ids, number) for number, label in enumerate(labels)]
+            calls = tuple(ExpectedCall(one, self._arguments(arguments, number)) for number, one in enumerate(tools))
+        return Case(
+            id=case_id,
+            messages=messages,
+            expected=calls,
+            role=_label(data.get("role")),
+            kind=kind,
+            tags=tuple(dict.fromkeys(self._tags())),
+            cluster=_label(data.get("cluster")) or "",
+            offered=offered,
+            steps=default_steps(() if calls is None else (calls,)),
+        )
+
+    def _per_call(self, key: str, labels: tuple[str, ...] | None) -> list[Any] | None:
+        if self.data.get(key) is None:
+            return None
+        value = self.data[key]
+        if not isinstance(value, list):
+            self.error("wrong-type", f"`{key}` must be a list, not {shown(value)}.")
+        elif len(value) != len(labels or ()):
+            self.error("wrong-length", f"`{key}` has {len(value)} entries for {len(labels or ())} calls in `expected`.")
+        else:
+            return value
+        return None
+
+    def _offered(self) -> tuple[str, ...] | None:
+        if self.data.get("offered") is None:
+            return None
+        written = self.texts("offered")
+        found = []
+        for reference in written:
+            tool_id = self._names.look_up(reference)
+            if isinstance(tool_id, Unresolved):
+                raise _ExcludedError(OFFER_NOT_IN_CATALOG, reference)
+            found.append(tool_id)
+        return tuple(dict.fromkeys(found))
+
+    def _tools(
+        self, label: str, offered: tuple[str, ...] | None, ids: list[Any] | None, number: int
+    ) -> tuple[str, ...]:
+        if ids is not None:
+            found = self._known(self.texts_of(ids[number], f"expected_ids[{number}]"))
+            if not found:
+                raise _ExcludedError(NOT_IN_CATALOG, label)
+            if offered is not None:
+                found = tuple(tool_id for tool_id in found if tool_id in offered)
+        elif offered is not None:
+            found = self._names.within(offered, label)
+        else:
+            found = tuple(self._candidates(label))
+            if not found:
+                raise _ExcludedError(NOT_IN_CATALOG, label)
+        if not found:
+            raise _ExcludedError(NOT_OFFERED, label)
+        if ids is None and len(found) > 1:
+            self.warn("ambiguous-label", f"{label!r} may be any of {', '.join(found)}; each of them counts as right.")
+        return found
+
+    def _known(self, references: tuple[str, ...]) -> tuple[str, ...]:
+        found = map(self._names.look_up, references)
+        return tuple(dict.fromkeys(tool_id for tool_id in found if isinstance(tool_id, str)))
+
+    def _candidates(self, label: str) -> Iterator[str]:
+        """The tool a label means; every one that bears it, where several do and nothing says which."""
+        found = self._names.look_up(label)
+        if isinstance(found, str):
+            yield found
+            return
+        yield from found.candidates
+
+    def _arguments(self, written: list[Any] | None, number: int) -> ExpectedArguments | None:
+        if written is None or written[number] is None:
+            return None
+        values = self.mapping(written[number], f"expected_args[{number}]")
+        accepted: dict[str, tuple[Any, ...]] = {}
+        unknowable = False
+        for name, value in values.items():
+            if not self._lists and _is_earlier_call(value):
+                unknowable = True
+            else:
+                accepted[name] = tuple(map(freeze, value)) if self._lists else (freeze(value),)
+        optional = frozenset(name for name in accepted if self._lists and "" in accepted[name])
+        return ExpectedArguments(FrozenDict(accepted), optional, not unknowable, ArgumentRules.BFCL)
+
+    def _tags(self) -> Iterator[str]:
+        tags = self.data.get("tags")
+        yield from (tag for tag in (tags if isinstance(tags, list) else ()) if _label(tag))
+        yield from (value for key in _TAG_FIELDS if (value := _label(self.data.get(key))))
+
+
+def has_only_lists(data: Mapping[str, Any]) -> bool | None:
+    """Whether every value in `expected_args` of a line is a list; `None` where there is no value."""
+    written = data.get("expected_args")
+    calls = [call for call in written if isinstance(call, dict)] if isinstance(written, list) else []
+    values = [value for call in calls for value in call.values()]
+    return all(isinstance(value, list) for value in values) if values else None
+
+
+def _is_earlier_call(value: Any) -> bool:
+    if isinstance(value, str):
+        return _EARLIER_CALL.match(value) is not None
+    if isinstance(value, list | dict):
+        return any(map(_is_earlier_call, value.values() if isinstance(value, dict) else value))
+    return False
+
+
+def _label(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None

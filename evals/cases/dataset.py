@@ -1,0 +1,310 @@
+"""A dataset: cases over a catalog, opened by whatever a user calls it and read one at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.catalog.reader import CatalogFile
+from toolbelt.errors import InvalidFileError, NotFoundError, nearest
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.cases.index import CaseIndex, Exclusion, find_layout, id_digest, index_cases
+from toolbelt.evals.cases.lines import line_digest, open_lines
+from toolbelt.evals.cases.loadouts import LOADOUTS_FILE, with_loadouts
+from toolbelt.evals.cases.names import CatalogNames
+from toolbelt.findings import Finding, Severity
+from toolbelt.stores.catalogs import open_catalog
+from toolbelt.stores.files import shown_path
+from toolbelt.stores.shipped import CASES_FILE, find_shipped_dataset, shipped_datasets
+
+CATALOG_FILES = ("catalog.json", "catalog.jsonl", "catalog.yaml")
+_MOST_ALIKE = 2000
+_KEPT_CASES = 64
+"""Cases kept after reading, so that the trials of one case, of all arms, read it once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the cases of a dataset are.
+
+    Attributes:
+        name: For people.
+        reference: As it can be opened from anywhere.
+        source: The file of cases, as the user wrote it.
+        catalog: What `open_catalog` finds the catalog by; `None` where there is none.
+    """
+
+    name: str
+    reference: str
+    source: str
+    catalog: str | None
+
+
+class Dataset:
+    """Cases over a catalog.
+
+    Cases are not held: each is read from the file when it is asked for, and refused if its line has changed.
+
+    Attributes:
+        name: For people.
+        reference: As it can be opened from anywhere: a shipped name, or an absolute path.
+        source: The file of cases, as the user wrote it.
+        catalog_file: What the cases are over, with the loadouts that come beside them.
+        catalog_is_fallback: Whether there was no catalog beside the cases, so that the fallback was taken.
+        digest: Of the cases and their grading alone (rule E7), 64 hexadecimal digits.
+        excluded: Cases that cannot be asked with this catalog, by reason.
+        exclusions: Those cases one by one, the first thousand.
+        roles: Every role that a case names.
+        kinds: Cases by kind.
+        tags: Cases by tag.
+        clusters: How many there are.
+        notes: What a reader should know.
+        warnings: What is doubtful about the cases.
+    """
+
+    def __init__(
+        self,
+        handle: BinaryIO,
+        index: CaseIndex,
+        names: CatalogNames,
+        place: _Place,
+        catalog_file: CatalogFile,
+        *,
+        catalog_is_fallback: bool = False,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.name = place.name
+        self.reference = place.reference
+        self.source = place.source
+        self.catalog_file = catalog_file
+        self.catalog_is_fallback = catalog_is_fallback
+        self.notes = notes
+        self.digest = index.digest
+        self.excluded: Mapping[str, int] = FrozenDict(index.excluded)
+        self.exclusions: tuple[Exclusion, ...] = tuple(index.exclusions)
+        self.roles = frozenset(index.roles)
+        self.kinds: Mapping[str, int] = FrozenDict(index.count_kinds())
+        self.tags: Mapping[str, int] = FrozenDict(index.count_tags())
+        self.clusters = index.clusters
+        self.warnings = index.warnings
+        self._index = index
+        self._handle = handle
+        self._lock = threading.Lock()
+        self._kept = lru_cache(_KEPT_CASES)(_CaseReader(handle, index, names, place.source))
+        weakref.finalize(self, handle.close)
+
+    def __len__(self) -> int:
+        return len(self._index.offsets)
+
+    def case(self, index: int) -> Case:
+        """The case at 0-based `index`.
+
+        Raises:
+            InvalidFileError: the file was changed since it was opened.
+        """
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        with self._lock:
+            return self._kept(index)
+
+    def line(self, index: int) -> int:
+        """Where the case stands in the file, counted from 1."""
+        return self._index.lines[index]
+
+    def find(self, case_id: str) -> int | None:
+        """Position of the case with that id."""
+        try:
+            return self._index.ids.index(id_digest(case_id))
+        except ValueError:
+            return None
+
+    def get(self, case_id: str) -> int:
+        """Position of the case with that id.
+
+        Raises:
+            NotFoundError: with the nearest ids, and why where the case was excluded.
+        """
+        found = self.find(case_id)
+        if found is not None:
+            return found
+        excluded = next((one for one in self.exclusions if one.case_id == case_id), None)
+        hint = "" if excluded is None else f"It was excluded: {excluded.reason} ({excluded.detail})."
+        raise NotFoundError("case", case_id, () if excluded else _alike(case_id, self._ids()), hint)
+
+    def select(
+        self,
+        *,
+        kinds: Iterable[str] = (),
+        tags: Iterable[str] = (),
+        ids: Iterable[str] = (),
+        limit: int | None = None,
+        seed: int = 0,
+    ) -> Sequence[int]:
+        """Positions of the cases that fit, in the order of the dataset.
+
+        Args:
+            kinds: Of any of these kinds; all if there is none.
+            tags: With any of these tags; all if there is none.
+            ids: Of these ids; all if there is none.
+            limit: At most so many, drawn by chance; a greater limit adds to what a smaller one draws.
+            seed: Of that chance.
+
+        Raises:
+            NotFoundError: an unknown kind, tag or id, with the nearest.
+        """
+        wanted_kinds, wanted_tags, wanted_ids = frozenset(kinds), frozenset(tags), tuple(ids)
+        for kind, wanted, known in (("kind", wanted_kinds, self.kinds), ("tag", wanted_tags, self.tags)):
+            for name in sorted(wanted):
+                if name not in known:
+                    raise NotFoundError(kind, name, known)
+        found: Sequence[int] = self._positions(wanted_ids) if wanted_ids else range(len(self))
+        if wanted_kinds:
+            found = [number for number in found if self._index.kind(number) in wanted_kinds]
+        if wanted_tags:
+            found = [number for number in found if not wanted_tags.isdisjoint(self._index.tags(number))]
+        if limit is None or limit >= len(found):
+            return found
+        key = seed.to_bytes(16, signed=True)
+        return sorted(heapq.nsmallest(limit, found, key=lambda number: self._draw(number, key)))
+
+    def _positions(self, case_ids: Iterable[str]) -> list[int]:
+        positions = {digest: number for number, digest in enumerate(self._index.ids)}
+        found = ((positions.get(id_digest(case_id)), case_id) for case_id in case_ids)
+        return sorted({self.get(case_id) if number is None else number for number, case_id in found})
+
+    def fingerprint(self, indices: Iterable[int]) -> str:
+        """A digest of which cases those are, and in which order; 64 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for index in indices:
+            digest.update(self._index.ids[index].to_bytes(8))
+        return digest.hexdigest()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._handle.close()
+
+    def _draw(self, number: int, key: bytes) -> bytes:
+        return hashlib.blake2b(self._index.ids[number].to_bytes(8), key=key, digest_size=16).digest()
+
+    def _ids(self) -> Iterator[str]:
+        for index in range(len(self)):
+            yield self.case(index).id
+
+
+class _CaseReader:
+    """Reads one case from where the index says it stands; knows the dataset's file, not the dataset."""
+
+    def __init__(self, handle: BinaryIO, index: CaseIndex, names: CatalogNames, source: str) -> None:
+        self._handle = handle
+        self._index = index
+        self._names = names
+        self._source = source
+
+    def __call__(self, number: int) -> Case:
+        self._handle.seek(self._index.offsets[number])
+        raw = self._handle.read(self._index.lengths[number])
+        if line_digest(raw) == self._index.digests[number]:
+            parsed = self._index.layout.parse(json.loads(raw), self._names)
+            if parsed.case is not None:
+                return parsed.case
+        message = "This line was changed while the file was in use; run the command again."
+        raise InvalidFileError([Finding("changed", Severity.ERROR, message, self._source, self._index.lines[number])])
+
+
+def open_dataset(
+    reference: str,
+    *,
+    catalog: CatalogFile | None = None,
+    fallback_catalog: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Dataset:
+    """A shipped dataset by name, a folder of cases with their catalog, or a file of cases.
+
+    Args:
+        reference: What to open.
+        catalog: Takes the place of the one beside the cases.
+        fallback_catalog: Opened where there is none beside the cases.
+        progress: Called with the number of cases read so far.
+
+    Raises:
+        NotFoundError: no such dataset, with the nearest names.
+        InvalidFileError: every mistake in its files, or there is no catalog.
+        StorageError: a file may not be read.
+    """
+    place = _find_place(reference)
+    handle = open_lines(place.source)
+    try:
+        catalog_file = catalog or _open_catalog(place, fallback_catalog)
+        is_own = catalog is None and place.catalog is not None
+        catalog_file, notes = _with_loadouts(catalog_file, place, is_own=is_own)
+        names = CatalogNames(catalog_file.catalog)
+        index = index_cases(handle, place.source, find_layout(handle, place.source), names, progress)
+    except BaseException:
+        handle.close()
+        raise
+    is_fallback = catalog is None and not is_own
+    return Dataset(handle, index, names, place, catalog_file, catalog_is_fallback=is_fallback, notes=notes)
+
+
+def _find_place(reference: str) -> _Place:
+    # os.path rather than pathlib: a name the system refuses outright is simply not there.
+    is_folder = os.path.isdir(reference)  # noqa: PTH112
+    source = str(Path(reference) / CASES_FILE) if is_folder else reference
+    has_cases = os.path.exists(source)  # noqa: PTH110
+    shipped = find_shipped_dataset(reference)
+    if shipped is not None and not has_cases:
+        return _Place(reference, reference, shown_path(shipped), reference)
+    if is_folder and not has_cases:
+        message = f"There is no {CASES_FILE} in this folder, so it is no dataset."
+        raise InvalidFileError([Finding("no-cases", Severity.ERROR, message, reference)])
+    file = Path(source)
+    if not has_cases:
+        raise NotFoundError("dataset", reference, (*shipped_datasets(), *nearest(reference, _names_beside(file))))
+    whole = file.resolve()
+    name = whole.parent.name if file.name == CASES_FILE else whole.stem
+    has_catalog = any((file.parent / name).is_file() for name in CATALOG_FILES)
+    return _Place(name or "cases", str(Path(reference).resolve()), str(file), str(file.parent) if has_catalog else None)
+
+
+def _open_catalog(place: _Place, fallback: str | None) -> CatalogFile:
+    reference = place.catalog or fallback
+    if reference is None:
+        message = (
+            f"There is no catalog beside these cases ({' or '.join(CATALOG_FILES)}); say which with --catalog, "
+            "or put it there."
+        )
+        raise InvalidFileError([Finding("no-catalog", Severity.ERROR, message, place.source)])
+    return open_catalog(reference)
+
+
+def _with_loadouts(catalog: CatalogFile, place: _Place, *, is_own: bool) -> tuple[CatalogFile, tuple[str, ...]]:
+    path = Path(place.source).parent / LOADOUTS_FILE
+    if not path.is_file():
+        return catalog, ()
+    if catalog.catalog.loadouts and not is_own:
+        return catalog, (f"{path} is left aside: {catalog.source} has loadouts of its own",)
+    return with_loadouts(catalog, str(path))
+
+
+def _names_beside(path: Path) -> tuple[str, ...]:
+    try:
+        return tuple(str(path.parent / entry.name) for entry in path.parent.iterdir())
+    except (OSError, ValueError):  # the latter for a NUL in the name
+        return ()
+
+
+def _alike(case_id: str, ids: Iterable[str]) -> tuple[str, ...]:
+    """Ids worth comparing with one that is unknown, of however many there are."""
+    start = case_id[:3].casefold()
+    return tuple(islice((known for known in ids if known[:3].casefold() == start), _MOST_ALIKE))

@@ -1,0 +1,131 @@
+"""`toolbelt dataset list` and `show`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from toolbelt.catalog.frozen import thaw
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import option
+from toolbelt.cli.workspace import Workspace
+from toolbelt.console.screen import make_screen, print_json, show_view, tell, tell_findings
+from toolbelt.console.text import plural
+from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
+from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
+from toolbelt.evals.cli.dataset_views import case_view, dataset_view, list_view
+from toolbelt.stores.shipped import shipped_datasets
+
+_MOST_WARNINGS = 5
+
+
+@click.command("list", epilog=examples("toolbelt dataset list", "toolbelt dataset list ./mine ./theirs/cases.jsonl"))
+@click.argument("datasets", nargs=-1, metavar="[DATASET]...")
+@dataset_options
+def list_datasets(datasets: tuple[str, ...], catalog: str | None, config: str | None, as_json: bool) -> None:
+    """The datasets that come with toolbelt, or those named, with their cases, tools and digest."""
+    rows = []
+    for name in datasets or shipped_datasets():
+        dataset, workspace = open_with_project(name, catalog, config)
+        rows.append(_summary(dataset, workspace))
+        dataset.close()
+    if as_json:
+        print_json({"datasets": rows})
+        return
+    screen = make_screen()
+    show_view(list_view(rows, screen), screen)
+
+
+@click.command(
+    epilog=examples("toolbelt dataset show assistant", "toolbelt dataset show assistant --case single-git-blame-1")
+)
+@click.argument("dataset")
+@option("--case", "case_id", metavar="ID", help="One case whole: messages, right answers, results.")
+@dataset_options
+def show(dataset: str, case_id: str | None, catalog: str | None, config: str | None, as_json: bool) -> None:
+    """What DATASET, a shipped name, a folder or a file of cases, holds: counts, roles, what is left out and why."""
+    opened, workspace = open_with_project(dataset, catalog, config)
+    if case_id is not None:
+        index = opened.get(case_id)
+        data = {**_case(opened.case(index)), "source": opened.source, "line": opened.line(index)}
+        if as_json:
+            print_json(data)
+        else:
+            show_view(case_view(data))
+        return
+    data = _summary(opened, workspace)
+    if as_json:
+        print_json(data)
+        return
+    tell_findings(opened.warnings[:_MOST_WARNINGS])
+    if (more := len(opened.warnings) - _MOST_WARNINGS) > 0:
+        tell(f"{plural(more, 'further warning')}; `toolbelt dataset lint` lists them")
+    screen = make_screen()
+    show_view(dataset_view(data, screen), screen)
+
+
+def _summary(dataset: Dataset, workspace: Workspace) -> dict[str, Any]:
+    catalog = dataset.catalog_file.catalog
+    resolve = workspace.registry.resolve
+    brought = [one.loadout.name for one in workspace.catalog_loadouts]
+    return {
+        "name": dataset.name,
+        "source": dataset.source,
+        "digest": dataset.digest,
+        "cases": len(dataset),
+        "clusters": dataset.clusters,
+        "kinds": dict(dataset.kinds),
+        "tags": dict(dataset.tags),
+        "roles": sorted(dataset.roles),
+        "excluded": dict(dataset.excluded),
+        "exclusions": [
+            {"case": one.case_id, "line": one.line, "reason": one.reason, "detail": one.detail}
+            for one in dataset.exclusions
+        ],
+        "catalog": {
+            "name": catalog.name,
+            "source": dataset.catalog_file.source,
+            "plugins": len(catalog.plugins),
+            "tools": len(catalog.tools),
+        },
+        "loadouts": [{"name": name, "tools": len(resolve(name, catalog).active_tools)} for name in brought],
+        "warnings": len(dataset.warnings),
+        "notes": list(dataset.notes),
+    }
+
+
+def _case(case: Case) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "kind": case.kind,
+        "tags": list(case.tags),
+        "role": case.role,
+        "cluster": case.cluster,
+        "messages": [thaw(message) for message in case.messages],
+        "expected": None if case.expected is None else _answer(case.expected),
+        "accept": [_answer(answer) for answer in case.accept],
+        "forbidden": sorted(case.forbidden),
+        "allowed_extra": sorted(case.allowed_extra),
+        "match": case.match.value,
+        "offered": None if case.offered is None else list(case.offered),
+        "results": {tool: list(texts) for tool, texts in case.results.items()},
+        "steps": case.steps,
+    }
+
+
+def _answer(answer: Answer) -> list[dict[str, Any]]:
+    return [_call(call) for call in answer]
+
+
+def _call(call: ExpectedCall) -> dict[str, Any]:
+    if call.arguments is None:
+        return {"tools": list(call.tools), "arguments": None}
+    arguments = {
+        "accepted": {name: thaw(list(values)) for name, values in call.arguments.accepted.items()},
+        "optional": sorted(call.arguments.optional),
+        "exact": call.arguments.exact,
+        "rules": call.arguments.rules.value,
+    }
+    return {"tools": list(call.tools), "arguments": arguments}

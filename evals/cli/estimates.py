@@ -1,0 +1,69 @@
+"""How the estimate of a run is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from toolbelt.console.tables import fitted_table
+from toolbelt.console.text import plural, visible
+from toolbelt.evals.running.estimate import ArmEstimate
+from toolbelt.evals.running.plan import Plan
+
+
+def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
+    """Plain values, for JSON."""
+    return {
+        "dry_run": True,
+        "dataset": {"name": plan.dataset_name, "digest": plan.digest},
+        "excluded": dict(plan.excluded),
+        "planned": plan.size,
+        "requests": sum(arm.requests for arm in arms),
+        "prompt_tokens": sum(arm.prompt_tokens for arm in arms),
+        "completion_tokens": sum(arm.completion_tokens for arm in arms),
+        "cost_usd": total_cost(arms),
+        "arms": [asdict(arm) for arm in arms],
+    }
+
+
+def estimate_view(plan: Plan, arms: Sequence[ArmEstimate], screen: Console) -> RenderableType:
+    """A table, and a total below it."""
+    rows = [
+        (
+            visible(arm.model),
+            visible(arm.toolset),
+            f"{arm.trials:,}",
+            f"{arm.requests:,}",
+            f"{arm.prompt_tokens:,}",
+            f"{arm.definition_tokens:,}",
+            f"{arm.completion_tokens:,}",
+            shown_cost(arm.cost_usd),
+        )
+        for arm in arms
+    ]
+    headers = ("model", "toolset", "trials", "requests", "prompt tokens", "definitions", "completion", "cost")
+    table = fitted_table(screen, headers, rows, right=range(2, 8))
+    requests = sum(arm.requests for arm in arms)
+    total = (
+        f"{plural(plan.size, 'trial')}, about {plural(requests, 'request')} and "
+        f"{sum(arm.prompt_tokens for arm in arms):,} prompt tokens: {shown_cost(total_cost(arms))}"
+    )
+    how = "Estimated by playing a sample with local/bm25 in the models' place; nothing was asked."
+    return Group(table, Text(""), Text(total, style="bold"), Text(how, style="dim"))
+
+
+def total_cost(arms: Sequence[ArmEstimate]) -> float | None:
+    """USD; `None` where the price of any arm is unknown."""
+    costs = [arm.cost_usd for arm in arms]
+    return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def shown_cost(cost_usd: float | None) -> str:
+    """Dollars, as precise as they are small."""
+    if cost_usd is None:
+        return "price unknown"
+    return "$0" if cost_usd == 0 else f"${cost_usd:,.2f}" if cost_usd >= 1 else f"${cost_usd:.4f}"

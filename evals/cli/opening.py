@@ -1,0 +1,260 @@
+"""From what a user asks for to everything a run needs, refusing what is wrong before anything is spent."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.definitions import definition_text, openai_definition
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.cli.workspace import Workspace
+from toolbelt.console.screen import progress
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.cli.dataset_opening import open_with_project
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import ModelOptions, open_model
+from toolbelt.evals.offers import Shelf
+from toolbelt.evals.running.asking import Asker, Gate, Keep, RetryPolicy
+from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
+from toolbelt.evals.running.playing import ArmPlayer, PromptCounter
+from toolbelt.evals.scoring.schemas import ArgumentSchemas
+from toolbelt.evals.scoring.scoring import Scorer
+from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.opening import expand_toolsets, make_toolset
+from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.gateway.models import find_form
+from toolbelt.gateway.tokenizers import TiktokenCounter, find_tokenizer, make_counter
+from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.loadouts.inspection import loadout_data
+from toolbelt.loadouts.loadout import AUTO
+from toolbelt.stores.files import cache_folder
+from toolbelt.stores.token_cache import CachedTokenCounter
+
+
+@dataclass(frozen=True, eq=False)
+class Materials:
+    """A dataset with the project around it.
+
+    Attributes:
+        dataset: The cases.
+        workspace: The catalog they are over, and every loadout.
+        catalog_reference: Where the catalog is, if it is not the dataset's own.
+    """
+
+    dataset: Dataset
+    workspace: Workspace
+    catalog_reference: str | None = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog the cases are over."""
+        return self.workspace.catalog
+
+    @cached_property
+    def surroundings(self) -> str:
+        """A digest of what a run must not be taken up without: the catalog and the loadouts."""
+        digest = hashlib.sha256()
+        for plugin in self.catalog.plugins:
+            for tool in plugin.tools:
+                text = definition_text(openai_definition(tool, self.catalog.wire_names[tool.id]))
+                digest.update(f"{tool.id}\0{plugin.category_key}\0{text}\0".encode(errors="surrogatepass"))
+        digest.update(repr((self.catalog.core, tuple(self.catalog.categories))).encode(errors="surrogatepass"))
+        for loadout in self.workspace.registry.get_all():
+            digest.update(f"{loadout.name}\0{loadout_data(loadout)!r}\0".encode(errors="surrogatepass"))
+        return digest.hexdigest()
+
+
+def open_materials(dataset: str, catalog: str | None, config: str | None, tokenizer: str | None = None) -> Materials:
+    """Open a dataset, its catalog and the project's loadouts.
+
+    Args:
+        dataset: A shipped name, a folder, or a file of cases.
+        catalog: Takes the place of the dataset's own; for a dataset that has none, `toolbelt.yaml`'s does too.
+        config: Of a `toolbelt.yaml`.
+        tokenizer: Where a model's own is not known.
+
+    Raises:
+        ToolbeltError: anything that is not there or is wrong.
+    """
+    opened, workspace = open_with_project(dataset, catalog, config, tokenizer)
+    fallback = workspace.config.catalog if opened.catalog_is_fallback else None
+    return Materials(opened, workspace, catalog or fallback)
+
+
+def draw_up(
+    materials: Materials, models: Sequence[str], toolsets: Sequence[str], chosen: CaseFilter, **settings: object
+) -> Plan:
+    """The plan of a run.
+
+    Args:
+        materials: What there is.
+        models: Names, in order; repeats are dropped.
+        toolsets: Names and patterns, in order.
+        chosen: Which cases.
+        settings: The other fields of `Plan`.
+
+    Raises:
+        ToolbeltError: an unknown or malformed toolset, loadout or filter; no case is left.
+    """
+    dataset, workspace = materials.dataset, materials.workspace
+    workspace.refuse_wrong_definitions()
+    names = expand_toolsets(toolsets, materials.catalog, workspace.registry)
+    for name in names:
+        kind, _, loadout = name.partition(":")
+        if kind == "loadout" and loadout and loadout.casefold() != AUTO:
+            workspace.get_lineage(loadout)  # which says all that is wrong with it
+    seed = settings.get("seed", 0)
+    indices = _select(dataset, chosen, seed if isinstance(seed, int) else 0)
+    if not len(indices):
+        raise ToolbeltError(f"No case of dataset {dataset.name!r} is left to ask.")
+    config = workspace.config.path
+    return Plan(
+        dataset=dataset.reference,
+        dataset_name=dataset.name,
+        digest=dataset.digest,
+        catalog=materials.catalog_reference and _anywhere(materials.catalog_reference),
+        catalog_name=materials.catalog.name,
+        surroundings=materials.surroundings,
+        chosen=dataset.fingerprint(indices),
+        config=None if config is None else str(config.resolve()),
+        arms=tuple(Arm(model, toolset) for model in dict.fromkeys(models) for toolset in names),
+        cases=len(indices),
+        filter=chosen,
+        excluded=dict(dataset.excluded),
+        tokenizer=workspace.tokenizer,
+        **settings,  # type: ignore[arg-type]
+    )
+
+
+def _anywhere(reference: str) -> str:
+    return str(Path(reference).resolve()) if os.path.exists(reference) else reference  # noqa: PTH110
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedArm:
+    """An arm, ready to be played.
+
+    Attributes:
+        arm: Which.
+        model: Who is asked; shared by the arms of one model.
+        toolset: What is shown.
+        shelf: The tools as they are shown.
+        counter: Counts as the model does, as far as that is known.
+    """
+
+    arm: Arm
+    model: Model
+    toolset: Toolset
+    shelf: Shelf
+    counter: TokenCounter
+
+
+def prepare_arms(materials: Materials, plan: Plan, options: ModelOptions) -> tuple[PreparedArm, ...]:
+    """Everything the arms of a plan need.
+
+    Raises:
+        ToolbeltError: a model that is unknown or whose key is missing, a toolset that matches nothing.
+    """
+    models = {name: open_model(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
+    shelves = _Shelves(materials.catalog, plan.tokenizer)
+    return tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
+
+
+def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves) -> PreparedArm:
+    used: list[Shelf] = []
+
+    def shelf(extras: Mapping[str, Tool]) -> Shelf:
+        used.append(shelves.get(arm.model, extras))
+        return used[-1]
+
+    ground = Ground(
+        catalog=materials.catalog,
+        registry=_registry(materials),
+        shelf=shelf,
+        roles=materials.dataset.roles,
+        seed=plan.seed,
+        resolve_auto=lambda: materials.workspace.resolve(AUTO, [arm.model]),
+    )
+    toolset = make_toolset(arm.toolset, ground)
+    return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model))
+
+
+def _registry(materials: Materials) -> ToolLoadoutRegistry:
+    return materials.workspace.registry
+
+
+class _Shelves:
+    """Shelves by what counts them and what is on them, so that arms share them."""
+
+    def __init__(self, catalog: Catalog, tokenizer: str) -> None:
+        self._catalog = catalog
+        self._tokenizer = tokenizer
+        self._made: dict[tuple[str, str, tuple[str, ...]], Shelf] = {}
+        self._counters: dict[str, TokenCounter] = {}
+
+    def counter(self, model: str) -> TokenCounter:
+        name = find_tokenizer(model) or self._tokenizer
+        if name not in self._counters:
+            self._counters[name] = make_counter(name)
+        return self._counters[name]
+
+    def get(self, model: str, extras: Mapping[str, Tool]) -> Shelf:
+        counter, form = self.counter(model), find_form(model)
+        key = (counter.name, form, tuple(extras))
+        if key not in self._made:
+            with progress("counting tokens of tools", len(self._catalog.tools)) as advance:
+                if isinstance(counter, TiktokenCounter):
+                    counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
+                self._made[key] = Shelf(self._catalog, counter, form, extras)
+        return self._made[key]
+
+
+def make_players(
+    materials: Materials, plan: Plan, prepared: Sequence[PreparedArm], budget: Budget, policy: RetryPolicy, keep: Keep
+) -> tuple[ArmPlayer, ...]:
+    """Players of the arms; those of one model share its gate."""
+    scorer = Scorer(ArgumentSchemas(materials.catalog))
+    gates: dict[str, Gate] = {}
+    prompts: dict[str, PromptCounter] = {}
+    players = []
+    for one in prepared:
+        gate = gates.setdefault(one.arm.model, Gate())
+        counted = prompts.setdefault(one.counter.name, PromptCounter(one.counter))
+        asker = Asker(one.model, budget, policy, keep, gate, random.Random())  # noqa: S311  only spreads the waits
+        players.append(ArmPlayer(one.toolset, one.shelf, asker, scorer, counted, plan.sampling, plan.request_limit))
+    return tuple(players)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenCases:
+    """The cases of a plan by their position in it.
+
+    Attributes:
+        dataset: Where they are.
+        indices: Their positions there.
+    """
+
+    dataset: Dataset
+    indices: Sequence[int]
+
+    def case(self, index: int) -> Case:
+        """The case at a position of the plan."""
+        return self.dataset.case(self.indices[index])
+
+
+def choose_cases(materials: Materials, plan: Plan) -> ChosenCases:
+    """The cases that a plan asks."""
+    return ChosenCases(materials.dataset, _select(materials.dataset, plan.filter, plan.seed))
+
+
+def _select(dataset: Dataset, chosen: CaseFilter, seed: int) -> Sequence[int]:
+    return dataset.select(kinds=chosen.kinds, tags=chosen.tags, ids=chosen.ids, limit=chosen.limit, seed=seed)

@@ -1,0 +1,58 @@
+"""Options that the commands of the harness share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from toolbelt.cli.options import option
+from toolbelt.evals.running.store import DEFAULT_FILE
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+dataset_option = option(
+    "--dataset",
+    "-d",
+    default="assistant",
+    show_default=True,
+    metavar="D",
+    help="A shipped dataset, a folder with cases.jsonl and a catalog, or a file of cases.",
+)
+store_option = option(
+    "--store", default=str(DEFAULT_FILE), show_default=True, metavar="FILE", help="Where runs are kept."
+)
+_ASKING = (
+    option("--api-base", metavar="URL", help="Where hosted models are asked.  [default: the provider's]"),
+    option(
+        "--max-concurrency",
+        type=click.IntRange(1, 1000),
+        default=8,
+        show_default=True,
+        help="Trials under way at once.",
+    ),
+    option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=120.0,
+        show_default=True,
+        help="Seconds for one request.",
+    ),
+    option(
+        "--max-retries",
+        type=click.IntRange(min=0),
+        default=5,
+        show_default=True,
+        help="Times a request is asked again after a failure that may pass.",
+    ),
+    option("--max-cost", type=click.FloatRange(min=0), metavar="USD", help="Stop before the run costs more."),
+    option("--max-requests", type=click.IntRange(min=0), metavar="N", help="Stop before the run asks more often."),
+)
+
+
+def asking_options(command: Command) -> Command:
+    """How models are asked, and how much; not part of what a run is."""
+    for add in reversed(_ASKING):
+        command = add(command)
+    return command

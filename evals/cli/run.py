@@ -1,0 +1,254 @@
+"""`toolbelt eval run` and `resume`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolbelt.cli.boundary import INFRASTRUCTURE, OK
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import config_option, json_option, option, tokenizer_option
+from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.console.text import plural
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.dataset_opening import own_catalog_option
+from toolbelt.evals.cli.opening import (
+    Materials,
+    PreparedArm,
+    choose_cases,
+    draw_up,
+    make_players,
+    open_materials,
+    prepare_arms,
+)
+from toolbelt.evals.cli.options import asking_options, dataset_option, store_option
+from toolbelt.evals.cli.watching import watch
+from toolbelt.evals.models.model import Sampling
+from toolbelt.evals.models.opening import ModelOptions
+from toolbelt.evals.report.table import summary_view
+from toolbelt.evals.running.asking import RetryPolicy
+from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.plan import CaseFilter, Plan
+from toolbelt.evals.running.records import RequestRecord
+from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
+from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.summary.measures import RunSummary
+from toolbelt.evals.summary.summarize import summarize, summary_data
+from toolbelt.gateway.models import ModelTable
+from toolbelt.stores.files import cache_folder
+
+DEFAULT_MODEL = "local/bm25"
+DEFAULT_TOOLSETS = "full,loadout,tiered"
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval run",
+        "toolbelt eval run --model gpt-4o-mini --model local/bm25 --toolset full,loadout:*,tiered --limit 50 --dry-run",
+        "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
+    )
+)
+@dataset_option
+@option(
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    metavar="M",
+    help="A litellm name, local/bm25 or scripted/FILE; again for more.  [default: local/bm25]",
+)
+@option(
+    "--toolset",
+    "-t",
+    "toolsets",
+    multiple=True,
+    metavar="T",
+    help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, oracle, oracle+N, oracle+N:near; "
+    "again or with commas for more.  [default: full,loadout,tiered]",
+)
+@option("--kind", "kinds", multiple=True, metavar="K", help="Only cases of this kind; again for more.")
+@option("--tag", "tags", multiple=True, metavar="T", help="Only cases with this tag; again for more.")
+@option("--case", "ids", multiple=True, metavar="ID", help="Only this case; again for more.")
+@option("--limit", type=click.IntRange(min=1), metavar="N", help="Only N cases, drawn with --seed.")
+@option("--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="How often each case is asked.")
+@option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Of the cases drawn, the distractors, and the model's own sampling where it takes one.",
+)
+@option("--temperature", type=click.FloatRange(min=0), metavar="X", help="[default: the provider's]")
+@option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Longest answer.  [default: the provider's]")
+@option("--tool-choice", metavar="C", help="auto, required, none, or a tool's name.  [default: the provider's]")
+@option(
+    "--request-limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Requests after which a trial is given up.",
+)
+@asking_options
+@option(
+    "--report",
+    is_flag=False,
+    flag_value="reports",
+    metavar="[FOLDER]",
+    help="Also write Markdown, CSV and pictures, as `toolbelt eval report` does.  [FOLDER: reports]",
+)
+@option("--dry-run", is_flag=True, help="Only say how many requests, tokens and dollars it would take.")
+@store_option
+@own_catalog_option
+@config_option
+@tokenizer_option
+@json_option
+def run(**asked: Any) -> int:
+    """Ask the cases of a dataset over toolsets and models, score every answer, and show what a toolset costs and gains.
+
+    Every answer is kept as it comes. What is interrupted goes on with `toolbelt eval resume`.
+    """
+    materials = open_materials(asked["dataset"], asked["catalog"], asked["config"], asked["tokenizer"])
+    plan = draw_up(
+        materials,
+        asked["models"] or (DEFAULT_MODEL,),
+        asked["toolsets"] or (DEFAULT_TOOLSETS,),
+        CaseFilter(asked["kinds"], asked["tags"], asked["ids"], asked["limit"]),
+        epochs=asked["epochs"],
+        seed=asked["seed"],
+        sampling=Sampling(asked["temperature"], asked["seed"], asked["tool_choice"], asked["max_tokens"]),
+        request_limit=asked["request_limit"],
+    )
+    prepared = prepare_arms(materials, plan, _model_options(asked))
+    if asked["dry_run"]:
+        _show_estimate(materials, plan, prepared, asked)
+        return OK
+    _refuse_unpriced(prepared, asked["max_cost"])
+    with RunStore(Path(asked["store"])) as store:
+        name = store.create(plan, [one.shelf.tokenizer for one in prepared])
+        code = _go(store, name, materials, plan, prepared, asked)
+        if asked["report"] is not None:
+            from toolbelt.evals.report.writing import write_report  # matplotlib and pandas
+
+            folder = Path(asked["report"]) / name
+            for path in write_report(store.connection, name, folder):
+                tell(f"wrote {path}")
+        return code
+
+
+@click.command(epilog=examples("toolbelt eval resume", "toolbelt eval resume 20260101-120000-ab12 --retry-errors"))
+@click.argument("name", metavar="[RUN]", default="latest")
+@option("--retry-errors", is_flag=True, help="Also run again the trials that ended with an error.")
+@asking_options
+@store_option
+@json_option
+def resume(name: str, **asked: Any) -> int:
+    """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
+    with RunStore(Path(asked["store"]), must_exist=True) as store:
+        row = store.get(name)
+        plan = row.plan
+        materials = open_materials(plan.dataset, plan.catalog, plan.config, plan.tokenizer)
+        _refuse_changed(plan, materials)
+        prepared = prepare_arms(materials, plan, _model_options(asked))
+        _refuse_unpriced(prepared, asked["max_cost"])
+        if asked["retry_errors"]:
+            with store.locks.claim(row.run):
+                tell(f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again")
+        return _go(store, row.run, materials, plan, prepared, asked)
+
+
+def _go(
+    store: RunStore,
+    name: str,
+    materials: Materials,
+    plan: Plan,
+    prepared: tuple[PreparedArm, ...],
+    asked: dict[str, Any],
+) -> int:
+    requests, cost = store.spent(name)
+    budget = Budget(asked["max_requests"], asked["max_cost"], requests, cost)
+    policy = RetryPolicy(asked["max_retries"])
+    players = make_players(materials, plan, prepared, budget, policy, lambda record: store.add_request(name, record))
+    cases = choose_cases(materials, plan)
+    with watch(plan, store.connection, name, budget) as watcher:
+        runner = Runner(plan, name, store, cases, players, watcher, asked["max_concurrency"])
+        try:
+            end = run_to_end(runner)
+        except KeyboardInterrupt:
+            watcher.stop()
+            tell(f"run {name} is kept; go on with: toolbelt eval resume {name}")
+            raise
+    summary = summarize(store.connection, name)
+    if asked["as_json"]:
+        print_json(summary_data(summary))
+    else:
+        screen = make_screen()
+        show_view(summary_view(summary, screen), screen)
+    return _exit_code(summary, end, store.find_common_error(name))
+
+
+def _exit_code(summary: RunSummary, end: RunEnd, error: str) -> int:
+    """0 where every trial says something; 3 where the infrastructure or a cap was in the way (rule E9)."""
+    resume_line = f"toolbelt eval resume {summary.run}"
+    if end is RunEnd.INCOMPLETE:
+        tell(f"incomplete: {summary.reason}. What is left: {resume_line}", "warning")
+        return INFRASTRUCTURE
+    if summary.errors:
+        trials = plural(summary.errors, "trial")
+        tell(
+            f"{trials} failed and are not scored, most of them by: {error}. Again: {resume_line} --retry-errors",
+            "warning",
+        )
+        return INFRASTRUCTURE
+    if not summary.scored:
+        tell("nothing could be scored: every conversation was too long for its model.", "warning")
+        return INFRASTRUCTURE
+    tell(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
+    return OK
+
+
+def _model_options(asked: dict[str, Any]) -> ModelOptions:
+    return ModelOptions(asked["api_base"], asked["timeout"], ModelTable(cache_folder(os.environ)))
+
+
+def _refuse_changed(plan: Plan, materials: Materials) -> None:
+    if materials.dataset.digest != plan.digest:
+        what = f"The cases of {plan.dataset!r}"
+    elif materials.surroundings != plan.surroundings:
+        what = f"The catalog {plan.catalog_name!r}, or a loadout,"
+    elif materials.dataset.fingerprint(choose_cases(materials, plan).indices) != plan.chosen:
+        what = f"The order of the cases of {plan.dataset!r}, or which of them fit the filter,"
+    else:
+        return
+    raise ToolbeltError(
+        f"{what} changed since this run began, so that its trials could not be compared; begin a new run."
+    )
+
+
+def _refuse_unpriced(prepared: tuple[PreparedArm, ...], max_cost: float | None) -> None:
+    from toolbelt.evals.conversation import Usage
+
+    if max_cost is None:
+        return
+    unknown = dict.fromkeys(one.arm.model for one in prepared if one.model.cost_usd(Usage(1, 1)) is None)
+    if unknown:
+        raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown.")
+
+
+def _show_estimate(materials: Materials, plan: Plan, prepared: tuple[PreparedArm, ...], asked: dict[str, Any]) -> None:
+    from toolbelt.evals.cli.estimates import estimate_data, estimate_view
+    from toolbelt.evals.models.local import make_local_model
+    from toolbelt.evals.running.estimate import SAMPLE, estimate
+
+    kept: list[RequestRecord] = []
+    players = make_players(materials, plan, prepared, Budget(), RetryPolicy(0), kept.append)
+    cases = choose_cases(materials, plan)
+    with progress("playing a sample", len(prepared) * min(SAMPLE, plan.cases)) as advance:
+        found = estimate(plan, players, make_local_model(DEFAULT_MODEL), cases.case, advance)
+    if asked["as_json"]:
+        print_json(estimate_data(plan, found))
+        return
+    screen = make_screen()
+    show_view(estimate_view(plan, found, screen), screen)

@@ -1,0 +1,125 @@
+"""`toolbelt eval list`, `show` and `report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import json_option, option
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.tables import fitted_table
+from toolbelt.console.text import visible
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.options import store_option
+from toolbelt.evals.report.table import summary_view
+from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.summary.summarize import summarize, summary_data
+
+
+@click.command("list", epilog=examples("toolbelt eval list"))
+@store_option
+@json_option
+def list_runs(store: str, as_json: bool) -> None:
+    """The runs that are kept, the latest first: what they asked, and how far they came."""
+    with RunStore(Path(store), must_exist=True) as opened:
+        rows = [(row, _status(opened, row)) for row in opened.runs()]
+    if as_json:
+        print_json({"runs": [_data(row, status) for row, status in rows]})
+        return
+    if not rows:
+        tell("nothing has been run here yet; try: toolbelt eval run")
+        return
+    screen = make_screen()
+    cells = [
+        (
+            row.run,
+            status,
+            f"{row.finished:,}/{row.plan.size:,}",
+            visible(row.plan.dataset_name),
+            str(len(row.plan.arms)),
+            visible(", ".join(dict.fromkeys(f"{arm.model} · {arm.toolset}" for arm in row.plan.arms))),
+        )
+        for row, status in rows
+    ]
+    show_view(fitted_table(screen, ("run", "status", "trials", "dataset", "arms", "what"), cells, right=(2, 4)), screen)
+
+
+@click.command(epilog=examples("toolbelt eval show", "toolbelt eval show latest --case single-git-blame-1"))
+@click.argument("name", metavar="[RUN]", default="latest")
+@option(
+    "--case",
+    "case",
+    metavar="ID",
+    help="One case: what each arm was shown, called and was answered, and why it scored so.",
+)
+@store_option
+@json_option
+def show(name: str, case: str | None, store: str, as_json: bool) -> None:
+    """What RUN (an id, the beginning of one, or `latest`) came to: every arm's measures, as far as the run has come."""
+    with RunStore(Path(store), must_exist=True) as opened:
+        row = opened.get(name)
+        if case is not None:
+            from toolbelt.evals.cli.case_view import case_data, case_view
+
+            data = case_data(opened, row, case)
+            if as_json:
+                print_json(data)
+            else:
+                show_view(case_view(data))
+            return
+        summary = summarize(opened.connection, row.run)
+    if as_json:
+        print_json(summary_data(summary))
+        return
+    screen = make_screen()
+    show_view(summary_view(summary, screen), screen)
+
+
+@click.command(epilog=examples("toolbelt eval report", "toolbelt eval report 20260101-120000-ab12 --output reports"))
+@click.argument("name", metavar="[RUN]", default="latest")
+@option(
+    "--output", "-o", default="reports", show_default=True, metavar="FOLDER", help="A folder for the run is made in it."
+)
+@store_option
+@json_option
+def report(name: str, output: str, store: str, as_json: bool) -> None:
+    """Print the table of RUN, and write Markdown, CSV, JSON and pictures (SVG and PNG) to OUTPUT/RUN."""
+    from toolbelt.evals.report.writing import write_report  # matplotlib and pandas, which `show` does without
+
+    with RunStore(Path(store), must_exist=True) as opened:
+        row = opened.get(name)
+        if not row.finished:
+            raise ToolbeltError(
+                f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
+            )
+        summary = summarize(opened.connection, row.run)
+        written = write_report(opened.connection, row.run, Path(output) / row.run)
+    if as_json:
+        print_json({**summary_data(summary), "files": [str(path) for path in written]})
+        return
+    screen = make_screen()
+    show_view(summary_view(summary, screen), screen)
+    show_view(Text("\n".join(["", *(f"wrote {path}" for path in map(str, written))])), whole_lines=True)
+
+
+def _status(store: RunStore, row: RunRow) -> str:
+    """As kept, but for a run that says it is running while nobody works on it."""
+    if row.status == "running" and not store.locks.is_held(row.run):
+        return "killed"
+    return row.status
+
+
+def _data(row: RunRow, status: str) -> dict[str, object]:
+    return {
+        "run": row.run,
+        "created": row.created,
+        "status": status,
+        "reason": row.reason,
+        "dataset": {"name": row.plan.dataset_name, "digest": row.plan.digest},
+        "planned": row.plan.size,
+        "finished": row.finished,
+        "arms": [{"model": arm.model, "toolset": arm.toolset, "variant": arm.variant} for arm in row.plan.arms],
+    }

@@ -1,0 +1,68 @@
+"""Models by the names they have on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.models.model import Model
+from toolbelt.gateway.models import ModelTable
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How models are asked.
+
+    Attributes:
+        api_base: Where hosted models are, if not at their provider's; says nothing to others.
+        timeout_seconds: For one request.
+        table: What is known of hosted models.
+    """
+
+    api_base: str | None = None
+    timeout_seconds: float = 120.0
+    table: ModelTable = field(default_factory=ModelTable, compare=False)
+
+
+def _open_local(name: str) -> Model:
+    from toolbelt.evals.models.local import make_local_model
+
+    return make_local_model(name)
+
+
+def _open_scripted(name: str) -> Model:
+    from toolbelt.evals.models.scripted import make_scripted_model
+
+    return make_scripted_model(name.removeprefix("scripted/"))
+
+
+def _open_hosted(name: str, options: ModelOptions) -> Model:
+    from toolbelt.evals.models.hosted_opening import open_hosted_model
+
+    return open_hosted_model(name, options.api_base, options.timeout_seconds, options.table)
+
+
+OPENERS: Mapping[str, Callable[[str], Model]] = MappingProxyType({"local/": _open_local, "scripted/": _open_scripted})
+"""By what the name begins with; all others are hosted."""
+
+
+def open_model(name: str, options: ModelOptions | None = None) -> Model:
+    """The model of that name.
+
+    Args:
+        name: `local/bm25`, `scripted/FILE`, or any name of litellm's.
+        options: How it is asked.
+
+    Raises:
+        NotFoundError: no such model.
+        ToolbeltError: it cannot be asked: no key is set, or `api_base` is no address.
+    """
+    options = options or ModelOptions()
+    if not name.strip():
+        raise ToolbeltError("A model needs a name: local/bm25, or any that litellm knows, such as gpt-4o-mini.")
+    for prefix, opener in OPENERS.items():
+        if name.startswith(prefix):
+            return opener(name)
+    return _open_hosted(name, options)

@@ -1,0 +1,178 @@
+"""A run as Markdown: what was run, what came of it, how to read it, how to run it again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from toolbelt.console.text import visible
+from toolbelt.evals.report.figures import COLUMNS, NOTHING, status_lines
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.summary.measures import ArmSummary, RunSummary
+
+_SPECIAL = re.compile(r"[\\`*\[\]|~$!]|(?<![^\W_])_|_(?![^\W_])")
+_OPTIONS = {
+    "config": "--config",
+    "catalog": "--catalog",
+    "dataset": "--dataset",
+    "kinds": "--kind",
+    "tags": "--tag",
+    "ids": "--case",
+    "limit": "--limit",
+    "temperature": "--temperature",
+    "tool_choice": "--tool-choice",
+    "max_tokens": "--max-tokens",
+    "request_limit": "--request-limit",
+}
+"""The option of each setting, in the order of the command."""
+
+_READING = """\
+- **accuracy**: the right tools were called, by name, of the scored trials. The interval says where the true share lies,
+  with 95% confidence; arms whose intervals overlap may not differ.
+- **coverage**: a complete right answer could be reached with the tools that the toolset offers. What is not covered is
+  never right, so accuracy = coverage × **selection given coverage**: the first is the toolset's part, the second the
+  model's.
+- **abstention**: nothing was called, of the cases where nothing should be. **hallucinated**: a tool was called that is
+  in no catalog.
+- **definition tokens**: the tool definitions at the first request, by our own count. **prompt tokens**: all of the
+  prompt over all requests, as the provider reported it; `~` marks our own count where it reported none.
+- Tokens, requests and cost are means over the scored trials. A trial that ended with `error` or `context_overflow` says
+  nothing about the choice made: it is in no rate, and **scored / planned** tells how many are.
+- `–` stands where nothing was measured or a price is unknown, which is not zero."""
+
+
+class Pictured(Protocol):
+    """What the report needs to know of a picture."""
+
+    @property
+    def name(self) -> str:
+        """Of its files, without the ending."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """In a few words."""
+        ...
+
+    @property
+    def caption(self) -> str:
+        """How to read it."""
+        ...
+
+
+def report_markdown(summary: RunSummary, pictures: Sequence[Pictured] = ()) -> str:
+    """The whole report; names from elsewhere are escaped, so that they show as they are.
+
+    Args:
+        summary: What the run came to.
+        pictures: Those beside it: `NAME.png` and `NAME.svg` in the same folder.
+    """
+    parts = [
+        f"# Eval of {escaped(summary.dataset)}, run {escaped(summary.run)}",
+        _facts(summary),
+        "\n".join(f"- {escaped(line)}" for line in status_lines(summary)),
+        "## Results",
+        _results(summary.arms),
+        *(_picture(picture) for picture in pictures),
+        "## Outcomes",
+        _outcomes(summary.arms),
+        "## How to read this",
+        _READING,
+        "## How to run it again",
+        _command(summary),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Foreign text that Markdown and HTML leave alone, on one line."""
+    plain = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(lambda match: "\\" + match.group(), plain)
+
+
+def _facts(summary: RunSummary) -> str:
+    trials = f"{summary.scored:,} scored of {summary.planned:,} planned, {summary.errors:,} failed"
+    rows = [
+        ("dataset", f"{summary.dataset} ({summary.digest})"),
+        ("catalog", summary.catalog or NOTHING),
+        ("begun", summary.created),
+        ("status", summary.status),
+        ("cases", f"{summary.cases:,}"),
+        ("epochs", f"{summary.epochs:,}"),
+        ("seed", str(summary.seed)),
+        ("trials", trials),
+        *((f"tokenizer of {model}", name) for model, name in summary.tokenizers.items()),
+        *((_setting(name), _plain(value)) for name, value in summary.settings.items() if name not in _SHOWN),
+    ]
+    return _table(("", ""), rows, right=())
+
+
+_SHOWN = ("dataset", "catalog", "config")
+"""Settings that are told elsewhere, or are paths of somebody's machine; the command has them."""
+
+
+def _results(arms: Sequence[ArmSummary]) -> str:
+    headers = ("#", "model", "toolset", *COLUMNS)
+    rows = [
+        (str(number), arm.model, _toolset(arm), *(show(arm) for show in COLUMNS.values()))
+        for number, arm in enumerate(arms, start=1)
+    ]
+    return _table(headers, rows, right=(0, *range(3, len(headers))))
+
+
+def _outcomes(arms: Sequence[ArmSummary]) -> str:
+    """Trials by outcome; outcomes that no arm has are left out."""
+    names = [outcome.value for outcome in Outcome if any(arm.outcomes.get(outcome.value) for arm in arms)]
+    headers = ("#", "model", "toolset", *names)
+    rows = [
+        (str(number), arm.model, _toolset(arm), *(f"{arm.outcomes.get(name, 0):,}" for name in names))
+        for number, arm in enumerate(arms, start=1)
+    ]
+    return _table(headers, rows, right=(0, *range(3, len(headers))))
+
+
+def _picture(picture: Pictured) -> str:
+    return (
+        f"### {escaped(picture.title)}\n\n![{escaped(picture.title)}]({picture.name}.png)\n\n"
+        f"{escaped(picture.caption)} ([SVG]({picture.name}.svg))"
+    )
+
+
+def _command(summary: RunSummary) -> str:
+    words = ["toolbelt", "eval", "run"]
+    settings = {"dataset": summary.dataset, **summary.settings}
+    for name, option in _OPTIONS.items():
+        value = settings.get(name)
+        for one in value if isinstance(value, list | tuple) else [] if value is None else [value]:
+            words += [option, str(one)]
+    for option, values in (
+        ("--model", [arm.model for arm in summary.arms]),
+        ("--toolset", [arm.toolset for arm in summary.arms]),
+    ):
+        words += [word for value in dict.fromkeys(values) for word in (option, value)]
+    words += ["--epochs", str(summary.epochs), "--seed", str(summary.seed)]
+    line = visible(shlex.join(words))
+    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}sh\n{line}\n{fence}"
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
+    lines = [headers, *rows]
+    shown = ["| " + " | ".join(escaped(cell) for cell in line) + " |" for line in lines]
+    rule = "|" + "|".join("---:" if place in right else "---" for place in range(len(headers))) + "|"
+    return "\n".join([shown[0], rule, *shown[1:]])
+
+
+def _toolset(arm: ArmSummary) -> str:
+    return " · ".join(part for part in (arm.toolset, arm.variant) if part)
+
+
+def _setting(name: str) -> str:
+    return "seed of sampling" if name == "seed" else name.replace("_", " ")
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

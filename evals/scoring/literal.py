@@ -1,0 +1,56 @@
+"""Arguments held against literal values, and JSON values against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from toolbelt.evals.cases.case import ExpectedArguments
+from toolbelt.evals.scoring.wording import differs, missing, unexpected
+
+
+def check_literal(arguments: Mapping[str, Any], expected: ExpectedArguments) -> str | None:
+    """What is wrong with `arguments`; `None` if they are right.
+
+    A named argument must be there, unless it is optional, and equal one of its accepted values. One that is not named
+    is unchecked, unless the expectation is exact.
+
+    Args:
+        arguments: As the model gave them.
+        expected: What is right.
+    """
+    for name, accepted in expected.accepted.items():
+        if name not in arguments:
+            if name not in expected.optional:
+                return missing(name)
+        elif not is_among(arguments[name], accepted):
+            return differs(name, arguments[name], accepted)
+    if expected.exact:
+        for name in arguments:
+            if name not in expected.accepted and name not in expected.optional:
+                return unexpected(name)
+    return None
+
+
+def is_among(value: Any, accepted: Iterable[Any]) -> bool:
+    """Whether `value` equals one of them, as `are_equal` has it."""
+    return any(are_equal(value, candidate) for candidate in accepted)
+
+
+def are_equal(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal, inside too: 1 and 1.0 are, 1 and true are not; order of keys is nothing."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, Mapping):
+        return (
+            isinstance(other, Mapping)
+            and len(one) == len(other)
+            and all(key in other and are_equal(value, other[key]) for key, value in one.items())
+        )
+    if isinstance(one, list | tuple):
+        return (
+            isinstance(other, list | tuple)
+            and len(one) == len(other)
+            and all(are_equal(left, right) for left, right in zip(one, other, strict=True))
+        )
+    return bool(one == other)

@@ -1,0 +1,84 @@
+"""The arguments of calls, held against the schemas of a catalog's tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from toolbelt.catalog import Catalog
+from toolbelt.evals.scoring.wording import cut, show_name
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+_NOT_AN_OBJECT = "the arguments are no JSON object"
+_LONGEST_FAULT = 240
+
+
+class ArgumentSchemas:
+    """What each tool of a catalog takes. A schema is read when its tool is first called, and once.
+
+    A schema is read in the dialect that its `$schema` names, else in that of 2020-12. One that is broken, or refers to
+    what is not in it, says nothing about arguments: they go unchecked, and nothing is ever fetched.
+
+    Args:
+        catalog: The tools.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._schemas = {tool.id: tool.parameters for tool in catalog.tools}
+        self._validators: dict[str, Validator | None] = {}
+
+    def get_schema(self, tool_id: str) -> Mapping[str, Any]:
+        """The schema of a tool's arguments; empty where it has none, or where there is no such tool."""
+        return self._schemas.get(tool_id, {})
+
+    def can_check(self, tool_id: str) -> bool:
+        """Whether there is a schema that says anything."""
+        return self._validator(tool_id) is not None
+
+    def find_fault(self, tool_id: str, arguments: Mapping[str, Any] | None) -> str | None:
+        """Where the arguments go against the tool's schema, as a short clause; `None` if they do not.
+
+        Args:
+            tool_id: The tool that is called.
+            arguments: As the model gave them; `None`, for what is no JSON object, is always a fault.
+        """
+        if arguments is None:
+            return _NOT_AN_OBJECT
+        if (validator := self._validator(tool_id)) is None:
+            return None
+        instance = arguments if isinstance(arguments, dict) else dict(arguments)
+        try:
+            error = next(validator.iter_errors(instance), None)
+        except Exception:  # noqa: BLE001  a stranger's schema: endless references, patterns of another language, ...
+            self._validators[tool_id] = None
+            return None
+        if error is None:
+            return None
+        place = ".".join(map(str, error.absolute_path))
+        return cut(f"argument {show_name(place)}: {error.message}" if place else error.message, _LONGEST_FAULT)
+
+    def _validator(self, tool_id: str) -> Validator | None:
+        try:
+            return self._validators[tool_id]
+        except KeyError:
+            validator = self._validators[tool_id] = _make_validator(self.get_schema(tool_id))
+            return validator
+
+
+def _make_validator(schema: Mapping[str, Any]) -> Validator | None:
+    """`None` for a schema that is empty or broken."""
+    if not schema:
+        return None
+    from jsonschema import Draft202012Validator  # a tenth of a second
+    from jsonschema.validators import validator_for
+    from referencing import Registry  # what jsonschema itself looks references up with
+
+    dialect = schema if isinstance(schema.get("$schema"), str) else {}
+    kind = validator_for(dialect, default=Draft202012Validator)
+    try:
+        kind.check_schema(dict(schema))
+        return kind(dict(schema), registry=Registry())  # an empty one: without it, references are fetched
+    except Exception:  # noqa: BLE001  a stranger's schema: whatever is wrong with it, it cannot be held against a call
+        return None

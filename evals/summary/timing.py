@@ -1,0 +1,43 @@
+"""How long requests took, and how many tools they offered."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from itertools import islice
+
+_ANSWERED = (
+    "FROM requests AS r JOIN trials AS t ON t.run = r.run AND t.trial = r.trial WHERE r.run = ? AND r.failure IS NULL"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Of the answered requests of an arm; `None` where there are none.
+
+    Attributes:
+        median_seconds: Half of them took at most this long.
+        p95_seconds: 95% of them took at most this long.
+        tools_offered: Mean number of tools at the first request of a trial.
+    """
+
+    median_seconds: float | None = None
+    p95_seconds: float | None = None
+    tools_offered: float | None = None
+
+
+def time_requests(connection: sqlite3.Connection, run: str) -> dict[int, Timing]:
+    """By arm; the database sorts, on its disk if need be, and nothing is held here.
+
+    A median between two requests is the mean of both; the 95th percentile is the latency of a request (nearest rank).
+    """
+    columns = "t.arm, count(*), avg(CASE r.request WHEN 0 THEN r.tools END)"
+    counted = connection.execute(f"SELECT {columns} {_ANSWERED} GROUP BY t.arm ORDER BY t.arm", (run,)).fetchall()
+    ordered = connection.execute(f"SELECT r.latency_seconds {_ANSWERED} ORDER BY t.arm, r.latency_seconds", (run,))
+    found: dict[int, Timing] = {}
+    for arm, count, tools in counted:  # in the order of the arms, as the latencies are
+        ranks = {(count - 1) // 2, count // 2, (95 * count - 1) // 100}
+        at = {rank: latency for rank, (latency,) in enumerate(islice(ordered, count)) if rank in ranks}
+        median = (at[(count - 1) // 2] + at[count // 2]) / 2
+        found[arm] = Timing(median, at[(95 * count - 1) // 100], tools)
+    return found

@@ -1,0 +1,116 @@
+"""Toolsets that show the same tools at every request: the whole catalog, or a loadout (rule E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Conversation, ToolUse
+from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
+from toolbelt.evals.toolsets.universe import CutOffers, Universe
+from toolbelt.loadouts import Resolution
+from toolbelt.loadouts.loadout import AUTO
+from toolbelt.patterns import fold
+
+
+class FixedToolset:
+    """Shows what is chosen for the case, whatever is said.
+
+    Args:
+        name: As on the command line.
+        ground: What it is made from.
+        shelf: The tools as they are shown.
+        choose: The tools for a case.
+    """
+
+    def __init__(self, name: str, ground: Ground, shelf: Shelf, choose: Callable[[Case], CutOffers]) -> None:
+        self.name = name
+        self._choose = choose
+        self._meta_calls = OwnMetaCalls(ground.catalog, shelf)
+
+    def offer(self, case: Case, conversation: Conversation) -> Offer:  # noqa: ARG002  the protocol's
+        """What is chosen for the case, cut to its universe."""
+        return self._choose(case).of(case)
+
+    def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
+        """Answers to meta-tools that are the catalog's own; `None` for every other call."""
+        return self._meta_calls.answer(self.offer(case, conversation), calls)
+
+    def reach(self, case: Case) -> frozenset[str]:
+        """Ids of what is shown."""
+        return self._choose(case).of(case).ids
+
+
+def make_full(ground: Ground) -> FixedToolset:
+    """The whole catalog."""
+    shelf, universe = ground.shelf({}), Universe(ground.catalog)
+    offers = CutOffers(universe.ids, universe, shelf)
+    return FixedToolset("full", ground, shelf, lambda _: offers)
+
+
+def make_loadout(name: str, ground: Ground) -> FixedToolset:
+    """What one loadout makes active, or what `auto` chooses for the arm's model (rule L15).
+
+    Raises:
+        NotFoundError: no such loadout.
+        ToolbeltError: it matches nothing of the catalog, its parents are not in order, or nothing can be chosen.
+    """
+    shelf, universe = ground.shelf({}), Universe(ground.catalog)
+    if fold(name) == AUTO:
+        resolution, spelled = _resolve_auto(ground), AUTO
+    else:
+        spelled = ground.registry.require_loadout(name).name
+        resolution = ground.registry.resolve(spelled, ground.catalog)
+    offers = CutOffers(_active_ids(resolution), universe, shelf)
+    return FixedToolset(f"loadout:{spelled}", ground, shelf, lambda _: offers)
+
+
+def make_roles(ground: Ground) -> FixedToolset:
+    """What the loadout makes active that is the case's own role; the whole catalog for a case without one.
+
+    Raises:
+        NotFoundError: a role that is no loadout.
+        ToolbeltError: a role matches nothing of the catalog, or no case has one.
+    """
+    if not ground.roles:
+        raise ToolbeltError(
+            "Toolset 'loadout' gives each case the loadout of its own role, and no case has one. "
+            "For one loadout for all cases write 'loadout:NAME'."
+        )
+    shelf, universe = ground.shelf({}), Universe(ground.catalog)
+    known = [loadout.name for loadout in ground.registry.get_all()]
+    by_role: dict[str, CutOffers] = {}
+    for role in sorted(ground.roles):
+        if ground.registry.get_loadout(role) is None:
+            raise NotFoundError("loadout", role, known, "It is the role of a case.")
+        by_role[fold(role)] = CutOffers(_active_ids(ground.registry.resolve(role, ground.catalog)), universe, shelf)
+    whole = CutOffers(universe.ids, universe, shelf)
+    return FixedToolset("loadout", ground, shelf, lambda case: _of_role(case, by_role, whole, known))
+
+
+def _of_role(case: Case, by_role: Mapping[str, CutOffers], whole: CutOffers, known: Sequence[str]) -> CutOffers:
+    if case.role is None:
+        return whole
+    if (offers := by_role.get(fold(case.role))) is None:
+        raise NotFoundError("loadout", case.role, known, f"It is the role of case {case.id!r}.")
+    return offers
+
+
+def _resolve_auto(ground: Ground) -> Resolution:
+    if ground.resolve_auto is None:
+        raise ToolbeltError("Toolset 'loadout:auto' needs a model, by whose context window it chooses.")
+    return ground.resolve_auto()
+
+
+def _active_ids(resolution: Resolution) -> tuple[str, ...]:
+    if resolution.broken is not None:
+        raise ToolbeltError(f"Loadout {resolution.loadout!r} cannot be used: {resolution.broken}.")
+    if not resolution.active_tools:
+        raise ToolbeltError(
+            f"Loadout {resolution.loadout!r} matches nothing of catalog {resolution.catalog.name!r}: "
+            "no tool would ever be shown."
+        )
+    return tuple(tool.id for tool in resolution.active_tools)

@@ -1,0 +1,88 @@
+"""The right tools and so many wrong ones: what a perfect selection would leave the model to do (rule E1)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Sequence
+
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Conversation, ToolUse
+from toolbelt.evals.offers import Offer
+from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors
+from toolbelt.evals.toolsets.drawing import Lot
+from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
+from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
+
+
+class Oracle:
+    """Shows the tools of the expected answer, the first where several would do, and distractors.
+
+    A distractor is never a tool that is right in any accepted answer or allowed beside one, nor a meta-tool. More of
+    them add to what fewer show. Where nothing is to be called, distractors alone are shown; where any call will do,
+    one more tool is drawn to stand for the right one. The order is by chance, and says nothing.
+
+    Args:
+        count: Distractors, at most as many as the case's universe has.
+        near: Whether the nearest are taken, by words, rather than any.
+        ground: What it is made from.
+    """
+
+    def __init__(self, count: int, *, near: bool, ground: Ground) -> None:
+        self.name = f"oracle+{count}{':near' if near else ''}" if count else "oracle"
+        self._count = count
+        self._seed = ground.seed
+        self._shelf = ground.shelf({})
+        self._universe = Universe(ground.catalog)
+        self._meta_calls = OwnMetaCalls(ground.catalog, self._shelf)
+        self._distractors: Distractors = NearDistractors(ground.catalog) if near and count else RandomDistractors()
+        self._kept: OrderedDict[int, tuple[Case, Offer]] = OrderedDict()
+
+    def offer(self, case: Case, conversation: Conversation) -> Offer:  # noqa: ARG002  the protocol's
+        """The case's tools, the same at every request."""
+        return self._offer(case)
+
+    def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:  # noqa: ARG002
+        """Answers to meta-tools that are the catalog's own; `None` for every other call."""
+        return self._meta_calls.answer(self._offer(case), calls)
+
+    def reach(self, case: Case) -> frozenset[str]:
+        """Ids of what is shown."""
+        return self._offer(case).ids
+
+    def _offer(self, case: Case) -> Offer:
+        # By identity: a case cannot be hashed, and one kept here cannot lose its id to another.
+        if (kept := self._kept.get(id(case))) is None:
+            kept = self._kept[id(case)] = (case, self._shelf.offer(self._choose(case)))
+            if len(self._kept) > OFFERS_KEPT:
+                self._kept.popitem(last=False)
+        return kept[1]
+
+    def _choose(self, case: Case) -> list[str]:
+        lot, universe = Lot(self._seed, case.id), self._universe.of(case)
+        members = self._universe.members if case.offered is None else frozenset(universe)
+        right = list(_right_ids(case, members))
+        barred = self._meta_calls.ids | case.right_ids
+        if case.expected is None:
+            right += _first(1, lot.shuffled(universe), barred)
+        shown = [*right]
+        if self._count:
+            candidates = self._distractors.candidates(case, _right_ids(case, members), universe, lot)
+            shown += _first(self._count, iter(candidates), barred.union(right))
+        return lot.ordered(shown)
+
+
+def _right_ids(case: Case, members: Collection[str]) -> tuple[str, ...]:
+    """Of each call of the expected answer the first tool that is there, each once."""
+    wanted = (next((tool for tool in call.tools if tool in members), None) for call in case.expected or ())
+    return tuple(dict.fromkeys(tool for tool in wanted if tool is not None))
+
+
+def _first(count: int, candidates: Iterator[str], barred: Collection[str]) -> list[str]:
+    taken: dict[str, None] = {}
+    for candidate in candidates:
+        if candidate not in barred:
+            taken[candidate] = None
+            if len(taken) == count:
+                break
+    return list(taken)

@@ -1,0 +1,63 @@
+"""Latency is the transport's, not the queue's (rule E6)."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+
+import pytest
+
+from tests.servers.asking import HELLO, ask_once, make_offer
+from tests.servers.running import OpenAIServer
+from toolbelt.evals.models.model import Request
+from toolbelt.evals.models.opening import ModelOptions, open_model
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+
+
+async def _measure(
+    server: OpenAIServer, model_name: str, concurrency: int, count: int
+) -> tuple[list[float], list[float]]:
+    """Latencies as reported, and as a clock around the call has them."""
+    model = open_model(model_name, ModelOptions(server.url))
+    request = Request(HELLO, make_offer(30))
+    await model.complete(request)
+    told, around = [], []
+    numbers = iter(range(count))
+
+    async def work() -> None:
+        for _ in numbers:
+            began = time.perf_counter()
+            told.append((await model.complete(request)).latency_seconds)
+            around.append(time.perf_counter() - began)
+
+    await asyncio.gather(*(work() for _ in range(concurrency)))
+    await model.close()
+    return told, around
+
+
+@pytest.mark.parametrize("provider", ["openai", "hosted_vllm"])
+def test_E6_latency_of_one_at_a_time_is_the_servers(openai_server: OpenAIServer, provider: str) -> None:
+    told, _ = asyncio.run(_measure(openai_server, f"{provider}/slow-50", 1, 8))
+    assert 0.04 < statistics.median(told) < 0.075
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's clock is Linux's")
+@pytest.mark.parametrize("provider", ["openai", "hosted_vllm"])
+def test_E6_latency_does_not_grow_with_the_queue(openai_server: OpenAIServer, provider: str) -> None:
+    told, around = asyncio.run(_measure(openai_server, f"{provider}/slow-50", 64, 256))
+    assert min(told) > 0.04
+    # The server takes 50 ms; 64 at a time keep each waiting for several times that before its turn comes here.
+    assert statistics.median(around) > 0.15
+    assert statistics.median(told) < statistics.median(around) / 3
+
+
+def test_E6_a_body_in_parts_ends_with_its_last_byte(openai_server: OpenAIServer) -> None:
+    began = time.perf_counter()
+    reply = ask_once(openai_server, "parts-200@wire")
+    assert 0.18 < reply.latency_seconds < time.perf_counter() - began

@@ -1,0 +1,103 @@
+"""Trials as rows, and CSV (rule E10)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from tests.evals.report.sample import sample_run
+from tests.evals.summary.rows import RUN, database
+from toolbelt.evals.report.frames import (
+    TRIAL_COLUMNS,
+    arms_frame,
+    load_trials,
+    read_trials,
+    write_arms_csv,
+    write_trials_csv,
+)
+from toolbelt.evals.summary.summarize import summarize
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_every_trial_is_a_row_with_the_documented_columns_and_types() -> None:
+    frame = load_trials(sample_run(), RUN, chunk=7)
+    assert list(frame.columns) == list(TRIAL_COLUMNS)
+    assert all(column.meaning for column in TRIAL_COLUMNS.values())
+    assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == {
+        name: column.type for name, column in TRIAL_COLUMNS.items()
+    }
+    assert len(frame) == 46
+    assert frame["trial"].is_monotonic_increasing
+    assert frame["trial"].is_unique
+
+
+def test_rows_agree_with_the_summary() -> None:
+    connection = sample_run()
+    frame = load_trials(connection, RUN)
+    for arm in summarize(connection, RUN).arms:
+        rows = frame[(frame.model == arm.model) & (frame.toolset == arm.toolset) & frame.scored]
+        assert len(rows) == arm.scored
+        assert int(rows.covered.sum()) == arm.coverage.numerator
+        assert int((rows.outcome == "correct").sum()) == arm.solved.numerator
+        if arm.scored:
+            assert float(rows.definition_tokens.mean()) == pytest.approx(arm.definition_tokens)
+
+
+def test_no_part_is_larger_than_asked_for() -> None:
+    assert [len(part) for part in read_trials(sample_run(), RUN, chunk=20)] == [20, 20, 6]
+
+
+def test_a_run_without_trials_has_its_columns_all_the_same() -> None:
+    connection = database([("m", "full", "")], [])
+    assert list(load_trials(connection, RUN).columns) == list(TRIAL_COLUMNS)
+    text = io.StringIO(newline="")
+    write_trials_csv(connection, RUN, text)
+    assert text.getvalue() == ",".join(TRIAL_COLUMNS) + "\r\n"
+
+
+def test_E10_the_csv_of_trials_is_the_same_however_it_is_cut() -> None:
+    texts = []
+    for chunk in (1, 7, 1000):
+        file = io.StringIO(newline="")
+        write_trials_csv(sample_run(), RUN, file, chunk)
+        texts.append(file.getvalue())
+    assert len(set(texts)) == 1
+    rows = _rows(texts[0])
+    assert len(rows) == 46
+    assert {row["prompt_tokens"] for row in rows if row["model"] == "local/bm25"} == {""}
+    assert {row["prompt_tokens"] for row in rows if row["model"] == "gpt-4o" and row["scored"] == "True"} == {
+        str(3000 + case) for case in range(8)
+    }
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_no_text_becomes_a_formula_of_a_spreadsheet(text: str) -> None:
+    connection = database([(text, text, text)], [{"case_id": text, "reason": text, "arguments_checked": 1}])
+    trials, arms = io.StringIO(newline=""), io.StringIO(newline="")
+    write_trials_csv(connection, RUN, trials)
+    write_arms_csv(summarize(connection, RUN), arms)
+    for row in (*_rows(trials.getvalue()), *_rows(arms.getvalue())):
+        cells: dict[str, Any] = dict(row)
+        assert cells["model"] == cells["toolset"] == cells["variant"] == "'" + text
+        assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in cells.values())
+
+
+def test_E10_the_csv_of_arms_has_numerators_denominators_and_intervals() -> None:
+    summary = summarize(sample_run(), RUN)
+    file = io.StringIO(newline="")
+    write_arms_csv(summary, file)
+    for row, arm in zip(_rows(file.getvalue()), summary.arms, strict=True):
+        assert (row["accuracy_numerator"], row["accuracy_denominator"]) == (
+            str(arm.accuracy.numerator),
+            str(arm.accuracy.denominator),
+        )
+        assert row["accuracy"] == ("" if arm.accuracy.value is None else str(arm.accuracy.value))
+        assert row["accuracy_low"] == ("" if arm.accuracy.low is None else str(arm.accuracy.low))
+        assert row["outcome_error"] == str(arm.outcomes.get("error", 0))
+    assert len(arms_frame(summary)) == len(summary.arms)

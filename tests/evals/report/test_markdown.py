@@ -1,0 +1,82 @@
+"""A run as Markdown (rule E10): complete, and foreign names show as they are."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.markdown import Markdown
+
+from tests.evals.report.sample import ARMS, sample_run
+from tests.evals.summary.rows import RUN
+from toolbelt.evals.report.markdown import escaped, report_markdown
+from toolbelt.evals.report.pictures import draw_pictures
+from toolbelt.evals.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.summary.summarize import summarize
+
+EXPECTED = Path(__file__).parent / "expected" / "report.md"
+
+
+def test_E10_the_whole_report() -> None:
+    summary = summarize(sample_run(), RUN)
+    assert report_markdown(summary, draw_pictures(summary)) == EXPECTED.read_text(encoding="utf-8")
+
+
+def _summary(*toolsets: str) -> RunSummary:
+    arms = tuple(ArmSummary("m", toolset) for toolset in toolsets)
+    return RunSummary("r", "2026-03-01", "finished", "d", "sha256:0", arms=arms)
+
+
+@given(st.text(max_size=30))
+def test_foreign_text_keeps_a_table_in_shape(name: str) -> None:
+    table = report_markdown(_summary(name)).split("## Results")[1].split("## Outcomes")[0].strip().splitlines()
+    assert len(table) == 3
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table} == {17}
+    assert "<" not in table[2]
+    assert not re.search(r"(?<!\\)(?:\\\\)*`", table[2])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a|b", "*bold*", "_em_", "snake_case", "`code`", "<b>html</b>", "[link](x)", "![x](y)", "\\", "&amp;", "a\nb"],
+)
+def test_foreign_text_shows_as_it_is(name: str) -> None:
+    screen = Console(width=80)
+    with screen.capture() as captured:
+        screen.print(Markdown(escaped(name)))
+    assert captured.get().strip() == name.replace("\n", " ")
+
+
+def test_the_command_runs_the_same_again() -> None:
+    text = report_markdown(summarize(sample_run(), RUN))
+    [command] = re.findall(r"^toolbelt eval run .*$", text, re.MULTILINE)
+    words = shlex.split(command)
+    options = list(zip(words[3::2], words[4::2], strict=True))
+    assert options[:5] == [
+        ("--dataset", "/tmp/my sets/assistant"),
+        ("--kind", "single"),
+        ("--kind", "multi"),
+        ("--limit", "8"),
+        ("--temperature", "0.0"),
+    ]
+    assert [value for option, value in options if option == "--model"] == ["local/bm25", "gpt-4o"]
+    assert len([value for option, value in options if option == "--toolset"]) == len({arm[1] for arm in ARMS})
+    assert options[-2:] == [("--epochs", "1"), ("--seed", "0")]
+
+
+def test_backticks_do_not_end_the_command() -> None:
+    text = report_markdown(_summary("loadout:```x"))
+    assert re.search(r"^````sh\n.*loadout:```x.*\n````$", text, re.MULTILINE)
+
+
+def test_an_empty_run_has_a_report_without_noughts() -> None:
+    text = report_markdown(replace(_summary("full"), planned=4, status="interrupted"))
+    assert "| 1 | m | full | – | – | – |" in text
+    assert "This run is interrupted." in text
+    assert "nan" not in text

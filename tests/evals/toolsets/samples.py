@@ -1,0 +1,86 @@
+"""What the tests of toolsets are made from: real shelves, and small catalogs of which every tool is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.catalog.tokens import EstimateCounter
+from toolbelt.evals.cases.case import Case, ExpectedCall
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
+from toolbelt.evals.offers import Shelf
+from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry
+from toolbelt.stores.catalogs import open_catalog
+
+SMALL = Catalog(
+    (
+        Plugin("chat", (Tool("send", "Send a message to a channel"), Tool("read", "Read a channel"))),
+        Plugin("repo", (Tool("commit", "Commit changes"), Tool("push", "Push them"), Tool("log", "Show them")), "git"),
+        Plugin("disk", (Tool("open", "Open a file"), Tool("log", "Show what was written")), "files"),
+        Plugin("weather.io", (Tool("get forecast", "Forecast of the weather"),)),
+    ),
+    name="small",
+    core=("chat/send",),
+)  # fmt: skip
+TIERED = open_catalog("tiered").catalog
+ASSISTANT = open_catalog("assistant").catalog
+CATALOGS: Mapping[str, Catalog] = {"small": SMALL, "tiered": TIERED, "assistant": ASSISTANT}
+BUILDER = ToolLoadoutBuilder
+ALWAYS = BUILDER.create("half").include_category("git").include_category("files").build()
+
+
+def ground(catalog: Catalog = SMALL, *, roles: frozenset[str] = frozenset(), seed: int = 0, **more: Any) -> Ground:
+    registry = ToolLoadoutRegistry((ALWAYS, *more.pop("loadouts", ())))
+    shelves: dict[tuple[str, ...], Shelf] = {}
+
+    def shelf(extras: Mapping[str, Tool]) -> Shelf:
+        key = tuple(extras)
+        if key not in shelves:
+            shelves[key] = Shelf(catalog, EstimateCounter(), extras=extras)
+        return shelves[key]
+
+    auto: Callable[[], Resolution] = lambda: registry.resolve("half", catalog)  # noqa: E731
+    return Ground(catalog, registry, shelf, roles, seed, more.pop("resolve_auto", auto))
+
+
+def toolset(name: str, catalog: Catalog = SMALL, **settings: Any) -> Toolset:
+    return make_toolset(name, ground(catalog, **settings))
+
+
+def case(
+    expected: tuple[str | tuple[str, ...], ...] | None = (), case_id: str = "one", query: str = "hello", **more: Any
+) -> Case:
+    calls = None if expected is None else tuple(calls_of(*expected))
+    return Case(case_id, ({"role": "user", "content": query},), calls, **more)
+
+
+def calls_of(*tools: str | tuple[str, ...]) -> list[ExpectedCall]:
+    return [ExpectedCall((tool,) if isinstance(tool, str) else tool) for tool in tools]
+
+
+def use(name: str, text: str | None = None, /, call_id: str = "1", **arguments: Any) -> ToolUse:
+    return ToolUse.from_text(call_id, name, json.dumps(arguments) if text is None else text)
+
+
+def start(of: Case) -> Conversation:
+    return Conversation(of.messages)
+
+
+def play(toolset: Toolset, of: Case, *replies: list[ToolUse], conversation: Conversation | None = None) -> Conversation:
+    """The conversation after these replies, each answered by the toolset, other calls with `ok`."""
+    conversation = start(of) if conversation is None else conversation
+    for calls in replies:
+        answers = toolset.answer(of, conversation, calls)
+        said = tuple("ok" if answer is None else answer for answer in answers)
+        conversation = conversation.extended(Reply(calls=tuple(calls)), said)
+    return conversation
+
+
+def shown(toolset: Toolset, of: Case, conversation: Conversation | None = None) -> list[str]:
+    offer = toolset.offer(of, start(of) if conversation is None else conversation)
+    return [offered.tool.id for offered in offer.tools]

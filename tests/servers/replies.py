@@ -1,0 +1,184 @@
+"""What the loopback server's models say: requests in, bodies of OpenAI's chat API out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+BROWSE, LOAD = "browse_tools", "load_tools"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request.
+
+    Attributes:
+        body: As it came.
+        size: Its length in bytes.
+        number: What stands after the dash in the model's name.
+        before: Requests that this model had before.
+    """
+
+    body: dict[str, Any]
+    size: int
+    number: float = 0
+    before: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """About a quarter of the bytes."""
+        return self.size // 4
+
+    @property
+    def tools(self) -> list[str]:
+        """Names of what is offered."""
+        return [tool["function"]["name"] for tool in self.body.get("tools") or ()]
+
+    @cached_property
+    def last_user_text(self) -> str:
+        """What the user said last."""
+        for message in reversed(self.body["messages"]):
+            if message["role"] == "user":
+                return str(message["content"])
+        return ""
+
+    def line(self, word: str) -> str | None:
+        """What follows `word` in a line of the last user message."""
+        for line in self.last_user_text.splitlines():
+            if line.startswith(f"{word} "):
+                return line.removeprefix(f"{word} ").strip()
+        return None
+
+
+def _call(number: int, name: str, arguments: object) -> dict[str, Any]:
+    return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def reply(
+    asked: Asked,
+    calls: list[dict[str, Any]] | None = None,
+    text: str | None = None,
+    finish_reason: str | None = None,
+    **message: Any,
+) -> dict[str, Any]:
+    """A whole answer."""
+    spoken: dict[str, Any] = {"role": "assistant", "content": text, **message}
+    if calls:
+        spoken["tool_calls"] = calls
+    finish_reason = finish_reason or ("tool_calls" if calls else "stop")
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1700000000,
+        "model": f"{asked.body['model']}-2024",
+        "choices": [{"index": 0, "message": spoken, "finish_reason": finish_reason, "logprobs": None}],
+        "usage": {"prompt_tokens": asked.tokens, "completion_tokens": 7, "total_tokens": asked.tokens + 7},
+    }
+
+
+def no_call(asked: Asked) -> dict[str, Any]:
+    """Text alone."""
+    return reply(asked, text="There is nothing to call.")
+
+
+def pick_first(asked: Asked) -> dict[str, Any]:
+    """Calls the first tool offered, with no arguments."""
+    if not asked.tools:
+        return no_call(asked)
+    return reply(asked, [_call(asked.before, asked.tools[0], "{}")])
+
+
+def echo_tool(asked: Asked) -> dict[str, Any]:
+    """Does what the user says: `CALL name {json}`, once; the line may be there several times."""
+    answered = any(message["role"] == "tool" for message in asked.body["messages"])
+    lines = [line.split(" ", 2)[1:] for line in asked.last_user_text.splitlines() if line.startswith("CALL ")]
+    if answered or not lines:
+        return no_call(asked)
+    return reply(asked, [_call(n, name, rest[0] if rest else "{}") for n, (name, *rest) in enumerate(lines)])
+
+
+def parallel(asked: Asked) -> dict[str, Any]:
+    """Calls the first two tools at once."""
+    return reply(asked, [_call(number, name, '{"x": 1}') for number, name in enumerate(asked.tools[:2])])
+
+
+def with_cache(asked: Asked) -> dict[str, Any]:
+    """Half of the prompt was cached."""
+    data = pick_first(asked)
+    data["usage"]["prompt_tokens_details"] = {"cached_tokens": asked.tokens // 2}
+    return data
+
+
+def tiered(asked: Asked) -> dict[str, Any]:
+    """Browses, loads `CATEGORY name`, then does `CALL name {json}` if that is offered."""
+    spoken = [message for message in asked.body["messages"] if message.get("tool_calls")]
+    made = [call["function"]["name"] for message in spoken for call in message["tool_calls"]]
+    category = asked.line("CATEGORY")
+    wanted, _, arguments = (asked.line("CALL") or "").partition(" ")
+    if wanted in asked.tools and wanted not in made:
+        return reply(asked, [_call(len(made), wanted, arguments or "{}")])
+    if BROWSE in asked.tools and BROWSE not in made:
+        return reply(asked, [_call(len(made), BROWSE, "{}")])
+    if LOAD in asked.tools and LOAD not in made and category:
+        return reply(asked, [_call(len(made), LOAD, json.dumps({"category": category}))])
+    return no_call(asked)
+
+
+def bad_arguments(asked: Asked) -> dict[str, Any]:
+    """Arguments that are no JSON."""
+    return reply(asked, [_call(0, asked.tools[0], '{"path": "a')])
+
+
+def object_arguments(asked: Asked) -> dict[str, Any]:
+    """Arguments as an object, where the API says text."""
+    return reply(asked, [_call(0, asked.tools[0], {"path": "ä"})])
+
+
+def duplicate_ids(asked: Asked) -> dict[str, Any]:
+    """The same id for every call."""
+    return reply(asked, [_call(0, name, "{}") for name in asked.tools[:3]])
+
+
+def no_ids(asked: Asked) -> dict[str, Any]:
+    """Calls without ids, as some servers send them."""
+    calls = [_call(0, name, "{}") for name in asked.tools[:2]]
+    calls[0]["id"] = None
+    calls[1]["id"] = ""
+    return reply(asked, calls)
+
+
+def function_call(asked: Asked) -> dict[str, Any]:
+    """The form that tool calls had before they had ids."""
+    return reply(asked, function_call={"name": asked.tools[0], "arguments": '{"a": 1}'}, finish_reason="function_call")
+
+
+def filtered(asked: Asked) -> dict[str, Any]:
+    """Stopped by the content filter."""
+    return reply(asked, finish_reason="content_filter")
+
+
+def refusal(asked: Asked) -> dict[str, Any]:
+    """The model says that it will not."""
+    return reply(asked, refusal="I will not help with that.")
+
+
+def anthropic(asked: Asked) -> dict[str, Any]:
+    """As Anthropic says it: calls the first tool; of the prompt, 4 tokens were read from the cache, 3 written to it."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": asked.body["tools"][0]["name"], "input": {"path": "a"}}
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": asked.body["model"],
+        "content": [{"type": "text", "text": "So be it."}, call],
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": 10,
+            "cache_read_input_tokens": 4,
+            "cache_creation_input_tokens": 3,
+            "output_tokens": 2,
+        },
+    }

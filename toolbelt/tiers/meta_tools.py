@@ -1,0 +1,104 @@
+"""The two tools by which a model finds the others and has them loaded (rules T1, T2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.frozen import FrozenDict
+
+
+class MetaRole(StrEnum):
+    """What a meta-tool is for; the value is the name it goes by."""
+
+    BROWSE = "browse_tools"
+    LOAD = "load_tools"
+
+
+_HINTS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+META_TOOLS: Mapping[MetaRole, Tool] = MappingProxyType(
+    {
+        MetaRole.BROWSE: Tool(
+            MetaRole.BROWSE.value,
+            "List the categories of further tools, which are not shown to you yet: name, description and number of "
+            "tools of each. Call this first when none of the tools you have does what is asked, then call load_tools "
+            "with the category that fits.",
+            {"type": "object", "properties": {}, "additionalProperties": False},
+            _HINTS,
+        ),
+        MetaRole.LOAD: Tool(
+            MetaRole.LOAD.value,
+            "Load all tools of one category. Answers with their names; from your next message on you can call them "
+            "like any other tool, until this conversation ends. Several categories may be loaded.",
+            {
+                "type": "object",
+                "properties": {
+                    "category": {"type": "string", "description": "The name of a category, as browse_tools lists it."}
+                },
+                "required": ["category"],
+                "additionalProperties": False,
+            },
+            _HINTS,
+        ),
+    }
+)
+"""Those given to a catalog that has none of its own."""
+
+
+@dataclass(frozen=True)
+class MetaTools:
+    """The meta-tools that go with a catalog.
+
+    Attributes:
+        browse: Lists the categories.
+        load: Loads one.
+        extras: Those of the two that the catalog does not bring along, by the wire name each must have.
+    """
+
+    browse: Tool
+    load: Tool
+    extras: Mapping[str, Tool]
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> MetaTools:
+        """The catalog's own, and `META_TOOLS` for what it has not."""
+        own = {role: catalog.get_tool(tool_id) for tool_id, role in own_meta_tools(catalog).items()}
+        taken = {tool.id for tool in catalog.tools}
+        made = {role: own.get(role) or _with_free_id(META_TOOLS[role], taken) for role in MetaRole}
+        extras = {role.value: tool for role, tool in made.items() if role not in own}
+        return cls(made[MetaRole.BROWSE], made[MetaRole.LOAD], FrozenDict(extras))
+
+    def find_role(self, tool_id: str) -> MetaRole | None:
+        """Which of the two a tool is; `None` for any other tool."""
+        if tool_id == self.browse.id:
+            return MetaRole.BROWSE
+        return MetaRole.LOAD if tool_id == self.load.id else None
+
+
+def own_meta_tools(catalog: Catalog) -> dict[str, MetaRole]:
+    """Ids of the core tools that are a catalog's own meta-tools, each with its role.
+
+    By name; a `load_tools` that takes no `category` loads something else and is an ordinary tool.
+    """
+    found: dict[MetaRole, str] = {}
+    for tool_id in catalog.core:
+        tool = catalog.get_tool(tool_id)
+        if tool.name in _ROLES:
+            role = _ROLES[tool.name]
+            properties = tool.parameters.get("properties")
+            if role is MetaRole.BROWSE or (isinstance(properties, Mapping) and "category" in properties):
+                found.setdefault(role, tool.id)
+    return {tool_id: role for role, tool_id in found.items()}
+
+
+_ROLES: Mapping[str, MetaRole] = MappingProxyType({role.value: role for role in MetaRole})
+
+
+def _with_free_id(tool: Tool, taken: Collection[str]) -> Tool:
+    made = tool.name
+    while made in taken:
+        made = f"toolbelt:{made}"
+    return replace(tool, id=made)

@@ -1,0 +1,212 @@
+"""Tools in tiers: the core always shown, each category loaded when asked for (rules T1 to T4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.catalog.wire_names import assign_wire_names
+from toolbelt.errors import NotFoundError
+from toolbelt.patterns import fold
+from toolbelt.tiers.meta_tools import MetaRole, MetaTools
+
+OTHER = "other"
+"""The category of tools that have none."""
+_PLUGINS_NAMED = 20
+"""How many plugins are named to describe a category that nobody described."""
+
+Answer = dict[str, Any]
+Loaded = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tier:
+    """One category, as it is browsed and loaded.
+
+    Attributes:
+        name: As the catalog spells it.
+        description: The catalog's, else which plugins it is made of.
+        tool_ids: In the catalog's order; core tools are not among them.
+    """
+
+    name: str
+    description: str
+    tool_ids: tuple[str, ...]
+
+
+class Tiers:
+    """The tiers of a catalog.
+
+    What is loaded is a tuple of category names in the order they were loaded, kept by the caller for as long as an
+    interaction lasts; it begins with `()`, and nothing here changes:
+
+        tiers, loaded = Tiers(catalog), ()
+        definitions = export_definitions(tiers.tools(loaded), tiers.names, "openai")   # for the next request
+        answer, loaded = tiers.call(MetaRole.LOAD, {"category": "git"}, loaded)        # when the model calls it
+
+    Attributes:
+        catalog: Every tool there is.
+        meta: The two meta-tools; they are core (rule T1), whatever the universe.
+        names: What the model is shown and must call, by tool id, meta-tools included.
+        core: Ids of the tools that are always shown: meta-tools that the catalog does not bring along, then its core.
+        tiers: In the order the categories are declared; those without a tool here are left out.
+
+    Args:
+        catalog: Every tool there is.
+        ids: Of the tools that exist here; `None` for all.
+        names: The wire names; by default those of the catalog, made way for the meta-tools.
+    """
+
+    catalog: Catalog
+    meta: MetaTools
+    names: Mapping[str, str]
+    core: tuple[str, ...]
+    tiers: tuple[Tier, ...]
+
+    def __init__(
+        self, catalog: Catalog, ids: Iterable[str] | None = None, names: Mapping[str, str] | None = None
+    ) -> None:
+        self.catalog = catalog
+        self.meta = MetaTools.of(catalog)
+        self.names = _wire_names(catalog, self.meta) if names is None else names
+        self._tools = {tool.id: tool for tool in (*self.meta.extras.values(), *catalog.tools)}
+        self._positions = {tool_id: position for position, tool_id in enumerate(self._tools)}
+        self._categories = {
+            tool.id: plugin.category_key or OTHER for plugin in catalog.plugins for tool in plugin.tools
+        }
+        self._cut(self._tools if ids is None else ids)
+
+    def within(self, ids: Iterable[str]) -> Self:
+        """The same with only these tools; takes time by their number, not by the catalog's."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._cut(ids)
+        return made
+
+    def _cut(self, ids: Iterable[str]) -> None:
+        universe = self._positions.keys() & set(ids) | {self.meta.browse.id, self.meta.load.id}
+        extras = (tool.id for tool in self.meta.extras.values())
+        self.core = (*extras, *(tool_id for tool_id in self.catalog.core if tool_id in universe))
+        self._universe = universe
+        members: dict[str, list[str]] = {}
+        for tool_id in sorted(universe.difference(self.core), key=self._positions.__getitem__):
+            members.setdefault(self._categories[tool_id], []).append(tool_id)
+        self.tiers = tuple(self._make_tiers(members))
+        self._by_key = {fold(tier.name): tier for tier in self.tiers}
+
+    def _make_tiers(self, members: Mapping[str, Sequence[str]]) -> Iterator[Tier]:
+        declared = {fold(name): (name, description) for name, description in self.catalog.categories.items()}
+        for key in declared if OTHER in declared else (*declared, OTHER):
+            if key in members:
+                name, description = declared.get(key, (OTHER, ""))
+                yield Tier(name, description or self._describe(members[key]), tuple(members[key]))
+
+    def _describe(self, tool_ids: Iterable[str]) -> str:
+        plugins = list(dict.fromkeys(str(self._tools[tool_id].plugin) for tool_id in tool_ids))
+        more = f" and {len(plugins) - _PLUGINS_NAMED} more" if len(plugins) > _PLUGINS_NAMED else ""
+        return f"Tools of {', '.join(plugins[:_PLUGINS_NAMED])}{more}"
+
+    @property
+    def categories(self) -> Loaded:
+        """Names of the tiers, in order."""
+        return tuple(tier.name for tier in self.tiers)
+
+    def tool_ids(self, loaded: Iterable[str] = ()) -> tuple[str, ...]:
+        """Ids of what is shown: the core, then each category in the order it was loaded (rule T3).
+
+        Raises:
+            NotFoundError: a category that is none.
+        """
+        made = list(self.core)
+        for tier in dict.fromkeys(map(self._get_tier, loaded)):
+            made += tier.tool_ids
+        return tuple(made)
+
+    def tools(self, loaded: Iterable[str] = ()) -> tuple[Tool, ...]:
+        """What is shown; in the order, and raising, as `tool_ids`."""
+        return tuple(self._tools[tool_id] for tool_id in self.tool_ids(loaded))
+
+    def browse(self) -> Answer:
+        """The answer to `browse_tools` (rule T2)."""
+        return {
+            "categories": [
+                {"name": tier.name, "description": tier.description, "tool_count": len(tier.tool_ids)}
+                for tier in self.tiers
+            ]
+        }
+
+    def load(self, category: str, loaded: Iterable[str] = ()) -> tuple[Answer, Loaded]:
+        """The answer to `load_tools` (rule T2), and what is loaded from the next request on.
+
+        Args:
+            category: As the model wrote it; compared ignoring case.
+            loaded: What is loaded so far.
+
+        Returns:
+            Of a category that is loaded already, `tools_added` is empty and the message says so. Of one that is
+            none, there is an `error`, and nothing changes.
+        """
+        loaded = tuple(loaded)
+        tier = self._by_key.get(fold(category.strip()))
+        if tier is None:
+            return {"error": f"Unknown category: {category}. Available: {self._available}"}, loaded
+        count = len(tier.tool_ids)
+        what = f"{count} {tier.name} {'tool' if count == 1 else 'tools'}"
+        if fold(tier.name) in map(fold, loaded):
+            was = "was loaded already and is" if count == 1 else "were loaded already and are"
+            return {"loaded": tier.name, "tools_added": [], "message": f"{what} {was} available."}, loaded
+        message = f"{what} {'is' if count == 1 else 'are'} now available."
+        added = [self.names[tool_id] for tool_id in tier.tool_ids]
+        return {"loaded": tier.name, "tools_added": added, "message": message}, (*loaded, tier.name)
+
+    def call(
+        self, role: MetaRole, arguments: Mapping[str, Any] | None, loaded: Iterable[str] = ()
+    ) -> tuple[Answer, Loaded]:
+        """The answer to a model's call of a meta-tool, and what is loaded from the next request on.
+
+        Args:
+            role: Which of the two was called.
+            arguments: As the model gave them; `None` if they were no JSON object. `browse_tools` needs none.
+            loaded: What is loaded so far.
+        """
+        loaded = tuple(loaded)
+        if role is MetaRole.BROWSE:
+            return self.browse(), loaded
+        category = None if arguments is None else arguments.get("category")
+        if isinstance(category, str):
+            return self.load(category, loaded)
+        if arguments is None:
+            wrong = "The arguments are no JSON object."
+        elif category is None:
+            wrong = "The argument 'category' is missing."
+        else:
+            wrong = "The argument 'category' must be a string."
+        usage = f'Call {self.names[self.meta.load.id]} with {{"category": NAME}}.'
+        return {"error": f"{wrong} {usage} Available: {self._available}"}, loaded
+
+    def may_dispatch(self, tool_id: str, loaded: Iterable[str] = (), *, enforce: bool = False) -> bool:
+        """Whether a call of that tool is carried out (rule T4).
+
+        Args:
+            tool_id: What is called.
+            loaded: What is loaded so far.
+            enforce: Whether a tool must have been loaded; by default any that exists here may be called.
+        """
+        return tool_id in (self.tool_ids(loaded) if enforce else self._universe)
+
+    @property
+    def _available(self) -> str:
+        return ", ".join(self.categories) or "none"
+
+    def _get_tier(self, category: str) -> Tier:
+        if (tier := self._by_key.get(fold(category))) is None:
+            raise NotFoundError("category", category, self.categories)
+        return tier
+
+
+def _wire_names(catalog: Catalog, meta: MetaTools) -> Mapping[str, str]:
+    names = assign_wire_names(catalog.tools, meta.extras.keys()) if meta.extras else catalog.wire_names
+    return FrozenDict({**names, **{tool.id: name for name, tool in meta.extras.items()}})
