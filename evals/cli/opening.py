@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -158,13 +158,24 @@ class PreparedArm:
     counter: TokenCounter
 
 
-def prepare_arms(materials: Materials, plan: Plan, options: ModelOptions) -> tuple[PreparedArm, ...]:
+def prepare_arms(
+    materials: Materials,
+    plan: Plan,
+    options: ModelOptions,
+    opener: Callable[[str, ModelOptions], Model] = open_model,
+) -> tuple[PreparedArm, ...]:
     """Everything the arms of a plan need.
+
+    Args:
+        materials: What there is.
+        plan: Whose arms.
+        options: How models are asked.
+        opener: Opens a model by its name.
 
     Raises:
         ToolbeltError: a model that is unknown or whose key is missing, a toolset that matches nothing.
     """
-    models = {name: open_model(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
+    models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
     shelves = _Shelves(materials.catalog, plan.tokenizer)
     return tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 
@@ -11,6 +11,14 @@ from toolbelt.cli.options import option
 from toolbelt.evals.running.store import DEFAULT_FILE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class CommaList(click.ParamType):
+    """A text; in the environment, where an option cannot be repeated, several with commas between."""
+
+    name = "text"
+    envvar_list_splitter: ClassVar[str] = ","
+
 
 dataset_option = option(
     "--dataset",

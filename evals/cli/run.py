@@ -24,7 +24,7 @@ from toolbelt.evals.cli.opening import (
     open_materials,
     prepare_arms,
 )
-from toolbelt.evals.cli.options import asking_options, dataset_option, store_option
+from toolbelt.evals.cli.options import CommaList, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.models.opening import ModelOptions
@@ -64,14 +64,17 @@ DEFAULT_TOOLSETS = "full,loadout,tiered"
     "--toolset",
     "-t",
     "toolsets",
+    type=CommaList(),
     multiple=True,
     metavar="T",
     help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, oracle, oracle+N, oracle+N:near; "
     "again or with commas for more.  [default: full,loadout,tiered]",
 )
-@option("--kind", "kinds", multiple=True, metavar="K", help="Only cases of this kind; again for more.")
-@option("--tag", "tags", multiple=True, metavar="T", help="Only cases with this tag; again for more.")
-@option("--case", "ids", multiple=True, metavar="ID", help="Only this case; again for more.")
+@option(
+    "--kind", "kinds", type=CommaList(), multiple=True, metavar="K", help="Only cases of this kind; again for more."
+)
+@option("--tag", "tags", type=CommaList(), multiple=True, metavar="T", help="Only cases with this tag; again for more.")
+@option("--case", "ids", type=CommaList(), multiple=True, metavar="ID", help="Only this case; again for more.")
 @option("--limit", type=click.IntRange(min=1), metavar="N", help="Only N cases, drawn with --seed.")
 @option("--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="How often each case is asked.")
 @option(
@@ -121,10 +124,10 @@ def run(**asked: Any) -> int:
         sampling=Sampling(asked["temperature"], asked["seed"], asked["tool_choice"], asked["max_tokens"]),
         request_limit=asked["request_limit"],
     )
-    prepared = prepare_arms(materials, plan, _model_options(asked))
     if asked["dry_run"]:
-        _show_estimate(materials, plan, prepared, asked)
+        _show_estimate(materials, plan, asked)
         return OK
+    prepared = prepare_arms(materials, plan, _model_options(asked))
     _refuse_unpriced(prepared, asked["max_cost"])
     with RunStore(Path(asked["store"])) as store:
         name = store.create(plan, [one.shelf.tokenizer for one in prepared])
@@ -237,12 +240,14 @@ def _refuse_unpriced(prepared: tuple[PreparedArm, ...], max_cost: float | None) 
         raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown.")
 
 
-def _show_estimate(materials: Materials, plan: Plan, prepared: tuple[PreparedArm, ...], asked: dict[str, Any]) -> None:
+def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> None:
     from toolbelt.evals.cli.estimates import estimate_data, estimate_view
     from toolbelt.evals.models.local import make_local_model
+    from toolbelt.evals.models.priced import open_price
     from toolbelt.evals.running.estimate import SAMPLE, estimate
 
     kept: list[RequestRecord] = []
+    prepared = prepare_arms(materials, plan, _model_options(asked), open_price)
     players = make_players(materials, plan, prepared, Budget(), RetryPolicy(0), kept.append)
     cases = choose_cases(materials, plan)
     with progress("playing a sample", len(prepared) * min(SAMPLE, plan.cases)) as advance:

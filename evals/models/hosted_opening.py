@@ -20,7 +20,10 @@ PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "lit
 `openai` only where an address is given: for OpenAI itself litellm looks at the tools to decide which of its two APIs
 a model is asked over.
 """
+_OWN_SERVERS = PASS_ON - {"openai"}
+"""Of those, the ones that have no place of their own."""
 _CHAT_MODES = frozenset({None, "chat"})
+_TALKING_MODES = _CHAT_MODES | {"responses", "completion"}
 _SIGNS_IN_AS_AN_APP = frozenset({"github_copilot", "chatgpt"})
 """litellm opens a browser's log-in for these, and waits for it."""
 _OTHER_CREDENTIALS = frozenset(
@@ -44,7 +47,7 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
 
     Raises:
         NotFoundError: litellm knows neither the model nor a provider of that name.
-        ToolbeltError: no key is set, or `api_base` is no address.
+        ToolbeltError: no key is set, `api_base` is no address or is needed, or the model does not chat.
     """
     from toolbelt.evals.models.hosted_client import load_litellm
 
@@ -58,7 +61,11 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
     missing = () if key else _missing_variables(litellm, model, provider, place or api_base)
     if missing and not own_endpoint:
         raise ToolbeltError(_say_missing(name, provider, missing))
-    mode = litellm.model_cost.get(model, {}).get("mode")
+    if provider in _OWN_SERVERS and not (place or api_base):
+        raise ToolbeltError(f"{visible(name)} is a model of a server of your own: say where with --api-base.")
+    mode = _find_mode(litellm, name, model)
+    if mode not in _TALKING_MODES and api_base is None:
+        raise ToolbeltError(f"{visible(name)} does not chat: it is a model for {str(mode).replace('_', ' ')}.")
     passes_on = own_endpoint and mode in _CHAT_MODES and not model.startswith("responses/")
     supported = litellm.get_supported_openai_params(model=model, custom_llm_provider=provider)
     route = Route(
@@ -70,6 +77,12 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
         takes_seed=supported is None or "seed" in supported,
     )
     return HostedModel(name, route, timeout_seconds, table)
+
+
+def _find_mode(litellm: Any, *names: str) -> str | None:
+    """What a model is for, in litellm's words; `None` if it does not say."""
+    entries = (litellm.model_cost.get(name) for name in names)
+    return next((entry.get("mode") for entry in entries if entry), None)
 
 
 def check_address(api_base: str) -> None:

@@ -24,6 +24,7 @@ _OPTIONS = {
     "temperature": "--temperature",
     "tool_choice": "--tool-choice",
     "max_tokens": "--max-tokens",
+    "tokenizer": "--tokenizer",
     "request_limit": "--request-limit",
 }
 """The option of each setting, in the order of the command."""

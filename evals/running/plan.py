@@ -139,6 +139,7 @@ class Plan:
         data["settings"] = {
             **{key: value for key, value in asdict(self.sampling).items() if value is not None},
             "request_limit": self.request_limit,
+            "tokenizer": self.tokenizer,
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
         for key in ("dataset_name", "digest", "catalog_name"):

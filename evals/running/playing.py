@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-
-from toolbelt.evals.scoring.coverage import is_covered
-from toolbelt.evals.scoring.scoring import Scorer
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.cases.case import Case
@@ -19,7 +16,9 @@ from toolbelt.evals.offers import Offer, Shelf
 from toolbelt.evals.running.asking import Asker, Earlier, Unanswered, plus_cost
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.scoring.coverage import is_covered
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
+from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import Toolset
 
 ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
@@ -86,10 +85,16 @@ class ArmPlayer:
             CapReached: the budget ended; what was answered is kept.
             Unanswered: in a way that no other trial of this model would be spared.
         """
-        game = _Game(self, case, Conversation(case.messages))
+        game = _Game(self, case, Conversation(case.messages), self._sampling(trial.epoch))
         ending, error = await game.run(trial.number, earlier or {})
         score = self.scorer.score(case, game.selections, ending, error=error)
         return self._record(trial, case, game, ending, score)
+
+    def _sampling(self, epoch: int) -> Sampling:
+        """How the model is asked in an epoch: with the same seed it might only repeat itself."""
+        if not epoch or self.sampling.seed is None:
+            return self.sampling
+        return replace(self.sampling, seed=self.sampling.seed + epoch)
 
     def _record(self, trial: Trial, case: Case, game: _Game, ending: Ending, score: Score) -> TrialRecord:
         usage = game.usage
@@ -135,6 +140,7 @@ class _Game:
     player: ArmPlayer
     case: Case
     conversation: Conversation
+    sampling: Sampling
     selections: list[Selection] = field(default_factory=list)
     definition_tokens: list[int] = field(default_factory=list)
     own_prompt_tokens: int = 0
@@ -176,7 +182,7 @@ class _Game:
 
     async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, earlier: Earlier) -> Reply:
         if earlier.reply is None:
-            request = Request(self.conversation.to_messages(), offer, self.player.sampling)
+            request = Request(self.conversation.to_messages(), offer, self.sampling)
             reply, made = await self.player.asker.ask(request, trial, number, earlier=earlier, own_tokens=own_tokens)
         else:
             reply, made = earlier.reply, earlier

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import SMALL, Toolbelt
 from toolbelt.cli.environment import read_dotenv
+from toolbelt.errors import ToolbeltError
 
 LAYERS = ("flag", "environment", "dotenv", "file")
 
@@ -136,3 +137,10 @@ def test_C_a_key_of_the_environment_wins_over_the_dotenv(tmp_path: Path) -> None
     environment = {"OPENAI_API_KEY": "environment"}
     read_dotenv(environment, str(tmp_path))
     assert environment == {"OPENAI_API_KEY": "environment"}
+
+
+def test_C_a_key_with_an_open_quote_is_a_mistake_and_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text('A=1\nexport OPENAI_API_KEY="sk-secret\n')
+    with pytest.raises(ToolbeltError, match=r"\.env:2") as caught:
+        read_dotenv({}, str(tmp_path))
+    assert "secret" not in str(caught.value)

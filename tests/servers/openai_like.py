@@ -2,8 +2,8 @@
 
 It also has as much of Anthropic's API (`/v1/messages`) as shows that another provider's form is read as well.
 
-`python -m tests.servers.openai_like --port 0` prints its port and serves until it is ended. What a request gets is
-said by its model: the name of a row of `BEHAVIOURS`, with a number after a dash where the row wants one
+`python -m tests.servers.openai_like --port 0` prints its port and serves until its standard input ends. What a request
+gets is said by its model: the name of a row of `BEHAVIOURS`, with a number after a dash where the row wants one
 (`server-error-2`, `slow-50`), and then anything after an `@`, which tells the counts of one test from another's.
 """
 
@@ -267,7 +267,7 @@ def make_handler(state: State) -> Callable[[web.BaseRequest], Awaitable[web.Stre
 
 
 async def serve(port: int) -> None:
-    """Serve on 127.0.0.1 until ended; the port is printed."""
+    """Serve on 127.0.0.1 until standard input ends; the port is printed."""
     runner = web.ServerRunner(web.Server(make_handler(State()), access_log=None))
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port, backlog=1024)

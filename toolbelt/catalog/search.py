@@ -119,6 +119,10 @@ class ToolIndex:
     def __len__(self) -> int:
         return self._size
 
+    def count(self, word: str) -> int:
+        """How many texts have a word."""
+        return len(self._postings.get(word, ()))
+
     def weight(self, word: str) -> float:
         """How much a word of a query tells, at least 0; most for one that no text has."""
         count = len(self._postings.get(word, ()))

@@ -46,8 +46,8 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None
 
     text = read_text(file)
     for binding in parse_stream(io.StringIO(text)):
-        # What is wrong with others' settings is theirs; a key is not shown.
-        if binding.error and PREFIX in binding.original.string:
+        # What is wrong with others' settings is theirs; what stands there is not shown, for it may be a key.
+        if binding.error and (PREFIX in binding.original.string or is_ours(_name_in(binding.original.string))):
             place = f"{file}:{binding.original.line}"
             raise ToolbeltError(f"{place}: this is no NAME=value; a quote may be left open.")
     for name, value in dotenv_values(stream=io.StringIO(text)).items():
@@ -60,3 +60,7 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None
 def is_ours(name: str) -> bool:
     """Whether a variable is a setting of toolbelt's or what a provider of models asks for."""
     return name.startswith(PREFIX) or name in _PROVIDER_NAMES or name.endswith(_PROVIDER_ENDINGS)
+
+
+def _name_in(line: str) -> str:
+    return line.partition("=")[0].strip().removeprefix("export ").strip()

@@ -15,6 +15,8 @@ from toolbelt.evals.offers import Offer, Offered
 
 NAME_SHARE = 0.25
 """What it adds to a fit that a tool's whole name was said; found on MetaTool's and BFCL's cases."""
+UNSEEN = 10
+"""Tools that are imagined beside those at hand: of one tool alone no word would tell more than another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Ranking:
     def _fit(self, said: Sequence[str], position: int) -> float:
         """Weight in common over the geometric mean of both sides' weights, so that no side's length gives it away."""
         tool = self._tools[position]
-        weight = self._index.weight
+        weight = self._weigh
         common = sum(weight(word) for word in said if word in tool.counts)
         named = sum(weight(word) for word in said if word in tool.name)
         whole_name = sum(map(weight, sorted(tool.name)))
@@ -78,6 +80,11 @@ class Ranking:
             self._weights[position] = sum(map(weight, tool.counts))
         together = math.sqrt(sum(map(weight, said)) * self._weights[position])
         return (common / together if together else 0.0) + NAME_SHARE * (named / whole_name if whole_name else 0.0)
+
+    def _weigh(self, word: str) -> float:
+        """How much a word tells, were the tools at hand some of a few more that do not have it."""
+        count = self._index.count(word)
+        return math.log(1 + (len(self._tools) + UNSEEN - count + 0.5) / (count + 0.5))
 
 
 def rank_offer(offer: Offer) -> Ranking:

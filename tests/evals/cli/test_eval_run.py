@@ -170,7 +170,7 @@ def test_every_mistake_of_ones_own_dataset_is_told_with_its_line(toolbelt: Toolb
 def test_dry_run_asks_nobody_and_keeps_nothing(
     toolbelt: Toolbelt, office: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     ran = toolbelt(*RUN, "--model", "gpt-4o-mini", "--toolset", "full,tiered", "--dry-run")
     assert ran.code == 0, ran.err
     data = ran.json
@@ -182,6 +182,8 @@ def test_dry_run_asks_nobody_and_keeps_nothing(
     assert data["cost_usd"] == pytest.approx(full["cost_usd"] + tiered["cost_usd"])
     assert full["cost_usd"] > 0
     assert not (office / ".toolbelt").exists()
+    unknown = toolbelt(*RUN, "--model", "gpt-4o-mimi", "--dry-run")
+    assert (unknown.code, "'gpt-4o-mini'" in unknown.err) == (2, True)
     shown = toolbelt(*RUN[:-1], "--dry-run")
     assert "nothing was asked" in shown.out
 
@@ -199,6 +201,21 @@ def test_limit_draws_the_same_cases_for_the_same_seed(toolbelt: Toolbelt, office
     assert len(two) == 2
     assert ids("--limit", "1", "--seed", "5") < two, "a smaller sample is part of a larger one"
     assert len(set.union(*(ids("--limit", "1", "--seed", str(seed)) for seed in range(8)))) > 1
+
+
+def test_every_flag_has_its_twin_in_the_environment(
+    toolbelt: Toolbelt, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLBELT_DATASET", "office")
+    monkeypatch.setenv("TOOLBELT_TOOLSET", "full, loadout:cashier,oracle+1")
+    monkeypatch.setenv("TOOLBELT_KIND", "single")
+    monkeypatch.setenv("TOOLBELT_EPOCHS", "2")
+    monkeypatch.setenv("TOOLBELT_STORE", "elsewhere/runs.db")
+    ran = toolbelt("eval", "run", "--json")
+    assert ran.code == 0, ran.err
+    assert [arm["toolset"] for arm in ran.json["arms"]] == ["full", "loadout:cashier", "oracle+1"]
+    assert ran.json["planned"] == 2 * 2 * 3
+    assert (office / "elsewhere" / "runs.db").exists()
 
 
 def test_E9_a_cap_ends_the_run_with_3_and_resuming_finishes_it(toolbelt: Toolbelt, office: Path) -> None:

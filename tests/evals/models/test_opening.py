@@ -69,7 +69,7 @@ def test_E2_with_its_key_a_model_opens(name: str, variable: str, monkeypatch: py
     asyncio.run(model.close())
 
 
-@pytest.mark.parametrize("name", ["ollama/llama3", "bedrock/anthropic.claude-x", "hosted_vllm/x", "lm_studio/x"])
+@pytest.mark.parametrize("name", ["ollama/llama3", "bedrock/anthropic.claude-x", "llamafile/x"])
 def test_E2_what_needs_no_key_opens_without(name: str) -> None:
     assert open_model(name).name == name
 
@@ -89,6 +89,23 @@ def test_E2_an_unknown_model_is_refused_with_the_nearest_names(name: str, near: 
     assert near in str(caught.value)
     assert caught.value.kind == "model"
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("provider", ["hosted_vllm", "lm_studio", "litellm_proxy"])
+def test_E2_a_server_of_ones_own_needs_its_address(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ToolbeltError, match="--api-base"):
+        open_model(f"{provider}/x")
+    monkeypatch.setenv(f"{provider.upper()}_API_BASE", "http://127.0.0.1:9/v1")
+    assert open_model(f"{provider}/x").name == f"{provider}/x"
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose"), [("text-embedding-3-small", "embedding"), ("openai/gpt-image-1", "image generation")]
+)
+def test_E2_a_model_that_does_not_chat_is_refused(name: str, purpose: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "some-key")
+    with pytest.raises(ToolbeltError, match=purpose):
+        open_model(name)
 
 
 @pytest.mark.parametrize("name", ["", "  "])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_player
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, Usage
-from toolbelt.evals.models.model import Failure, ModelError
+from toolbelt.evals.models.model import Failure, ModelError, Sampling
 from toolbelt.evals.running.asking import Earlier, Unanswered
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
@@ -140,6 +141,14 @@ def test_E6_every_request_is_counted_and_priced() -> None:
 def test_E6_what_a_provider_does_not_report_is_unknown_and_not_zero() -> None:
     record, _ = play(in_turn(Reply("no", usage=Usage())), make_case(READ))
     assert (record.prompt_tokens, record.cached_read_tokens) == (None, None)
+
+
+def test_each_epoch_has_a_seed_of_its_own() -> None:
+    agent = Agent(in_turn(calls(READ_IT)))
+    player = replace(make_player(agent), sampling=Sampling(seed=5))
+    for epoch in range(3):
+        asyncio.run(player.play(Trial(epoch, 0, 0, epoch), make_case(READ)))
+    assert [request.sampling.seed for request in agent.requests] == [5, 6, 7]
 
 
 def test_E8_a_trial_is_taken_up_where_it_stood() -> None:
