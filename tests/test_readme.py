@@ -101,3 +101,28 @@ def test_a_python_example_prints_what_its_comments_say(program: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     said = [line.rpartition("  # ")[2] for line in program.splitlines() if line.startswith("print(")]
     assert done.stdout.splitlines() == said
+
+
+def test_the_cases_are_cases(tmp_path: Path) -> None:
+    from toolbelt.evals.cases.dataset import open_dataset
+
+    (catalog,) = (block for block in blocks("yaml") if block.startswith("name: shop"))
+    (cases,) = blocks("json")
+    (tmp_path / "catalog.yaml").write_text(catalog, encoding="utf-8")
+    (tmp_path / "cases.jsonl").write_text(cases, encoding="utf-8")
+    dataset = open_dataset(str(tmp_path))
+    assert [dataset.case(number).id for number in range(len(dataset))] == ["refund-1", "refund-2", "chat-1"]
+    assert (dataset.warnings, dataset.excluded) == ((), {})
+
+
+def test_the_measures_are_what_a_run_comes_to(project: Path) -> None:
+    (table,) = (block for block in blocks("text") if "selection" in block)
+    command = [sys.executable, "-m", "toolbelt", "eval", "run", "--toolset", "full,loadout,tiered,oracle+9"]
+    done = subprocess.run(
+        command, cwd=project, capture_output=True, text=True, encoding="utf-8", env={**os.environ, "COLUMNS": "118"}
+    )
+    assert done.returncode == 0, done.stderr
+    shown = done.stdout.splitlines()
+    for line in table.splitlines():
+        before_latency = re.sub(r"\s+[0-9.]+ ms$", "", line)
+        assert any(row.startswith(before_latency) for row in shown), line

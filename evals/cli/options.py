@@ -13,7 +13,7 @@ from toolbelt.evals.running.store import DEFAULT_FILE
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class CommaList(click.ParamType):
+class CommaList(click.types.StringParamType):
     """A text; in the environment, where an option cannot be repeated, several with commas between."""
 
     name = "text"

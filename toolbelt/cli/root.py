@@ -19,11 +19,11 @@ from toolbelt.cli.groups import LazyGroup, examples
     },
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog=examples("toolbelt loadout inspect developer", "toolbelt catalog import tools.json -o catalog.yaml"),
+    epilog=examples("toolbelt loadout inspect developer", "toolbelt eval run --toolset full,loadout,tiered"),
 )
 @click.version_option(toolbelt.__version__, "-V", "--version", prog_name="toolbelt")
 @click.pass_context
 def root(ctx: click.Context) -> None:
-    """Decide which tools an LLM agent sees, and see what that costs."""
+    """Decide which tools an LLM agent sees, see what that costs, and prove that it is right."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
