@@ -169,6 +169,22 @@ def test_what_starts_quickly_loads_little(arguments: list[str], absent: set[str]
     assert not loaded & (absent | heavy)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["eval", "run", "--limit", "3", "--toolset", "full,loadout,tiered,oracle+4"], id="run-local"),
+        pytest.param(["eval", "run", "--limit", "3", "--model", "gpt-4o", "--dry-run"], id="dry-run"),
+        pytest.param(["dataset", "lint", "assistant"], id="lint"),
+    ],
+)
+def test_an_eval_that_asks_no_hosted_model_loads_no_client(arguments: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "toolbelt", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert not loaded & {"litellm", "pandas", "matplotlib", "numpy", "pydantic", "openai", "httpx", "aiohttp", "bm25s"}
+
+
 def test_files_stay_small() -> None:
     long = {
         module: count for module, path in MODULES.items() if (count := len(path.read_text().splitlines())) > MAX_LINES

@@ -136,7 +136,9 @@ def run(**asked: Any) -> int:
             from toolbelt.evals.report.writing import write_report  # matplotlib and pandas
 
             folder = Path(asked["report"]) / name
-            for path in write_report(store.connection, name, folder):
+            with progress("writing trials", plan.size) as advance:
+                written = write_report(store.connection, name, folder, advance)
+            for path in written:
                 tell(f"wrote {path}")
         return code
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import visible
 from toolbelt.errors import ToolbeltError
@@ -96,7 +96,8 @@ def report(name: str, output: str, store: str, as_json: bool) -> None:
                 f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
             )
         summary = summarize(opened.connection, row.run)
-        written = write_report(opened.connection, row.run, Path(output) / row.run)
+        with progress("writing trials", row.finished) as advance:
+            written = write_report(opened.connection, row.run, Path(output) / row.run, advance)
     if as_json:
         print_json({**summary_data(summary), "files": [str(path) for path in written]})
         return

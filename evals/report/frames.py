@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import IO, Any
@@ -108,10 +108,28 @@ def load_trials(connection: sqlite3.Connection, run: str, chunk: int = CHUNK) ->
     return pd.concat(list(read_trials(connection, run, chunk)), ignore_index=True)
 
 
-def write_trials_csv(connection: sqlite3.Connection, run: str, file: IO[str], chunk: int = CHUNK) -> None:
-    """The trials as CSV, `chunk` of them in memory at once; text that a spreadsheet would run begins with `'`."""
-    for number, frame in enumerate(read_trials(connection, run, chunk)):
-        _write_csv(frame, file, with_header=number == 0)
+def write_trials_csv(
+    connection: sqlite3.Connection,
+    run: str,
+    file: IO[str],
+    chunk: int = CHUNK,
+    advance: Callable[[int], object] | None = None,
+) -> None:
+    """The trials as CSV, `chunk` of them in memory at once; text that a spreadsheet would run begins with `'`.
+
+    Args:
+        connection: To a file with the tables of `toolbelt.evals.running.schema`.
+        run: Its id.
+        file: Written to.
+        chunk: Rows of each part at most.
+        advance: Told how many trials are written.
+    """
+    written = 0
+    for frame in read_trials(connection, run, chunk):
+        _write_csv(frame, file, with_header=written == 0)
+        written += len(frame)
+        if advance is not None:
+            advance(written)
 
 
 def arms_frame(summary: RunSummary) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,13 +17,16 @@ from toolbelt.evals.summary.summarize import at_one_moment, summarize, summary_d
 from toolbelt.stores.files import write_text
 
 
-def write_report(connection: sqlite3.Connection, run: str, folder: Path) -> tuple[Path, ...]:
+def write_report(
+    connection: sqlite3.Connection, run: str, folder: Path, advance: Callable[[int], object] | None = None
+) -> tuple[Path, ...]:
     """Write a run's report: Markdown, JSON, CSV of arms and trials, pictures as SVG and PNG.
 
     Args:
         connection: To the file of runs.
         run: Its id.
         folder: Made if need be; files of these names in it are replaced one by one, others left alone.
+        advance: Told how many trials are written.
 
     Returns:
         What was written, the Markdown first.
@@ -41,7 +44,7 @@ def write_report(connection: sqlite3.Connection, run: str, folder: Path) -> tupl
         summary = summarize(connection, run)
         _make_folder(folder)
         with replacing(trials, "w") as file:
-            write_trials_csv(connection, run, file)
+            write_trials_csv(connection, run, file, advance=advance)
     with replacing(arms, "w") as file:
         write_arms_csv(summary, file)
     write_text(data, json_text(summary_data(summary)) + "\n")
