@@ -89,6 +89,18 @@ class Exchange:
     reply: Reply
     answers: tuple[str, ...]
 
+    def to_messages(self) -> list[Message]:
+        """In OpenAI's form: the assistant's message, and one of each tool that it called."""
+        calls = self.reply.calls
+        spoken: dict[str, Any] = {"role": "assistant", "content": self.reply.text or None}
+        if calls:
+            spoken["tool_calls"] = [call.message_part for call in calls]
+        answered = (
+            {"role": "tool", "tool_call_id": call.id, "content": answer}
+            for call, answer in zip(calls, self.answers, strict=True)
+        )
+        return [spoken, *answered]
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -110,13 +122,5 @@ class Conversation:
         """In OpenAI's form, for the next request."""
         messages: list[Message] = list(self.opening)
         for exchange in self.exchanges:
-            calls = exchange.reply.calls
-            spoken: dict[str, Any] = {"role": "assistant", "content": exchange.reply.text or None}
-            if calls:
-                spoken["tool_calls"] = [call.message_part for call in calls]
-            messages.append(spoken)
-            messages.extend(
-                {"role": "tool", "tool_call_id": call.id, "content": answer}
-                for call, answer in zip(calls, exchange.answers, strict=True)
-            )
+            messages.extend(exchange.to_messages())
         return messages

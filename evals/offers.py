@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +43,11 @@ class Offer:
     def definitions(self) -> list[Mapping[str, Any]]:
         """In OpenAI's form; shared between requests and never changed."""
         return [offered.definition for offered in self.tools]
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells it from every other list of names; 32 hexadecimal digits."""
+        return hashlib.blake2b("\0".join(self.by_name).encode(), digest_size=16).hexdigest()
 
     @cached_property
     def tokens(self) -> int:
@@ -87,6 +93,11 @@ class Shelf:
         for name, tool in self._extras.items():
             [tokens] = counter.count([definition_text(DEFINITION_FORMATS[form](tool, name))])
             self._offered[tool.id] = _offered(tool, name, tokens)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every wire name, the catalog's and the extras'."""
+        return (*self._ids, *self._extras)
 
     def offered(self, tool_id: str) -> Offered:
         """A tool as it is shown; raises `KeyError` for an id that is neither the catalog's nor an extra's."""

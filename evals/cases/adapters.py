@@ -2,11 +2,13 @@
 
 A line is `{"id", "query" or "messages", "expected": [names] or [] or null}` with, where the source has them,
 `expected_args` (per call), `expected_ids` (per call, the ids that its label could mean), `offered` (ids), `kind`
-and `system`. Fields that a source brings besides are left alone, but for a few that make tags.
+and `system`. Fields that a source brings besides are left alone, but for a few that make tags; keys of toolbelt's own
+layout, and slips of them, are refused (`toolbelt.evals.cases.own_keys`).
 
 Arguments are compared as the Berkeley Function Calling Leaderboard does. There each has the list of its accepted
 values, `""` among them where it may be left out; other sources give the one value. A value `API_call_N` stands for
 what an earlier call gave back, which nothing can be held against, so that call's arguments may be more than are named.
+Within an object the leaderboard's rules have a list of accepted values for each key; plain values are wrapped so.
 """
 
 from __future__ import annotations
@@ -18,10 +20,9 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
 from toolbelt.evals.cases.names import Names, Unresolved
+from toolbelt.evals.cases.own_keys import stray_keys
 from toolbelt.evals.cases.row import Parsed, Row, default_steps, shown
 
-GRADING_KEYS = frozenset({"accept", "forbidden", "allowed_extra"})
-"""Keys of toolbelt's own layout that change what is right; here they would be overlooked."""
 NOT_IN_CATALOG = "label not in the catalog"
 NOT_OFFERED = "label not among the tools offered"
 OFFER_NOT_IN_CATALOG = "offered tool not in the catalog"
@@ -70,9 +71,8 @@ class _PublicRow(Row):
         for key in ("id", "expected"):
             if key not in data:
                 self.error("missing-field", f"A case needs `{key}`.")
-        for key in sorted(data.keys() & GRADING_KEYS):
-            message = f'`{key}` is of toolbelt\'s own layout, in which `expected` holds calls: {{"tool": NAME}}.'
-            self.error("mixed-layouts", message)
+        for key, meant in stray_keys(data):
+            self.error("own-key", _own_key_message(key, meant))
         case_id = self.text("id") or ""
         # `query` repeats what the user says last in `messages`.
         messages = self.messages()
@@ -164,7 +164,7 @@ class _PublicRow(Row):
             if not self._lists and _is_earlier_call(value):
                 unknowable = True
             else:
-                accepted[name] = tuple(map(freeze, value)) if self._lists else (freeze(value),)
+                accepted[name] = tuple(map(freeze, value)) if self._lists else (freeze(_wrapped(value)),)
         optional = frozenset(name for name in accepted if self._lists and "" in accepted[name])
         return ExpectedArguments(FrozenDict(accepted), optional, not unknowable, ArgumentRules.BFCL)
 
@@ -180,6 +180,22 @@ def has_only_lists(data: Mapping[str, Any]) -> bool | None:
     calls = [call for call in written if isinstance(call, dict)] if isinstance(written, list) else []
     values = [value for call in calls for value in call.values()]
     return all(isinstance(value, list) for value in values) if values else None
+
+
+def _own_key_message(key: str, meant: str) -> str:
+    remedy = 'write each call in `expected` as {"tool": NAME} to use it, or take it out'
+    if key == meant:
+        return f"`{key}` is of toolbelt's own layout and would be overlooked in an imported case: {remedy}."
+    return f"{key!r} looks like `{meant}`, a key of toolbelt's own: put that right, or rename it if it is the source's."
+
+
+def _wrapped(value: Any) -> Any:
+    """A plain value as the leaderboard's rules write it: each key of an object with the list of what is accepted."""
+    if isinstance(value, dict):
+        return {key: [item] for key, item in value.items()}
+    if isinstance(value, list):
+        return [_wrapped(item) if isinstance(item, dict) else item for item in value]
+    return value
 
 
 def _is_earlier_call(value: Any) -> bool:

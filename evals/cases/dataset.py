@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +18,8 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError, NotFoundError, nearest
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cases.index import CaseIndex, Exclusion, find_layout, id_digest, index_cases
+from toolbelt.evals.cases.index import CaseIndex, Exclusion, id_digest, index_cases
+from toolbelt.evals.cases.layout import IMPORTED_CATALOG, Form
 from toolbelt.evals.cases.lines import line_digest, open_lines
 from toolbelt.evals.cases.loadouts import LOADOUTS_FILE, with_loadouts
 from toolbelt.evals.cases.names import CatalogNames
@@ -29,7 +29,8 @@ from toolbelt.stores.files import shown_path
 from toolbelt.stores.shipped import CASES_FILE, find_shipped_dataset, shipped_datasets
 
 CATALOG_FILES = ("catalog.json", "catalog.jsonl", "catalog.yaml")
-_MOST_ALIKE = 2000
+_MOST_COMPARED = 2000
+"""Ids that an unknown one is compared with, however many there are."""
 _KEPT_CASES = 64
 """Cases kept after reading, so that the trials of one case, of all arms, read it once."""
 
@@ -43,12 +44,14 @@ class _Place:
         reference: As it can be opened from anywhere.
         source: The file of cases, as the user wrote it.
         catalog: What `open_catalog` finds the catalog by; `None` where there is none.
+        has_imported_catalog: Whether the catalog beside the cases is a `catalog.jsonl`.
     """
 
     name: str
     reference: str
     source: str
     catalog: str | None
+    has_imported_catalog: bool = False
 
 
 class Dataset:
@@ -62,6 +65,7 @@ class Dataset:
         source: The file of cases, as the user wrote it.
         catalog_file: What the cases are over, with the loadouts that come beside them.
         catalog_is_fallback: Whether there was no catalog beside the cases, so that the fallback was taken.
+        form: Which layout the file was taken to be in.
         digest: Of the cases and their grading alone (rule E7), 64 hexadecimal digits.
         excluded: Cases that cannot be asked with this catalog, by reason.
         exclusions: Those cases one by one, the first thousand.
@@ -90,6 +94,7 @@ class Dataset:
         self.catalog_file = catalog_file
         self.catalog_is_fallback = catalog_is_fallback
         self.notes = notes
+        self.form: Form = index.layout.form
         self.digest = index.digest
         self.excluded: Mapping[str, int] = FrozenDict(index.excluded)
         self.exclusions: tuple[Exclusion, ...] = tuple(index.exclusions)
@@ -101,7 +106,8 @@ class Dataset:
         self._index = index
         self._handle = handle
         self._lock = threading.Lock()
-        self._kept = lru_cache(_KEPT_CASES)(_CaseReader(handle, index, names, place.source))
+        self._reader = _CaseReader(handle, index, names, place.source)
+        self._kept = lru_cache(_KEPT_CASES)(self._reader)
         weakref.finalize(self, handle.close)
 
     def __len__(self) -> int:
@@ -139,8 +145,11 @@ class Dataset:
         if found is not None:
             return found
         excluded = next((one for one in self.exclusions if one.case_id == case_id), None)
-        hint = "" if excluded is None else f"It was excluded: {excluded.reason} ({excluded.detail})."
-        raise NotFoundError("case", case_id, () if excluded else _alike(case_id, self._ids()), hint)
+        if excluded is not None:
+            hint = f"It was excluded: {excluded.reason} ({excluded.detail})."
+            raise NotFoundError("case", case_id, (), hint)
+        alike = self._alike(case_id)
+        raise NotFoundError("case", case_id, alike, "" if alike else self._some_ids())
 
     def select(
         self,
@@ -197,9 +206,26 @@ class Dataset:
     def _draw(self, number: int, key: bytes) -> bytes:
         return hashlib.blake2b(self._index.ids[number].to_bytes(8), key=key, digest_size=16).digest()
 
-    def _ids(self) -> Iterator[str]:
-        for index in range(len(self)):
-            yield self.case(index).id
+    def _alike(self, case_id: str) -> tuple[str, ...]:
+        """The nearest ids: of all, or where those are many, of some all over the file and of those around these."""
+        stride = max(1, -(-len(self) // _MOST_COMPARED))
+        numbers = {known: number for number, known in self._ids(range(0, len(self), stride))}
+        close = nearest(case_id, numbers)
+        if stride == 1 or not close:
+            return close
+        around = {number for known in close for number in range(numbers[known] - stride, numbers[known] + stride + 1)}
+        return nearest(case_id, [known for _, known in self._ids(sorted(around))])
+
+    def _some_ids(self) -> str:
+        known = [repr(case_id) for _, case_id in self._ids(range(0, len(self), max(1, len(self) // 3)))][:3]
+        return f"There {'is 1 case' if len(self) == 1 else f'are {len(self):,} cases'}, such as {', '.join(known)}."
+
+    def _ids(self, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
+        for number in numbers:
+            with self._lock:
+                case_id = self._reader.read_id(number) if 0 <= number < len(self) else None
+            if case_id is not None:
+                yield number, case_id
 
 
 class _CaseReader:
@@ -211,10 +237,18 @@ class _CaseReader:
         self._names = names
         self._source = source
 
-    def __call__(self, number: int) -> Case:
+    def read_id(self, number: int) -> str | None:
+        """The id of a case, without making the case; `None` where its line was changed."""
+        raw = self._read(number)
+        return None if raw is None else str(json.loads(raw)["id"])
+
+    def _read(self, number: int) -> bytes | None:
         self._handle.seek(self._index.offsets[number])
         raw = self._handle.read(self._index.lengths[number])
-        if line_digest(raw) == self._index.digests[number]:
+        return raw if line_digest(raw) == self._index.digests[number] else None
+
+    def __call__(self, number: int) -> Case:
+        if (raw := self._read(number)) is not None:
             parsed = self._index.layout.parse(json.loads(raw), self._names)
             if parsed.case is not None:
                 return parsed.case
@@ -249,7 +283,7 @@ def open_dataset(
         is_own = catalog is None and place.catalog is not None
         catalog_file, notes = _with_loadouts(catalog_file, place, is_own=is_own)
         names = CatalogNames(catalog_file.catalog)
-        index = index_cases(handle, place.source, find_layout(handle, place.source), names, progress)
+        index = index_cases(handle, place.source, names, progress, has_imported_catalog=place.has_imported_catalog)
     except BaseException:
         handle.close()
         raise
@@ -273,8 +307,14 @@ def _find_place(reference: str) -> _Place:
         raise NotFoundError("dataset", reference, (*shipped_datasets(), *nearest(reference, _names_beside(file))))
     whole = file.resolve()
     name = whole.parent.name if file.name == CASES_FILE else whole.stem
-    has_catalog = any((file.parent / name).is_file() for name in CATALOG_FILES)
-    return _Place(name or "cases", str(Path(reference).resolve()), str(file), str(file.parent) if has_catalog else None)
+    beside = next((known for known in CATALOG_FILES if (file.parent / known).is_file()), None)
+    return _Place(
+        name or "cases",
+        str(Path(reference).resolve()),
+        str(file),
+        None if beside is None else str(file.parent),
+        beside == IMPORTED_CATALOG,
+    )
 
 
 def _open_catalog(place: _Place, fallback: str | None) -> CatalogFile:
@@ -302,9 +342,3 @@ def _names_beside(path: Path) -> tuple[str, ...]:
         return tuple(str(path.parent / entry.name) for entry in path.parent.iterdir())
     except (OSError, ValueError):  # the latter for a NUL in the name
         return ()
-
-
-def _alike(case_id: str, ids: Iterable[str]) -> tuple[str, ...]:
-    """Ids worth comparing with one that is unknown, of however many there are."""
-    start = case_id[:3].casefold()
-    return tuple(islice((known for known in ids if known[:3].casefold() == start), _MOST_ALIKE))

@@ -125,13 +125,20 @@ class CaseIndex:
         return dict(made)
 
 
-def find_layout(handle: BinaryIO, source: str) -> Layout:
-    """How the lines of a file are written; looks at each.
+def find_layout(
+    handle: BinaryIO, source: str, *, has_imported_catalog: bool = False
+) -> tuple[Layout, tuple[Finding, ...]]:
+    """How the lines of a file are written, and what is wrong about the whole of it; looks at each line.
+
+    Args:
+        handle: The file.
+        source: Its path as the user wrote it.
+        has_imported_catalog: Whether the catalog beside it is a `catalog.jsonl`.
 
     Raises:
-        InvalidFileError: there is none, or they are written in different ways.
+        InvalidFileError: there is none.
     """
-    finder = LayoutFinder()
+    finder = LayoutFinder(has_imported_catalog=has_imported_catalog)
     number = 0
     for line in read_lines(handle, source):
         number = line.number
@@ -139,27 +146,32 @@ def find_layout(handle: BinaryIO, source: str) -> Layout:
     if not number:
         message = "There is no case in this file; each is a line, a JSON object."
         raise InvalidFileError([Finding("empty", Severity.ERROR, message, source)])
-    if (finding := finder.finding(source)) is not None:
-        raise InvalidFileError([finding])
-    return finder.layout()
+    finding = finder.finding(source)
+    return finder.layout(), (() if finding is None else (finding,))
 
 
 def index_cases(
-    handle: BinaryIO, source: str, layout: Layout, names: Names, progress: Callable[[int], None] | None = None
+    handle: BinaryIO,
+    source: str,
+    names: Names,
+    progress: Callable[[int], None] | None = None,
+    *,
+    has_imported_catalog: bool = False,
 ) -> CaseIndex:
     """Read and check every line.
 
     Args:
         handle: The file.
         source: Its path as the user wrote it.
-        layout: How it is written.
         names: What references mean.
         progress: Called with the number of lines read.
+        has_imported_catalog: Whether the catalog beside it is a `catalog.jsonl`, which tells how it is written.
 
     Raises:
         InvalidFileError: every mistake of every line, as far as `MAX_FINDINGS`.
     """
-    reading = _Reading(CaseIndex(layout), source, names)
+    layout, findings = find_layout(handle, source, has_imported_catalog=has_imported_catalog)
+    reading = _Reading(CaseIndex(layout), source, names, findings)
     for line in read_lines(handle, source):
         reading.read(line)
         if progress is not None and line.number % 200 == 0:
@@ -195,7 +207,7 @@ class _Findings:
 
 
 class _Reading:
-    def __init__(self, index: CaseIndex, source: str, names: Names) -> None:
+    def __init__(self, index: CaseIndex, source: str, names: Names, findings: tuple[Finding, ...]) -> None:
         self._index = index
         self._source = source
         self._names = names
@@ -203,6 +215,8 @@ class _Reading:
         self._digest = DatasetDigest()
         self._clusters: set[int] = set()
         self._findings = _Findings()
+        for finding in findings:
+            self._findings.add(finding)
         self._ids = array("Q")  # of every line that has one, excluded ones too, with its number
         self._lines = array("I")
 

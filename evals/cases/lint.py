@@ -7,18 +7,17 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import suggestion
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.identity import case_text
+from toolbelt.evals.cases.names import CatalogNames, Unresolved
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts import ToolLoadoutRegistry
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 EASY = "easy"
 """The tag of cases whose query is meant to name the tool."""
@@ -40,6 +39,7 @@ def lint_dataset(
     Raises:
         InvalidFileError: the file was changed since it was opened.
     """
+    yield from _exclusions(dataset)
     linting = _Linting(dataset.catalog_file.catalog, registry)
     for index in range(len(dataset)):
         line = dataset.line(index)
@@ -47,6 +47,19 @@ def lint_dataset(
             yield Finding(rule, severity, message, dataset.source, line)
         if progress is not None and index % 200 == 0:
             progress(index)
+
+
+def _exclusions(dataset: Dataset) -> Iterator[Finding]:
+    """Every case that is left out, so that none is dropped in silence."""
+    names = CatalogNames(dataset.catalog_file.catalog)
+    for one in dataset.exclusions:
+        found = names.look_up(one.detail)
+        why = f" {found.message}" if isinstance(found, Unresolved) else ""
+        message = f"Case {one.case_id!r} is left out, {one.reason}: {one.detail!r}.{why}"
+        yield Finding("excluded-case", Severity.WARNING, message, dataset.source, one.line)
+    if more := sum(dataset.excluded.values()) - len(dataset.exclusions):
+        message = f"{more:,} more cases are left out and not listed."
+        yield Finding("further-findings", Severity.WARNING, message, dataset.source)
 
 
 _Found = Iterator[tuple[Severity, str, str]]
@@ -59,7 +72,7 @@ class _Linting:
     tools: dict[str, Tool] = field(init=False)
     seen: dict[bytes, tuple[bytes, int]] = field(default_factory=dict)
     active: dict[str, frozenset[str]] = field(default_factory=dict)
-    validators: dict[str, Validator | None] = field(default_factory=dict)
+    validators: dict[str, SchemaValidator | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tools = {tool.id: tool for tool in self.catalog.tools}
@@ -119,16 +132,12 @@ class _Linting:
     def _fault(self, tool: Tool, name: str, value: Any) -> str | None:
         """Why the tool's schema refuses this value of one argument; nothing is known against a broken schema."""
         if tool.id not in self.validators:
-            self.validators[tool.id] = _make_validator(tool)
+            self.validators[tool.id] = make_validator(tool.parameters)
         if (validator := self.validators[tool.id]) is None:
             return None
-        try:
-            errors = validator.iter_errors({name: value})
-            # What is wrong with the object as a whole, such as another argument that is required, is no matter here.
-            error = next((error for error in errors if next(iter(error.absolute_path), None) == name), None)
-        except Exception:  # noqa: BLE001  a stranger's schema: endless references, patterns of another language, ...
-            self.validators[tool.id] = None
-            return None
+        # What is wrong with the object as a whole, such as another argument that is required, is no matter here.
+        faults = validator.faults({name: value})
+        error = next((fault for fault in faults if next(iter(fault.absolute_path), None) == name), None)
         return None if error is None else error.message[:200]
 
     def _role(self, case: Case) -> _Found:
@@ -157,22 +166,6 @@ def _unnamed(tools: list[Tool], arguments: ExpectedArguments) -> list[str]:
         names = required if isinstance(required, list) else []
         needed.append({name for name in names if isinstance(name, str)})
     return sorted(set.intersection(*needed) - arguments.accepted.keys())
-
-
-def _make_validator(tool: Tool) -> Validator | None:
-    if not tool.parameters:
-        return None
-    from jsonschema import Draft202012Validator  # a tenth of a second, for linting alone
-    from jsonschema.validators import validator_for
-    from referencing import Registry  # what jsonschema itself looks references up with
-
-    dialect = tool.parameters if isinstance(tool.parameters.get("$schema"), str) else {}
-    kind = validator_for(dialect, default=Draft202012Validator)
-    try:
-        kind.check_schema(dict(tool.parameters))
-        return kind(dict(tool.parameters), registry=Registry())  # nothing is fetched
-    except Exception:  # noqa: BLE001  `catalog lint` says what is wrong with the schema
-        return None
 
 
 def _digest(value: Any) -> bytes:

@@ -129,9 +129,9 @@ class _OwnRow(Row):
 
     def _call(self, value: Any, place: str) -> ExpectedCall:
         if not isinstance(value, dict):
-            hint = f' Write {{"tool": {json.dumps(value)}}}.' if isinstance(value, str) else ""
+            hint = f' Write {{"tool": {json.dumps(value)}}}.' if isinstance(value, str) and value.strip() else ""
             self.error("wrong-type", f"`{place}` must be a call with a `tool`, not {shown(value)}.{hint}")
-            return ExpectedCall(())
+            return ExpectedCall(tuple(self._resolved((value,), place)) if hint else ())
         for key in sorted(value.keys() - _KNOWN_OF_CALL):
             self.error("unknown-key", f"`{place}`: a call has no key {key!r}.{suggestion(key, CALL_KEYS)}")
         tools = self._tools(value, place)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -9,52 +11,80 @@ from rich.text import Text
 
 from toolbelt.console.text import plural, visible
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.running.looking import case_ids, trials_of
+from toolbelt.evals.running.looking import case_ids, find_case, trials_of
 from toolbelt.evals.running.store import RunRow, RunStore
+
+_FEW_TOOLS = 12
+"""Tools offered that are named one by one."""
 
 
 def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
-    """Every trial of a case: what was offered, called, and how it was scored.
+    """What a case asked, and every trial of it: what was offered, called, and how it was scored.
 
     Raises:
         NotFoundError: no finished trial is of that case, with the nearest ids.
     """
-    trials = trials_of(store.connection, row.run, case)
-    if not trials:
-        raise NotFoundError(
-            "case", case, case_ids(store.connection, row.run), "Only cases of finished trials can be shown."
-        )
+    asked = find_case(store.connection, row.run, case)
+    if asked is None:
+        hint = "Only cases of finished trials can be shown."
+        raise NotFoundError("case", case, case_ids(store.connection, row.run), hint)
     made = []
-    for trial in trials:
+    for trial in trials_of(store.connection, row.run, case):
         arm = row.plan.arms[trial["arm"]]
-        made.append({"model": arm.model, "toolset": arm.toolset, **trial})
-    return {"run": row.run, "case": case, "trials": made}
+        made.append({"model": arm.model, "toolset": arm.toolset, "variant": arm.variant, "label": arm.label, **trial})
+    return {"run": row.run, "case": case, **asked, "trials": made}
 
 
 def case_view(data: dict[str, Any]) -> RenderableType:
-    """The trials one below the other."""
+    """What was asked, what was right, and the trials one below the other."""
     lines = [Text(visible(data["case"]), style="bold")]
+    lines += [Text(visible(f"{message['role']}: {_content(message)}")) for message in data["messages"]]
+    lines.append(Text(visible(f"right: {_right(data)}"), style="dim"))
     for trial in data["trials"]:
-        style = "green" if trial["outcome"] == "correct" else "yellow"
-        heading = f"{trial['model']} · {trial['toolset']}" + (f" · epoch {trial['epoch']}" if trial["epoch"] else "")
-        lines.append(Text(""))
-        lines.append(Text(visible(heading), style="bold"))
-        lines.extend(_request_lines(trial["requests"]))
+        epoch = f" · epoch {trial['epoch']}" if trial["epoch"] else ""
+        lines += [Text(""), Text(visible(f"{trial['label']}{epoch}"), style="bold")]
+        lines += _request_lines(trial["requests"])
         reason = f": {trial['reason']}" if trial["reason"] else ""
-        lines.append(Text(visible(f"{trial['outcome']}{reason}"), style=style))
+        reachable = "" if trial["covered"] else " (no right answer could be reached with this toolset)"
+        style = "green" if trial["outcome"] == "correct" else "yellow"
+        lines.append(Text(visible(f"{trial['outcome']}{reason}{reachable}"), style=style))
     return Group(*lines)
 
 
-def _request_lines(requests: list[dict[str, Any]]) -> list[Text]:
+def _content(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    said = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    calls = message.get("tool_calls")
+    return said if not calls else f"{said if content else ''} {json.dumps(calls, ensure_ascii=False)}".strip()
+
+
+def _right(data: dict[str, Any]) -> str:
+    answers = data["answers"]
+    if answers is None:
+        return "any call"
+    return " or ".join(", ".join(map(_expected, answer)) if answer else "no call" for answer in answers)
+
+
+def _expected(call: dict[str, Any]) -> str:
+    named = "|".join(call["tools"])
+    if "args" not in call:
+        return named
+    shown = (f"{name}={'|'.join(json.dumps(v, ensure_ascii=False) for v in vs)}" for name, vs in call["args"].items())
+    return f"{named}({', '.join(shown)})"
+
+
+def _request_lines(requests: Sequence[dict[str, Any]]) -> list[Text]:
     lines = []
     for request in requests:
+        offered = request["offered"]
+        names = f" ({', '.join(offered)})" if 0 < len(offered) <= _FEW_TOOLS else ""
         shown = (
-            f"{request['request'] + 1}. {plural(request['tools'], 'tool')}, {request['definition_tokens']:,} tokens → "
+            f"{request['request'] + 1}. {plural(len(offered), 'tool')}{names}, {request['definition_tokens']:,} tokens"
         )
         if request["failure"]:
-            lines.append(Text(visible(f"{shown}{request['failure']}: {request['message']}"), style="red"))
+            lines.append(Text(visible(f"{shown} → {request['failure']}: {request['message']}"), style="red"))
             continue
         calls = [f"{call['name']}({call['arguments']})" for call in request["calls"]]
         said = [repr(request["text"][:200])] if request["text"] else []
-        lines.append(Text(visible(f"{shown}{', '.join([*calls, *said]) or 'nothing'}")))
+        lines.append(Text(visible(f"{shown} → {', '.join([*calls, *said]) or 'nothing'}")))
     return lines

@@ -7,8 +7,11 @@ import click
 from toolbelt.cli.groups import examples
 from toolbelt.cli.loadout_lint import exit_code, show_findings
 from toolbelt.cli.options import option
-from toolbelt.console.screen import progress
+from toolbelt.cli.workspace import Workspace
+from toolbelt.console.screen import progress, tell
 from toolbelt.errors import InvalidFileError
+from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.cases.layout import Form
 from toolbelt.evals.cases.lint import lint_dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.findings import Finding, sorted_findings
@@ -26,16 +29,20 @@ def lint(
 
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
+    form: Form | None = None  # not known of what cannot be read; the findings say then what the file was taken for
     try:
-        findings = _findings(dataset, catalog, config)
+        opened, workspace = open_with_project(dataset, catalog, config)
+        form = opened.form
+        findings = _findings(opened, workspace)
     except InvalidFileError as error:  # what cannot be read is a finding too
         findings = error.findings
-    show_findings(findings, as_json=as_json)
+    if form is not None and not as_json:
+        tell(f"layout: {form.description}")
+    show_findings(findings, as_json=as_json, about={"layout": None if form is None else form.value})
     ctx.exit(exit_code(findings, strict=strict))
 
 
-def _findings(reference: str, catalog: str | None, config: str | None) -> tuple[Finding, ...]:
-    dataset, workspace = open_with_project(reference, catalog, config)
+def _findings(dataset: Dataset, workspace: Workspace) -> tuple[Finding, ...]:
     with progress("linting cases", len(dataset)) as advance:
         found = tuple(lint_dataset(dataset, workspace.registry, advance))
     return sorted_findings([*dataset.warnings, *found])

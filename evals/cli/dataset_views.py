@@ -10,6 +10,7 @@ from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import json_text, plural, visible, visible_lines
+from toolbelt.evals.cases.layout import Form
 
 _MOST_TAGS = 20
 _WIDTH = 12
@@ -36,6 +37,7 @@ def dataset_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
     tools = f"{plural(catalog['tools'], 'tool')} in {plural(catalog['plugins'], 'plugin')}"
     parts: list[RenderableType] = [
         Text.assemble((visible(data["name"]), "bold"), f"  {plural(data['cases'], 'case')} in {data['source']}"),
+        _fact("layout", Form(data["layout"]).description),
         _fact("catalog", f"{catalog['name']}: {tools} ({catalog['source']})"),
         _fact("digest", data["digest"][:16]),
         _fact("clusters", f"{data['clusters']:,}"),

@@ -24,8 +24,9 @@ from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Shelf
 from toolbelt.evals.running.asking import Asker, Gate, Keep, RetryPolicy
 from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.metering import PromptCounter
 from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
-from toolbelt.evals.running.playing import ArmPlayer, PromptCounter
+from toolbelt.evals.running.playing import ArmPlayer
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.ground import Ground
@@ -38,6 +39,11 @@ from toolbelt.loadouts.inspection import loadout_data
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
+
+ROLES = "loadout"
+"""The toolset that goes by the role of each case."""
+MOST_TRIALS = 100_000_000
+"""Trials of a run; each takes a byte of memory while it is under way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +73,7 @@ class Materials:
             for tool in plugin.tools:
                 text = definition_text(openai_definition(tool, self.catalog.wire_names[tool.id]))
                 digest.update(f"{tool.id}\0{plugin.category_key}\0{text}\0".encode(errors="surrogatepass"))
-        digest.update(repr((self.catalog.core, tuple(self.catalog.categories))).encode(errors="surrogatepass"))
+        digest.update(repr((self.catalog.core, tuple(self.catalog.categories.items()))).encode(errors="surrogatepass"))
         for loadout in self.workspace.registry.get_all():
             digest.update(f"{loadout.name}\0{loadout_data(loadout)!r}\0".encode(errors="surrogatepass"))
         return digest.hexdigest()
@@ -103,7 +109,7 @@ def draw_up(
         settings: The other fields of `Plan`.
 
     Raises:
-        ToolbeltError: an unknown or malformed toolset, loadout or filter; no case is left.
+        ToolbeltError: an unknown or malformed toolset, loadout or filter; no case is left, or too many trials.
     """
     dataset, workspace = materials.dataset, materials.workspace
     workspace.refuse_wrong_definitions()
@@ -116,6 +122,14 @@ def draw_up(
     indices = _select(dataset, chosen, seed if isinstance(seed, int) else 0)
     if not len(indices):
         raise ToolbeltError(f"No case of dataset {dataset.name!r} is left to ask.")
+    for model in models:
+        if not model.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in model):
+            raise ToolbeltError(f"The name of model {model!r} is not UTF-8.")
+    arms = tuple(Arm(model, toolset) for model in dict.fromkeys(models) for toolset in names)
+    epochs = settings.get("epochs", 1)
+    if (size := len(indices) * len(arms) * (epochs if isinstance(epochs, int) else 1)) > MOST_TRIALS:
+        raise ToolbeltError(f"A run has at most {MOST_TRIALS:,} trials, and this would be {size:,}.")
+    without_role = sum(dataset.case(i).role is None for i in indices) if ROLES in names else 0
     config = workspace.config.path
     return Plan(
         dataset=dataset.reference,
@@ -126,11 +140,12 @@ def draw_up(
         surroundings=materials.surroundings,
         chosen=dataset.fingerprint(indices),
         config=None if config is None else str(config.resolve()),
-        arms=tuple(Arm(model, toolset) for model in dict.fromkeys(models) for toolset in names),
+        arms=arms,
         cases=len(indices),
         filter=chosen,
         excluded=dict(dataset.excluded),
         tokenizer=workspace.tokenizer,
+        without_role=without_role,
         **settings,  # type: ignore[arg-type]
     )
 

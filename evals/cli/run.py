@@ -13,7 +13,7 @@ from toolbelt.cli.groups import examples
 from toolbelt.cli.options import config_option, json_option, option, tokenizer_option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.console.text import plural
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.opening import (
     Materials,
@@ -24,7 +24,7 @@ from toolbelt.evals.cli.opening import (
     open_materials,
     prepare_arms,
 )
-from toolbelt.evals.cli.options import CommaList, asking_options, dataset_option, store_option
+from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.models.opening import ModelOptions
@@ -41,6 +41,7 @@ from toolbelt.gateway.models import ModelTable
 from toolbelt.stores.files import cache_folder
 
 DEFAULT_MODEL = "local/bm25"
+TOOL_CHOICES = ("auto", "required", "none")
 DEFAULT_TOOLSETS = "full,loadout,tiered"
 
 
@@ -76,21 +77,30 @@ DEFAULT_TOOLSETS = "full,loadout,tiered"
 @option("--tag", "tags", type=CommaList(), multiple=True, metavar="T", help="Only cases with this tag; again for more.")
 @option("--case", "ids", type=CommaList(), multiple=True, metavar="ID", help="Only this case; again for more.")
 @option("--limit", type=click.IntRange(min=1), metavar="N", help="Only N cases, drawn with --seed.")
-@option("--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="How often each case is asked.")
+@option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    show_default=True,
+    help="How often each case is asked.",
+)
 @option(
     "--seed",
     type=int,
     default=0,
+    metavar="N",
     show_default=True,
     help="Of the cases drawn, the distractors, and the model's own sampling where it takes one.",
 )
-@option("--temperature", type=click.FloatRange(min=0), metavar="X", help="[default: the provider's]")
+@option("--temperature", type=FiniteRange(min=0), metavar="X", help="[default: the provider's]")
 @option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Longest answer.  [default: the provider's]")
 @option("--tool-choice", metavar="C", help="auto, required, none, or a tool's name.  [default: the provider's]")
 @option(
     "--request-limit",
     type=click.IntRange(min=1),
     default=10,
+    metavar="N",
     show_default=True,
     help="Requests after which a trial is given up.",
 )
@@ -123,12 +133,14 @@ def run(**asked: Any) -> int:
         seed=asked["seed"],
         sampling=Sampling(asked["temperature"], asked["seed"], asked["tool_choice"], asked["max_tokens"]),
         request_limit=asked["request_limit"],
+        api_base=_without_secrets(asked["api_base"]),
     )
     if asked["dry_run"]:
         _show_estimate(materials, plan, asked)
         return OK
     prepared = prepare_arms(materials, plan, _model_options(asked))
     _refuse_unpriced(prepared, asked["max_cost"])
+    _refuse_unknown_choice(prepared, plan.sampling.tool_choice)
     with RunStore(Path(asked["store"])) as store:
         name = store.create(plan, [one.shelf.tokenizer for one in prepared])
         code = _go(store, name, materials, plan, prepared, asked)
@@ -156,6 +168,8 @@ def resume(name: str, **asked: Any) -> int:
         plan = row.plan
         materials = open_materials(plan.dataset, plan.catalog, plan.config, plan.tokenizer)
         _refuse_changed(plan, materials)
+        if asked["api_base"] is None:  # else the rest would go to somebody else, cases, key and all
+            asked["api_base"] = plan.api_base
         prepared = prepare_arms(materials, plan, _model_options(asked))
         _refuse_unpriced(prepared, asked["max_cost"])
         if asked["retry_errors"]:
@@ -218,6 +232,15 @@ def _model_options(asked: dict[str, Any]) -> ModelOptions:
     return ModelOptions(asked["api_base"], asked["timeout"], ModelTable(cache_folder(os.environ)))
 
 
+def _without_secrets(address: str | None) -> str | None:
+    """An address without user, password and query, which may hold a key: what is kept is shown to others."""
+    if address is None:
+        return None
+    head, slashes, rest = address.partition("?")[0].partition("#")[0].rpartition("//")
+    host, slash, path = rest.partition("/")
+    return f"{head}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+
+
 def _refuse_changed(plan: Plan, materials: Materials) -> None:
     if materials.dataset.digest != plan.digest:
         what = f"The cases of {plan.dataset!r}"
@@ -240,6 +263,15 @@ def _refuse_unpriced(prepared: tuple[PreparedArm, ...], max_cost: float | None) 
     unknown = dict.fromkeys(one.arm.model for one in prepared if one.model.cost_usd(Usage(1, 1)) is None)
     if unknown:
         raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown.")
+
+
+def _refuse_unknown_choice(prepared: tuple[PreparedArm, ...], choice: str | None) -> None:
+    if choice is None or choice in TOOL_CHOICES:
+        return
+    for one in prepared:
+        names = one.shelf.names
+        if choice not in names:
+            raise NotFoundError("tool choice", choice, (*TOOL_CHOICES, *names))
 
 
 def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> None:

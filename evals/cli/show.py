@@ -40,7 +40,7 @@ def list_runs(store: str, as_json: bool) -> None:
             f"{row.finished:,}/{row.plan.size:,}",
             visible(row.plan.dataset_name),
             str(len(row.plan.arms)),
-            visible(", ".join(dict.fromkeys(f"{arm.model} · {arm.toolset}" for arm in row.plan.arms))),
+            visible(", ".join(dict.fromkeys(arm.label for arm in row.plan.arms))),
         )
         for row, status in rows
     ]
@@ -53,7 +53,7 @@ def list_runs(store: str, as_json: bool) -> None:
     "--case",
     "case",
     metavar="ID",
-    help="One case: what each arm was shown, called and was answered, and why it scored so.",
+    help="One case: what it asked, what each arm was shown and called, and why it scored so.",
 )
 @store_option
 @json_option

@@ -131,7 +131,7 @@ class Watcher:
                 tally.accuracy,
                 f"{tally.errors:,}",
                 f"${tally.cost_usd:,.4f}",
-                visible(f"{arm.model} · {arm.toolset}"),
+                visible(arm.label),
             )
             for arm, tally in zip(self.plan.arms[:room], self.tallies, strict=False)
         ]
@@ -143,10 +143,7 @@ class Watcher:
     def _accuracies(self) -> str:
         if len(self.plan.arms) > 6:
             return ""
-        shown = (
-            f"{arm.model} {arm.toolset} {tally.accuracy}"
-            for arm, tally in zip(self.plan.arms, self.tallies, strict=True)
-        )
+        shown = (f"{arm.label} {tally.accuracy}" for arm, tally in zip(self.plan.arms, self.tallies, strict=True))
         return f"; right so far: {', '.join(shown)}"
 
 

@@ -33,7 +33,8 @@ def make_reply(response: Any, latency_seconds: float) -> Reply:
     refusal = _refusal(message)
     if refusal or (finish_reason == _FILTERED and not calls):
         said = clean_message(refusal or text) or "The content filter stopped the answer."
-        raise ModelError(Failure.REFUSED, said, latency_seconds=latency_seconds)
+        usage = make_usage(getattr(response, "usage", None))
+        raise ModelError(Failure.REFUSED, said, latency_seconds=latency_seconds, usage=usage)
     return Reply(
         text=text,
         calls=calls,

@@ -10,6 +10,9 @@ from typing import Protocol
 from toolbelt.evals.conversation import Message, Reply, Usage
 from toolbelt.evals.offers import Offer
 
+NOTHING_REPORTED = Usage()
+"""Of a provider that says nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -106,13 +109,20 @@ class ModelError(Exception):
         message: What the provider said, on one line, without keys.
         retry_after_seconds: How long it asks to wait; `None` if it does not say.
         latency_seconds: How long that took.
+        usage: What it cost in tokens, where the provider reports that of a refusal.
     """
 
     def __init__(
-        self, failure: Failure, message: str, retry_after_seconds: float | None = None, latency_seconds: float = 0.0
+        self,
+        failure: Failure,
+        message: str,
+        retry_after_seconds: float | None = None,
+        latency_seconds: float = 0.0,
+        usage: Usage = NOTHING_REPORTED,
     ) -> None:
         self.failure = failure
         self.message = message
         self.retry_after_seconds = retry_after_seconds
         self.latency_seconds = latency_seconds
+        self.usage = usage
         super().__init__(f"{failure}: {message}")

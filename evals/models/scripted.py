@@ -173,6 +173,7 @@ def _raw_entries(path: str, findings: list[Finding]) -> Iterator[tuple[Document,
 
 
 _REPLY_KEYS = ("text", "calls", "usage", "error", "retry_after_seconds")
+_MOST_TOKENS = 10**12
 _USAGE_KEYS = tuple(field.name for field in fields(Usage))
 
 
@@ -238,6 +239,10 @@ class _EntryReader:
             return Usage()
         self._check_keys(given, _USAGE_KEYS, "usage", *place, "usage")
         counts = {key: self._typed(given, key, int, "a number of tokens", *place, "usage") for key in _USAGE_KEYS}
+        for key, count in counts.items():
+            if count is not None and not 0 <= count <= _MOST_TOKENS:
+                message = f"`{key}` must be a number of tokens from 0 to {_MOST_TOKENS:,}."
+                self._add("wrong-value", message, *place, "usage", key)
         return Usage(**counts)
 
     def _check_keys(self, data: Any, known: Sequence[str], kind: str, *place: Key) -> None:

@@ -122,7 +122,7 @@ def _token_text(arm: ArmSummary) -> str:
 def _token_note(shown: Sequence[Shown]) -> str:
     notes = []
     if any(not one.arm.prompt_tokens_reported and one.arm.prompt_tokens is not None for one in shown):
-        notes.append("~ own count, as the provider reported none.")
+        notes.append("~ own count, as the provider did not report the tokens of every trial.")
     if any(
         one.arm.prompt_tokens is not None and (one.arm.definition_tokens_total or 0) > one.arm.prompt_tokens
         for one in shown

@@ -18,6 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from toolbelt.console.text import visible
+from toolbelt.evals.report.scales import linear_marks, share_range
 
 SIZE = 8.5
 """Of text, in points."""
@@ -161,6 +162,17 @@ class Sheet:
         FigureCanvasAgg(self.figure).print_png(png, metadata={"Software": None})
         FigureCanvasSVG(self.figure).print_svg(svg, metadata={"Date": None, "Creator": None})  # last: it sets 72 dpi
         return svg.getvalue(), png.getvalue()
+
+
+def accuracy_axis(axes: Any, lows: Sequence[float], highs: Sequence[float]) -> None:
+    """Make the upright axis one of accuracy, wide enough for these bounds, which are fractions."""
+    bottom, top = share_range(lows, highs)
+    axes.set_ylim(bottom, top + 0.01)  # the edge of a mark at the top is seen
+    shares = linear_marks(bottom, top)
+    axes.set_yticks(shares, [f"{share:.0%}" for share in shares])
+    axes.set_ylabel("accuracy")
+    axes.grid(axis="y", color=PALE, linewidth=0.6)
+    axes.set_axisbelow(True)
 
 
 def text_width(text: str, size: float = SIZE, *, bold: bool = False) -> float:

@@ -11,7 +11,7 @@ from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
 
 NOTHING = "–"
 OWN = "~"
-"""Marks tokens that were counted here because the provider reported none."""
+"""Marks tokens that were counted here because the provider did not report those of every trial."""
 
 
 def format_share(share: float | None) -> str:
@@ -79,9 +79,11 @@ COLUMNS: Mapping[str, Callable[[ArmSummary], str]] = MappingProxyType(
         "coverage": lambda arm: format_share(arm.coverage.value),
         "selection given coverage": lambda arm: format_share(arm.selection_given_coverage.value),
         "abstention": lambda arm: format_share(arm.abstention.value),
+        "abstained uncovered": lambda arm: format_share(arm.abstained_uncovered.value),
         "hallucinated": lambda arm: format_share(arm.hallucination.value),
         "definition tokens": lambda arm: format_number(arm.definition_tokens),
         "prompt tokens": format_prompt_tokens,
+        "invalidated tokens": lambda arm: format_number(arm.invalidated_tokens),
         "requests": lambda arm: format_number(arm.requests),
         "cost per trial": lambda arm: format_cost(arm.cost_usd),
         "latency median": lambda arm: format_seconds(arm.latency_seconds),
@@ -89,14 +91,14 @@ COLUMNS: Mapping[str, Callable[[ArmSummary], str]] = MappingProxyType(
         "scored / planned": format_scored,
     }
 )
-"""What a table of arms shows, in order."""
+"""What a table of arms may show, in order."""
 
 
 def arm_labels(summary: RunSummary) -> list[str]:
     """What tells the arms apart, in their order: without the model where all have the same."""
     if len({arm.model for arm in summary.arms}) > 1 or len(summary.arms) == 1:
         return [arm.label for arm in summary.arms]
-    return [" · ".join(part for part in (arm.toolset, arm.variant) if part) for arm in summary.arms]
+    return [arm.toolset_label for arm in summary.arms]
 
 
 def same_model(summary: RunSummary) -> str | None:
@@ -107,11 +109,7 @@ def same_model(summary: RunSummary) -> str | None:
 
 def status_lines(summary: RunSummary) -> list[str]:
     """What a reader must know before believing the figures: what was left out, what failed, what is missing."""
-    lines = []
-    if summary.status != "finished":
-        lines.append(f"This run is {summary.status}{f': {summary.reason}' if summary.reason else ''}.")
-    elif summary.reason:
-        lines.append(f"{summary.reason}.")
+    lines = [line] if (line := _status_line(summary)) else []
     costs = [arm.cost_usd_total for arm in summary.arms if arm.cost_usd_total is not None]
     if any(costs):
         unknown = len(summary.arms) - len(costs)
@@ -130,6 +128,50 @@ def status_lines(summary: RunSummary) -> list[str]:
         total = sum(summary.excluded.values())
         reasons = "; ".join(f"{count:,} {reason}" for reason, count in summary.excluded.items())
         lines.append(f"Excluded from the dataset: {plural(total, 'case')}: {reasons}.")
-    if any(not arm.prompt_tokens_reported and arm.prompt_tokens is not None for arm in summary.arms):
-        lines.append(f"{OWN} marks prompt tokens counted here, as the provider reported none.")
+    if roleless := _without_role(summary):
+        lines.append(roleless)
+    return lines + _token_lines(summary)
+
+
+def uncovered_line(summary: RunSummary) -> str | None:
+    """How often nothing was called where no right answer could be reached (rule E5); `None` where it always could."""
+    uncovered = [
+        f"{rate.numerator:,} of {plural(rate.denominator, 'trial')} of {label}"
+        for label, rate in zip(arm_labels(summary), (arm.abstained_uncovered for arm in summary.arms), strict=True)
+        if rate.denominator
+    ]
+    return f"Nothing was called where no right answer could be reached: {'; '.join(uncovered)}." if uncovered else None
+
+
+def _status_line(summary: RunSummary) -> str:
+    """Empty where all went as planned."""
+    if summary.status == "finished":
+        return f"{summary.reason}." if summary.reason else ""
+    words = {"running": "still running", "killed": "not finished: it was killed, and nobody works on it"}
+    reason = f": {summary.reason}" if summary.reason and summary.status not in words else ""
+    return f"This run is {words.get(summary.status, summary.status)}{reason}."
+
+
+def _without_role(summary: RunSummary) -> str:
+    """Cases that toolset `loadout`, which goes by the case's role, shows everything; empty if there are none."""
+    roleless = summary.settings.get("without_role") or 0
+    if not roleless or all(arm.toolset != "loadout" for arm in summary.arms):
+        return ""
+    have = "has" if roleless == 1 else "have"
+    shows = "it" if roleless == 1 else "them"
+    return f"{plural(roleless, 'case')} {have} no role; `loadout` shows {shows} the whole catalog."
+
+
+def _token_lines(summary: RunSummary) -> list[str]:
+    """What the tokens of a prompt are, where they are not as reported."""
+    own = [arm for arm in summary.arms if not arm.prompt_tokens_reported and arm.prompt_tokens is not None]
+    lines = [
+        f"{arm.prompt_tokens_trials:,} of {arm.scored:,} trials of {label} reported their prompt tokens."
+        for label, arm in zip(arm_labels(summary), summary.arms, strict=True)
+        if 0 < arm.prompt_tokens_trials < arm.scored
+    ]
+    if own:
+        none = all(not arm.prompt_tokens_trials for arm in own)
+        why = "reported none" if none else "did not report those of every trial"
+        lines.append(f"{OWN} marks prompt tokens counted here, as the provider {why}.")
     return lines

@@ -62,13 +62,18 @@ TRIAL_COLUMNS: Mapping[str, Column] = MappingProxyType(
         "definition_tokens": Column("int64", "tokens of the tool definitions at the first request, own count"),
         "definition_tokens_total": Column("int64", "tokens of the tool definitions over all requests, own count"),
         "own_prompt_tokens": Column("Int64", "prompt tokens over all requests, own count"),
-        "prompt_tokens": Column("Int64", "prompt tokens over all requests and attempts, as reported"),
-        "completion_tokens": Column("Int64", "completion tokens, as reported"),
+        "prompt_tokens": Column(
+            "Int64", "prompt tokens over all answered requests, as reported; nothing where any is not known"
+        ),
+        "completion_tokens": Column("Int64", "completion tokens over all answered requests, as reported"),
         "cached_read_tokens": Column("Int64", "prompt tokens read from the provider's cache, as reported"),
         "cached_write_tokens": Column("Int64", "prompt tokens written to the provider's cache, as reported"),
+        "invalidated_tokens": Column(
+            "Int64", "prompt tokens of the prefix that changes of the tool list made uncacheable, own count"
+        ),
         "requests": Column("int64", "requests, retries not among them"),
         "retries": Column("int64", "requests asked again"),
-        "latency_seconds": Column("float64", "seconds of all requests together"),
+        "latency_seconds": Column("float64", "seconds of all answered requests together"),
         "cost_usd": Column("Float64", "US dollars, retries included; nothing where the price is unknown"),
     }
 )

@@ -26,6 +26,7 @@ _OPTIONS = {
     "max_tokens": "--max-tokens",
     "tokenizer": "--tokenizer",
     "request_limit": "--request-limit",
+    "api_base": "--api-base",
 }
 """The option of each setting, in the order of the command."""
 
@@ -35,10 +36,13 @@ _READING = """\
 - **coverage**: a complete right answer could be reached with the tools that the toolset offers. What is not covered is
   never right, so accuracy = coverage × **selection given coverage**: the first is the toolset's part, the second the
   model's.
-- **abstention**: nothing was called, of the cases where nothing should be. **hallucinated**: a tool was called that is
-  in no catalog.
+- **abstention**: nothing needed calling, and the answer was right: of the cases that expect no call. **abstained
+  uncovered**: nothing was called, of the trials in which no right answer could be reached; those refused or given up
+  are not among them. **hallucinated**: a tool was called that is in no catalog.
 - **definition tokens**: the tool definitions at the first request, by our own count. **prompt tokens**: all of the
-  prompt over all requests, as the provider reported it; `~` marks our own count where it reported none.
+  prompt over all requests, as the provider reported it; `~` marks our own count where it did not report that of every
+  trial. **invalidated tokens**: of the prefix that changes of the tool list made uncacheable, over all requests, by our
+  own count.
 - Tokens, requests and cost are means over the scored trials. A trial that ended with `error` or `context_overflow` says
   nothing about the choice made: it is in no rate, and **scored / planned** tells how many are.
 - `–` stands where nothing was measured or a price is unknown, which is not zero."""
@@ -110,14 +114,14 @@ def _facts(summary: RunSummary) -> str:
     return _table(("", ""), rows, right=())
 
 
-_SHOWN = ("dataset", "catalog", "config")
-"""Settings that are told elsewhere, or are paths of somebody's machine; the command has them."""
+_SHOWN = ("dataset", "catalog", "config", "without_role")
+"""Settings that are told elsewhere, or are paths of somebody's machine, which the command has."""
 
 
 def _results(arms: Sequence[ArmSummary]) -> str:
     headers = ("#", "model", "toolset", *COLUMNS)
     rows = [
-        (str(number), arm.model, _toolset(arm), *(show(arm) for show in COLUMNS.values()))
+        (str(number), arm.model, arm.toolset_label, *(show(arm) for show in COLUMNS.values()))
         for number, arm in enumerate(arms, start=1)
     ]
     return _table(headers, rows, right=(0, *range(3, len(headers))))
@@ -128,7 +132,7 @@ def _outcomes(arms: Sequence[ArmSummary]) -> str:
     names = [outcome.value for outcome in Outcome if any(arm.outcomes.get(outcome.value) for arm in arms)]
     headers = ("#", "model", "toolset", *names)
     rows = [
-        (str(number), arm.model, _toolset(arm), *(f"{arm.outcomes.get(name, 0):,}" for name in names))
+        (str(number), arm.model, arm.toolset_label, *(f"{arm.outcomes.get(name, 0):,}" for name in names))
         for number, arm in enumerate(arms, start=1)
     ]
     return _table(headers, rows, right=(0, *range(3, len(headers))))
@@ -165,10 +169,6 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
     shown = ["| " + " | ".join(escaped(cell) for cell in line) + " |" for line in lines]
     rule = "|" + "|".join("---:" if place in right else "---" for place in range(len(headers))) + "|"
     return "\n".join([shown[0], rule, *shown[1:]])
-
-
-def _toolset(arm: ArmSummary) -> str:
-    return " · ".join(part for part in (arm.toolset, arm.variant) if part)
 
 
 def _setting(name: str) -> str:

@@ -50,14 +50,18 @@ class Shown:
     style: Style
     arm: ArmSummary
 
+    @property
+    def full_label(self) -> str:
+        """What tells it from all other arms."""
+        return f"{self.model} · {self.label}"
+
 
 def shown_arms(summary: RunSummary) -> list[Shown]:
     """The arms in their order, at most `MOST_ARMS`, with names that can be drawn and told apart."""
     arms = summary.arms[:MOST_ARMS]
     models = list(dict.fromkeys(arm.model for arm in summary.arms))
     model_names = dict(zip(models, distinct(models, _MOST_LETTERS), strict=True))
-    names = (" · ".join(part for part in (arm.toolset, arm.variant) if part) for arm in arms)
-    labels = [drawable(name, _MOST_LETTERS) for name in names]
+    labels = [drawable(arm.toolset_label, _MOST_LETTERS) for arm in arms]
     return [
         Shown(
             number,
@@ -84,7 +88,7 @@ def left_out(summary: RunSummary, missing: Sequence[Shown] = ()) -> str:
     if len(summary.arms) > MOST_ARMS:
         parts.append(f"The first {MOST_ARMS} of {len(summary.arms)} arms.")
     if missing:
-        names = ", ".join(one.label if len(missing) > 3 else f"{one.model} · {one.label}" for one in missing[:3])
+        names = ", ".join(one.full_label for one in missing[:3])
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         parts.append(f"Nothing scored: {names}{more}.")
     return " ".join(parts)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from toolbelt.evals.report.canvas import PALE, SMALL, TITLE, Sheet, Style, style, widest
+from toolbelt.evals.report.canvas import SMALL, TITLE, Sheet, Style, accuracy_axis, style, widest
 from toolbelt.evals.report.picture import Picture, Shown, shown_arms
-from toolbelt.evals.report.scales import linear_marks, logarithmic_marks, share_range, short_number
+from toolbelt.evals.report.scales import logarithmic_marks, short_number
 from toolbelt.evals.summary.measures import RunSummary
 
 _ORACLE = re.compile(r"oracle(?:\+(\d+)(?::(.+))?)?")
@@ -27,7 +27,7 @@ class Curve:
 
     Attributes:
         model: To show.
-        kind: How distractors are chosen, as the toolset's name says; empty where it does not.
+        kind: How distractors are chosen: `random`, or as the toolset's name says.
         variant: What is changed about the toolsets.
         arms: By the number of tools offered.
         full: The arm with the whole catalog, if it was run.
@@ -55,7 +55,7 @@ def find_curves(shown: Sequence[Shown]) -> list[Curve]:
             if match[1] is None:
                 plain[key] = one
             else:
-                found.setdefault((*key, match[2] or ""), []).append(one)
+                found.setdefault((*key, match[2] or "random"), []).append(one)
     curves = []
     for (model, variant, kind), arms in found.items():
         start = [plain[model, variant]] if (model, variant) in plain else []
@@ -70,7 +70,7 @@ def draw_scaling(summary: RunSummary) -> Picture | None:
     curves = find_curves(shown_arms(summary))
     if not curves:
         return None
-    texts = _texts(curves)
+    texts = curve_texts(curves)
     has_full = any(curve.full for curve in curves)
     keys = [*texts, *([_FULL_KEY] if has_full else []), _INTERVAL_KEY]
     left, bottom, above = 0.74, 0.55, 0.45
@@ -102,13 +102,13 @@ def draw_scaling(summary: RunSummary) -> Picture | None:
     return Picture("scaling", _NAME, caption, svg, png)
 
 
-def _texts(curves: Sequence[Curve]) -> list[str]:
+def curve_texts(curves: Sequence[Curve]) -> list[str]:
     """What tells the curves apart, and no more."""
     texts = []
     several = len({curve.model for curve in curves}) > 1
     for curve in curves:
-        kind = f"{curve.kind} distractors" if curve.kind else ""
-        texts.append(" · ".join(filter(None, (curve.model if several or not kind else "", kind, curve.variant))))
+        parts = (curve.model if several else "", f"{curve.kind} distractors", curve.variant)
+        texts.append(" · ".join(filter(None, parts)))
     return texts
 
 
@@ -123,13 +123,7 @@ def _scales(axes: Any, curves: Sequence[Curve]) -> None:
     axes.minorticks_off()
     axes.set_xlabel("tools offered at the first request (mean)")
     rates = [one.arm.accuracy for one in shown]
-    bottom, top = share_range([rate.low or 0.0 for rate in rates], [rate.high or 1.0 for rate in rates])
-    axes.set_ylim(bottom, top + 0.01)
-    shares = linear_marks(bottom, top)
-    axes.set_yticks(shares, [f"{share:.0%}" for share in shares])
-    axes.set_ylabel("accuracy")
-    axes.grid(axis="y", color=PALE, linewidth=0.6)
-    axes.set_axisbelow(True)
+    accuracy_axis(axes, [rate.low or 0.0 for rate in rates], [rate.high or 1.0 for rate in rates])
 
 
 def _draw_curve(axes: Any, curve: Curve, how: Style) -> None:

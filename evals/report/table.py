@@ -17,6 +17,7 @@ from toolbelt.evals.report.figures import (
     format_share,
     same_model,
     status_lines,
+    uncovered_line,
 )
 from toolbelt.evals.summary.measures import ArmSummary, RunSummary
 
@@ -31,6 +32,7 @@ _HEADERS = {
     "hallucinated": "halluci-\nnated",
     "definition tokens": "defin.\ntokens",
     "prompt tokens": "prompt\ntokens",
+    "invalidated tokens": "invalid.\ntokens",
     "requests": "re-\nquests",
     "cost per trial": "cost\n/trial",
     "latency median": "latency\nmedian",
@@ -38,7 +40,8 @@ _HEADERS = {
     "scored / planned": "scored/\nplanned",
 }
 
-_SHOWN = [name for name in COLUMNS if name != "95% interval"]  # that one stands beside the accuracy
+_ELSEWHERE = ("95% interval", "abstained uncovered")
+"""Columns that stand beside the accuracy, and below the table."""
 
 
 def summary_view(summary: RunSummary, screen: Console) -> RenderableType:
@@ -50,7 +53,7 @@ def summary_view(summary: RunSummary, screen: Console) -> RenderableType:
     parts: list[RenderableType] = [*_heading(summary), Text()]
     parts += [part for table in _tables(rows, screen.width) for part in (table, Text())]
     parts.append(_outcomes(rows, screen.width))
-    if lines := status_lines(summary):
+    if lines := [*status_lines(summary), *filter(None, [uncovered_line(summary)])]:
         parts += [Text(), *(Text(visible(line), "yellow" if line.startswith("This run is") else "") for line in lines)]
     return Group(*parts)
 
@@ -75,20 +78,26 @@ def _rows(summary: RunSummary) -> list[_Row]:
     rows: list[_Row] = []
     for model, arms in groups:
         rows.append((Text(visible(model), "bold"), None))
-        names = (" · ".join(part for part in (arm.toolset, arm.variant) if part) for arm in arms)
-        rows += [(Text(f"{_INDENT}{visible(name)}"), arm) for name, arm in zip(names, arms, strict=True)]
+        rows += [(Text(f"{_INDENT}{visible(arm.toolset_label)}"), arm) for arm in arms]
     return rows
 
 
-def _cells(arm: ArmSummary) -> list[Text]:
+def _shown(rows: Sequence[_Row]) -> list[str]:
+    """Names of the columns: what changes of the tool list cost is shown where there were any."""
+    changed = any(arm.invalidated_tokens for _, arm in rows if arm)
+    return [name for name in COLUMNS if name not in _ELSEWHERE and (changed or name != "invalidated tokens")]
+
+
+def _cells(arm: ArmSummary, shown: Sequence[str]) -> list[Text]:
     interval = format_interval(arm.accuracy)
     accuracy = Text.assemble((format_share(arm.accuracy.value), "bold"), f" {interval}" if interval else "")
-    return [accuracy, *(Text(show(arm)) for name, show in COLUMNS.items() if name in _SHOWN[1:])]
+    return [accuracy, *(Text(COLUMNS[name](arm)) for name in shown if name != "accuracy")]
 
 
 def _tables(rows: Sequence[_Row], width: int) -> list[Table]:
-    headers = [_HEADERS.get(name, name) for name in _SHOWN]
-    cells = [(label, _cells(arm) if arm else [Text()] * len(headers)) for label, arm in rows]
+    shown = _shown(rows)
+    headers = [_HEADERS.get(name, name) for name in shown]
+    cells = [(label, _cells(arm, shown) if arm else [Text()] * len(headers)) for label, arm in rows]
     widths = [
         max([*map(len, header.split("\n")), *(row[place].cell_len for _, row in cells)])
         for place, header in enumerate(headers)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from toolbelt.evals.report.canvas import GREY, INK, PALE, SMALL, TITLE, Sheet, Style, text_width, widest
+from toolbelt.evals.report.canvas import GREY, INK, SMALL, TITLE, Sheet, Style, accuracy_axis, text_width, widest
 from toolbelt.evals.report.picture import Picture, Shown, by_model, left_out, shown_arms
 from toolbelt.evals.report.placing import Box, place_labels
 from toolbelt.evals.report.scales import (
     is_logarithmic,
     linear_marks,
     logarithmic_marks,
-    share_range,
     short_number,
 )
 from toolbelt.evals.summary.measures import RunSummary
@@ -101,13 +100,23 @@ def draw_tradeoff(summary: RunSummary) -> Picture | None:
         "the tool definitions at the first request. Up and to the left is better. Filled marks are on the Pareto "
         "front: no other arm is both cheaper and better. "
     )
-    if any(map(_is_oracle, points)) and not all(map(_is_oracle, points)):
+    if _leaves_oracle_out(points):
         caption += "Oracle arms, which know the answer, are left out of it. "
     return Picture("tradeoff", _NAME, f"{caption}{note}".strip(), svg, png)
 
 
 def _is_oracle(point: Point) -> bool:
     return point.shown.arm.toolset.partition("+")[0] == "oracle"
+
+
+def front_text(points: Sequence[Point]) -> str:
+    """What the key says of the front."""
+    return f"Pareto front (filled){', without oracle' if _leaves_oracle_out(points) else ''}"
+
+
+def _leaves_oracle_out(points: Sequence[Point]) -> bool:
+    """Whether there are oracle arms that the front passes over."""
+    return any(map(_is_oracle, points)) and not all(map(_is_oracle, points))
 
 
 def _point(shown: Shown) -> Point | None:
@@ -150,13 +159,7 @@ def _scales(axes: Any, points: Sequence[Point]) -> None:
     axes.set_xticks(marks, [short_number(mark) for mark in marks])
     axes.minorticks_off()
     axes.set_xlabel("definition tokens at the first request (mean, own count)")
-    bottom, top = share_range([point.low for point in points], [point.high for point in points])
-    axes.set_ylim(bottom, top + 0.01)
-    shares = linear_marks(bottom, top)
-    axes.set_yticks(shares, [f"{share:.0%}" for share in shares])
-    axes.set_ylabel("accuracy")
-    axes.grid(axis="y", color=PALE, linewidth=0.6)
-    axes.set_axisbelow(True)
+    accuracy_axis(axes, [point.low for point in points], [point.high for point in points])
 
 
 def _marks(axes: Any, points: Sequence[Point]) -> list[tuple[float, float]]:
@@ -228,7 +231,7 @@ def _entries(points: Sequence[Point], *, named: bool) -> list[_Entry]:
         if not named:
             entries += [_Entry(f"{one.number}  {one.label}") for one in shown]
     if len(points) > 1:
-        entries.append(_Entry("Pareto front (filled)", is_front=True))
+        entries.append(_Entry(front_text(points), is_front=True))
     return [*entries, _Entry("95% interval", is_interval=True)]
 
 

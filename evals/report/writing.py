@@ -18,7 +18,11 @@ from toolbelt.stores.files import write_text
 
 
 def write_report(
-    connection: sqlite3.Connection, run: str, folder: Path, advance: Callable[[int], object] | None = None
+    connection: sqlite3.Connection,
+    run: str,
+    folder: Path,
+    advance: Callable[[int], object] | None = None,
+    status: str | None = None,
 ) -> tuple[Path, ...]:
     """Write a run's report: Markdown, JSON, CSV of arms and trials, pictures as SVG and PNG.
 
@@ -27,6 +31,7 @@ def write_report(
         run: Its id.
         folder: Made if need be; files of these names in it are replaced one by one, others left alone.
         advance: Told how many trials are written.
+        status: What to tell instead of the status kept, as `summarize` takes it.
 
     Returns:
         What was written, the Markdown first.
@@ -41,7 +46,7 @@ def write_report(
 
     arms, trials, data, report = (folder / name for name in ("arms.csv", "trials.csv", "summary.json", "report.md"))
     with at_one_moment(connection):
-        summary = summarize(connection, run)
+        summary = summarize(connection, run, status)
         _make_folder(folder)
         with replacing(trials, "w") as file:
             write_trials_csv(connection, run, file, advance=advance)

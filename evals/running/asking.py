@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from toolbelt.evals.conversation import Reply, Usage
-from toolbelt.evals.models.model import Failure, Model, ModelError, Request
+from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, Model, ModelError, Request
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.records import RequestRecord
 
@@ -126,22 +126,23 @@ class Asker:
             CapReached: the budget does not allow it.
         """
         least = self.model.cost_usd(Usage(own_tokens, 0))
+        booked = self.model.cost_usd(Usage(own_tokens, request.sampling.max_tokens or 0)) or 0.0
         so_far = earlier
 
         async def once() -> Reply:
             nonlocal so_far
             await self.gate.passed()
-            self.budget.book(least or 0.0)
+            self.budget.book(booked)
             reply, failed = None, None
             try:
                 reply = await self.model.complete(request)
             except ModelError as error:
                 failed = error
             except BaseException:  # cancelled: nothing came, and nobody knows what it cost
-                self.budget.settle(least or 0.0, None)
+                self.budget.settle(booked, None)
                 raise
             cost = self._cost(reply, failed, least)
-            self.budget.settle(least or 0.0, cost)
+            self.budget.settle(booked, cost)
             self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost))
             so_far = Earlier(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), reply)
             if reply is None:
@@ -166,6 +167,8 @@ class Asker:
     def _cost(self, reply: Reply | None, failed: ModelError | None, least: float | None) -> float | None:
         if reply is not None:
             return self.model.cost_usd(reply.usage)
+        if failed is not None and (reported := self.model.cost_usd(failed.usage)):
+            return reported
         # What was cut short or came too late has been computed, and is billed; what was turned away is not.
         was_computed = failed is not None and failed.failure in (
             Failure.BROKEN_ANSWER,
@@ -207,9 +210,9 @@ def _record(
         trial=trial,
         request=number,
         attempt=attempt,
-        tools=len(request.offer.tools),
-        definition_tokens=request.offer.tokens,
+        offer=request.offer,
         reply=reply,
+        usage=reply.usage if reply is not None else NOTHING_REPORTED if failed is None else failed.usage,
         failure=None if failed is None else failed.failure,
         message="" if failed is None else failed.message,
         latency_seconds=failed.latency_seconds if reply is None and failed is not None else _latency(reply),

@@ -95,7 +95,7 @@ async def _estimate(
         plan.arms[arm].toolset,
         plan.per_arm,
         round(len(kept) * share),
-        round(sum(one.definition_tokens for one in kept) * share),
+        round(sum(one.offer.tokens for one in kept) * share),
         prompt_tokens,
         completion_tokens,
         player.asker.model.cost_usd(Usage(prompt_tokens, completion_tokens)),

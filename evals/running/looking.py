@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import Any
 
 from toolbelt.evals.conversation import Usage
+from toolbelt.evals.running.kept_cases import parse_case
 from toolbelt.evals.running.replies import parse_reply
 
 
@@ -32,29 +34,38 @@ def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[
 
 def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[dict[str, Any]]:
     rows = connection.execute(
-        "SELECT request, attempt, tools, definition_tokens, failure, message, reply, latency_seconds, cost_usd "
-        "FROM requests WHERE run = ? AND trial = ? ORDER BY request, attempt",
+        "SELECT request, attempt, names, definition_tokens, failure, message, reply, prompt_tokens, completion_tokens, "
+        "latency_seconds, cost_usd FROM requests AS r JOIN offers AS o ON o.offer = r.offer "
+        "WHERE run = ? AND trial = ? ORDER BY request, attempt",
         (run, trial),
     )
     made = []
-    for request, attempt, tools, tokens, failure, message, text, latency, cost in rows:
+    for request, attempt, names, tokens, failure, message, text, prompt, completion, latency, cost in rows:
         reply = None if text is None else parse_reply(text, Usage(), latency)
         calls = [{"name": call.name, "arguments": call.text} for call in reply.calls] if reply else []
         made.append(
             {
                 "request": request,
                 "attempt": attempt,
-                "tools": tools,
+                "offered": json.loads(names),
                 "definition_tokens": tokens,
                 "failure": failure,
                 "message": message,
                 "calls": calls,
                 "text": reply.text if reply else "",
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
                 "latency_seconds": latency,
                 "cost_usd": cost,
             }
         )
     return made
+
+
+def find_case(connection: sqlite3.Connection, run: str, case: str) -> dict[str, Any] | None:
+    """What a case asked and what was right, as plain values; `None` if no trial of it is finished."""
+    row = connection.execute("SELECT content FROM cases WHERE run = ? AND case_id = ?", (run, case)).fetchone()
+    return None if row is None else parse_case(row[0])
 
 
 def case_ids(connection: sqlite3.Connection, run: str) -> list[str]:

@@ -24,6 +24,11 @@ class Arm:
     toolset: str
     variant: str = ""
 
+    @property
+    def label(self) -> str:
+        """What tells it from the other arms."""
+        return " · ".join(part for part in (self.model, self.toolset, self.variant) if part)
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -81,6 +86,9 @@ class Plan:
         sampling: How models are asked.
         request_limit: Requests after which a trial is given up.
         tokenizer: What counts where a model's own tokenizer is not known.
+        without_role: Cases that have no role, which `loadout` shows the whole catalog; 0 where that is not among the
+            toolsets.
+        api_base: Where hosted models were asked, without what may be secret in it; `None` for their provider's place.
     """
 
     dataset: str
@@ -100,6 +108,8 @@ class Plan:
     sampling: Sampling = field(default_factory=Sampling)
     request_limit: int = 10
     tokenizer: str = "o200k_base"
+    without_role: int = 0
+    api_base: str | None = None
 
     @property
     def size(self) -> int:
@@ -140,11 +150,13 @@ class Plan:
             **{key: value for key, value in asdict(self.sampling).items() if value is not None},
             "request_limit": self.request_limit,
             "tokenizer": self.tokenizer,
+            **({"api_base": self.api_base} if self.api_base else {}),
+            **({"without_role": self.without_role} if self.without_role else {}),
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
         for key in ("dataset_name", "digest", "catalog_name"):
             del data[key]
-        return json.dumps(data, ensure_ascii=False)
+        return json.dumps(data)  # ASCII, so that a path that is no UTF-8 can be kept
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -173,6 +185,8 @@ class Plan:
             sampling=Sampling(**data["sampling"]),
             request_limit=data["request_limit"],
             tokenizer=data["tokenizer"],
+            without_role=data["without_role"],
+            api_base=data["api_base"],
         )
 
 

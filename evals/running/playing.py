@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Conversation, Message, Reply, ToolUse, Usage
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Failure, Request, Sampling
 from toolbelt.evals.offers import Offer, Shelf
 from toolbelt.evals.running.asking import Asker, Earlier, Unanswered, plus_cost
+from toolbelt.evals.running.metering import Meter, PromptCounter
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.coverage import is_covered
@@ -24,29 +24,6 @@ from toolbelt.evals.toolsets.toolset import Toolset
 ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
 """What a call is answered with where the case has no result for it: nothing is ever executed."""
 _ENDINGS = {Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW, Failure.REFUSED: Ending.REFUSED}
-
-
-@dataclass(frozen=True, eq=False)
-class PromptCounter:
-    """Counts messages as the compact JSON that is sent; keeps the count of what a case opens with.
-
-    Attributes:
-        counter: Counts texts.
-    """
-
-    counter: TokenCounter
-    _last: list[tuple[tuple[Message, ...], int]] = field(default_factory=list)
-
-    def count(self, conversation: Conversation) -> int:
-        """Tokens of all messages so far, own count."""
-        opening = conversation.opening
-        if not self._last or self._last[0][0] is not opening:
-            self._last[:] = [(opening, sum(self.counter.count([_text(message) for message in opening])))]
-        total = self._last[0][1]
-        if conversation.exchanges:
-            later = conversation.to_messages()[len(opening) :]
-            total += sum(self.counter.count([_text(message) for message in later]))
-        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +62,7 @@ class ArmPlayer:
             CapReached: the budget ended; what was answered is kept.
             Unanswered: in a way that no other trial of this model would be spared.
         """
-        game = _Game(self, case, Conversation(case.messages), self._sampling(trial.epoch))
+        game = _Game(self, case, Conversation(case.messages), self._sampling(trial.epoch), Meter(self.prompts))
         ending, error = await game.run(trial.number, earlier or {})
         score = self.scorer.score(case, game.selections, ending, error=error)
         return self._record(trial, case, game, ending, score)
@@ -97,7 +74,7 @@ class ArmPlayer:
         return replace(self.sampling, seed=self.sampling.seed + epoch)
 
     def _record(self, trial: Trial, case: Case, game: _Game, ending: Ending, score: Score) -> TrialRecord:
-        usage = game.usage
+        meter, usage = game.meter, game.meter.usage
         return TrialRecord(
             trial=trial.number,
             arm=trial.arm,
@@ -111,22 +88,23 @@ class ArmPlayer:
             ending=ending,
             expects_nothing=case.expects_nothing,
             covered=is_covered(case, self.toolset.reach(case)),
-            surfaced=is_covered(case, game.surfaced),
-            would_dispatch=score.outcome is Outcome.UNOFFERED_TOOL and all(s.tool_id for s in game.selections),
+            surfaced=is_covered(case, meter.surfaced),
+            would_dispatch=score.outcome is Outcome.UNOFFERED_TOOL and _are_known(case, game.selections),
             selections=len(game.selections),
             hits=score.hits,
             made=score.made,
             wanted=score.wanted,
             arguments_checked=score.arguments_checked,
             arguments_right=score.arguments_right,
-            definition_tokens=game.definition_tokens[0] if game.definition_tokens else 0,
-            definition_tokens_total=sum(game.definition_tokens),
-            own_prompt_tokens=game.own_prompt_tokens,
+            definition_tokens=meter.definition_tokens[0],
+            definition_tokens_total=sum(meter.definition_tokens),
+            own_prompt_tokens=meter.own_prompt_tokens,
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
             cached_read_tokens=usage.cached_read_tokens,
             cached_write_tokens=usage.cached_write_tokens,
-            requests=len(game.definition_tokens),
+            invalidated_tokens=meter.invalidated_tokens,
+            requests=len(meter.definition_tokens),
             retries=game.retries,
             latency_seconds=game.latency_seconds,
             cost_usd=game.cost_usd,
@@ -141,11 +119,8 @@ class _Game:
     case: Case
     conversation: Conversation
     sampling: Sampling
+    meter: Meter
     selections: list[Selection] = field(default_factory=list)
-    definition_tokens: list[int] = field(default_factory=list)
-    own_prompt_tokens: int = 0
-    surfaced: set[str] = field(default_factory=set)
-    usage: Usage = field(default_factory=Usage)
     retries: int = 0
     latency_seconds: float = 0.0
     cost_usd: float | None = 0.0
@@ -156,14 +131,16 @@ class _Game:
         steps = 0
         for number in range(self.player.request_limit):
             offer = self.player.toolset.offer(self.case, self.conversation)
-            own_tokens = self._count(offer)
+            own_tokens = self.meter.count(offer, self.conversation)
             try:
                 reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Earlier()))
             except Unanswered as unanswered:
                 if unanswered.error.failure.is_for_good:
                     raise
                 self._book(unanswered.earlier)
-                self.latency_seconds += unanswered.error.latency_seconds
+                if unanswered.error.failure is Failure.REFUSED:  # an answer of its kind, with tokens of its own
+                    self.meter.usages.append(unanswered.error.usage)
+                    self.latency_seconds += unanswered.error.latency_seconds
                 return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
             if not reply.calls:
                 return Ending.NO_CALL, ""
@@ -173,13 +150,6 @@ class _Game:
                     return Ending.STEPS, ""
         return Ending.REQUEST_LIMIT, ""
 
-    def _count(self, offer: Offer) -> int:
-        own_tokens = offer.tokens + self.player.prompts.count(self.conversation)
-        self.definition_tokens.append(offer.tokens)
-        self.own_prompt_tokens += own_tokens
-        self.surfaced |= offer.ids
-        return own_tokens
-
     async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, earlier: Earlier) -> Reply:
         if earlier.reply is None:
             request = Request(self.conversation.to_messages(), offer, self.sampling)
@@ -188,7 +158,7 @@ class _Game:
             reply, made = earlier.reply, earlier
         self._book(made)
         self.latency_seconds += reply.latency_seconds
-        self.usage = _sum(self.usage, reply.usage)
+        self.meter.usages.append(reply.usage)
         return reply
 
     def _book(self, made: Earlier) -> None:
@@ -206,10 +176,10 @@ class _Game:
         return None in given
 
     def _select(self, number: int, offer: Offer, call: ToolUse) -> str:
+        # A tool is called by the name it was offered under; under any other, no dispatcher would find it.
         offered = offer.by_name.get(call.name)
         tool_id = self.player.shelf.find_id(call.name) if offered is None else offered.tool.id
-        was_offered = tool_id is not None and tool_id in offer.ids
-        self.selections.append(Selection(number, call.name, tool_id, was_offered, call.arguments))
+        self.selections.append(Selection(number, call.name, tool_id, offered is not None, call.arguments))
         if tool_id is None:
             return json.dumps({"error": f"There is no tool named {call.name}."})
         results = self.case.results.get(tool_id, ())
@@ -218,18 +188,6 @@ class _Game:
         return results[min(turn, len(results) - 1)] if results else ACKNOWLEDGEMENT
 
 
-def _text(message: Message) -> str:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-
-
-def _sum(a: Usage, b: Usage) -> Usage:
-    return Usage(
-        _plus(a.prompt_tokens, b.prompt_tokens),
-        _plus(a.completion_tokens, b.completion_tokens),
-        _plus(a.cached_read_tokens, b.cached_read_tokens),
-        _plus(a.cached_write_tokens, b.cached_write_tokens),
-    )
-
-
-def _plus(a: int | None, b: int | None) -> int | None:
-    return b if a is None else a if b is None else a + b
+def _are_known(case: Case, selections: Sequence[Selection]) -> bool:
+    """Whether a dispatcher that asks only for a tool's existence (rule T4) would have run every call."""
+    return all(one.tool_id is not None and (case.offered is None or one.tool_id in case.offered) for one in selections)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.offers import Offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +16,9 @@ class RequestRecord:
         trial: Number of the trial.
         request: 0-based within the trial.
         attempt: 0-based.
-        tools: How many were offered.
-        definition_tokens: Of those, own count.
+        offer: What was offered.
         reply: What came; `None` if nothing usable did.
+        usage: Tokens as reported.
         failure: Why nothing did; `None` if something came.
         message: What the provider said to that.
         latency_seconds: Without time spent queueing here.
@@ -27,18 +28,13 @@ class RequestRecord:
     trial: int
     request: int
     attempt: int
-    tools: int
-    definition_tokens: int
+    offer: Offer
     reply: Reply | None
+    usage: Usage
     failure: str | None
     message: str
     latency_seconds: float
     cost_usd: float | None
-
-    @property
-    def usage(self) -> Usage:
-        """As reported."""
-        return Usage() if self.reply is None else self.reply.usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +68,7 @@ class TrialRecord:
     completion_tokens: int | None
     cached_read_tokens: int | None
     cached_write_tokens: int | None
+    invalidated_tokens: int | None
     requests: int
     retries: int
     latency_seconds: float

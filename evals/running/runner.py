@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -105,8 +106,9 @@ class Runner:
     async def _worker(self, left: Iterator[Trial], unfinished: set[int]) -> None:
         for trial in left:
             earlier = self.store.find_earlier(self.run, trial.number) if trial.number in unfinished else None
+            case = self.cases.case(trial.case)
             try:
-                record = await self.players[trial.arm].play(trial, self.cases.case(trial.case), earlier)
+                record = await self.players[trial.arm].play(trial, case, earlier)
             except CapReached as reached:
                 self._say(str(reached))
                 self._is_capped = True
@@ -116,6 +118,7 @@ class Runner:
                 self._given_up.add(model)
                 self._say(f"{model}: {unanswered}")
                 continue
+            self.store.add_case(self.run, case)
             self.store.add_trial(self.run, record)
             self._mind_errors(record)
             self.watcher.finished(record)
@@ -146,6 +149,7 @@ def run_to_end(runner: Runner) -> RunEnd:
     """
     with runner.store.locks.claim(runner.run):
         runner.store.set_status(runner.run, "running")
+        gc.freeze()  # litellm's hundred thousands of objects need not be walked time and again: a tenth of the run
         try:
             end = asyncio.run(_work(runner))
         except KeyboardInterrupt:
@@ -155,6 +159,8 @@ def run_to_end(runner: Runner) -> RunEnd:
             with contextlib.suppress(ToolbeltError):  # the disk that refused a trial may refuse this, too
                 runner.store.set_status(runner.run, RunEnd.INCOMPLETE, str(error))
             raise
+        finally:
+            gc.unfreeze()
         runner.store.set_status(runner.run, end, "; ".join(runner.reasons))
         return end
 

@@ -31,7 +31,8 @@ CREATE TABLE IF NOT EXISTS requests (    -- every request that came to an end, a
     failure TEXT,                        -- NULL where it was answered
     message TEXT NOT NULL DEFAULT '',    -- what the provider said to a failure
     reply TEXT,                          -- JSON
-    tools INTEGER NOT NULL,              -- offered
+    offer TEXT NOT NULL,                 -- what was offered, see offers
+    tools INTEGER NOT NULL,              -- how many that were
     definition_tokens INTEGER NOT NULL,  -- own count
     prompt_tokens INTEGER,               -- this and the next three as reported; NULL where the provider does not say
     completion_tokens INTEGER,
@@ -40,6 +41,16 @@ CREATE TABLE IF NOT EXISTS requests (    -- every request that came to an end, a
     latency_seconds REAL NOT NULL,
     cost_usd REAL,                       -- NULL where the price is unknown
     PRIMARY KEY (run, trial, request, attempt)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS offers (      -- what was shown, each list of names once
+    offer TEXT PRIMARY KEY,              -- a digest of the names
+    names TEXT NOT NULL                  -- JSON: wire names in order
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cases (       -- what was asked and what was right: a run is read without its dataset
+    run TEXT NOT NULL,
+    case_id TEXT NOT NULL,
+    content TEXT NOT NULL,               -- JSON: messages, answers, forbidden, allowed_extra, role
+    PRIMARY KEY (run, case_id)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
     run TEXT NOT NULL,
@@ -64,13 +75,14 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
     definition_tokens INTEGER NOT NULL,  -- at the first request
     definition_tokens_total INTEGER NOT NULL,
     own_prompt_tokens INTEGER,           -- counted here: messages and definitions, over all requests
-    prompt_tokens INTEGER,               -- reported, over all requests and attempts
+    prompt_tokens INTEGER,               -- this and the next three as reported, NULL unless of all answered requests
     completion_tokens INTEGER,
     cached_read_tokens INTEGER,
     cached_write_tokens INTEGER,
+    invalidated_tokens INTEGER,          -- own count: prefix made uncacheable by changes of the tools offered
     requests INTEGER NOT NULL,           -- retries not among them
     retries INTEGER NOT NULL,
-    latency_seconds REAL NOT NULL,       -- of all requests together
+    latency_seconds REAL NOT NULL,       -- of all answered requests together
     cost_usd REAL,                       -- retries included; NULL where the price is unknown
     PRIMARY KEY (run, trial)
 ) WITHOUT ROWID;

@@ -9,17 +9,21 @@ sound and the run resumable.
 from __future__ import annotations
 
 import contextlib
+import json
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import NoReturn
 
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.running.asking import Earlier, plus_cost
+from toolbelt.evals.running.kept_cases import format_case
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.plan import Done, Plan
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
@@ -30,8 +34,10 @@ DEFAULT_FILE = Path(".toolbelt") / "runs.db"
 LATEST = "latest"
 """Stands for the run begun last."""
 _BUSY_SECONDS = 60
-_ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 15)})"  # noqa: S608  marks alone
+_REMEMBERED = 1000
+_ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
 _ADD_TRIAL = f"INSERT OR REPLACE INTO trials VALUES ({','.join('?' * (1 + len(fields(TrialRecord))))})"  # noqa: S608
+_VALUES = attrgetter(*(field.name for field in fields(TrialRecord)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ class RunStore:
             raise NotFoundError("file", str(path), hint="Nothing has been run here yet: toolbelt eval run")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+            self.connection = sqlite3.connect(path.absolute(), timeout=_BUSY_SECONDS, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
         try:
@@ -82,13 +88,20 @@ class RunStore:
         except BaseException:
             self.connection.close()
             raise
+        self._file = _identity(path)
+        self._kept_lately: set[object] = set()
 
     def _prepare(self) -> None:
         with self._guarded():
+            # At one moment: another process may be making the tables.
+            version, tables = self.connection.execute(
+                "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+            ).fetchone()
+            if version == 0 and tables:
+                raise ToolbeltError(f"{str(self.path)!r} is no file of runs: it holds tables of something else.")
             self.connection.execute("PRAGMA journal_mode=WAL")
             self.connection.execute("PRAGMA synchronous=NORMAL")
             self.connection.execute("PRAGMA wal_autocheckpoint=4000")
-            version = self.connection.execute("PRAGMA user_version").fetchone()[0]
             if version == 0:
                 script = f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version={VERSION}; COMMIT;"
                 self.connection.executescript(script)
@@ -246,7 +259,13 @@ class RunStore:
         return int(row[0]), float(row[1])
 
     def add_request(self, run: str, record: RequestRecord) -> None:
-        """Keep a request that came to an end."""
+        """Keep a request that came to an end.
+
+        Raises:
+            StorageError: the disk would not, or the file was removed or replaced, so that nothing more would be kept.
+        """
+        if _identity(self.path) != self._file:
+            raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
         reply, usage = record.reply, record.usage
         values = (
             run,
@@ -256,8 +275,9 @@ class RunStore:
             record.failure,
             record.message,
             None if reply is None else format_reply(reply),
-            record.tools,
-            record.definition_tokens,
+            record.offer.digest,
+            len(record.offer.tools),
+            record.offer.tokens,
             usage.prompt_tokens,
             usage.completion_tokens,
             usage.cached_read_tokens,
@@ -266,12 +286,31 @@ class RunStore:
             record.cost_usd,
         )
         with self._guarded():
+            if self._is_news(record.offer.digest):
+                names = json.dumps(list(record.offer.by_name))
+                self.connection.execute("INSERT OR IGNORE INTO offers VALUES (?, ?)", (record.offer.digest, names))
             self.connection.execute(_ADD_REQUEST, values)
+
+    def add_case(self, run: str, case: Case) -> None:
+        """Keep a case, once for all its trials."""
+        if self._is_news((run, case.id)):
+            with self._guarded():
+                values = (run, case.id, format_case(case))
+                self.connection.execute("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", values)
+
+    def _is_news(self, key: object) -> bool:
+        """Whether something was not kept a moment ago; what was kept before that is kept again, which does no harm."""
+        if key in self._kept_lately:
+            return False
+        if len(self._kept_lately) >= _REMEMBERED:
+            self._kept_lately.clear()
+        self._kept_lately.add(key)
+        return True
 
     def add_trial(self, run: str, record: TrialRecord) -> None:
         """Keep a trial that came to an end."""
         with self._guarded():
-            self.connection.execute(_ADD_TRIAL, (run, *astuple(record)))
+            self.connection.execute(_ADD_TRIAL, (run, *_VALUES(record)))
 
     def find_common_error(self, run: str) -> str:
         """What most of the trials that ended with an error died of; empty if none did."""
@@ -308,6 +347,15 @@ class RunStore:
         raise StorageError(
             f"Cannot keep the run in {str(self.path)!r}: {words}. What was kept before is safe."
         ) from None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another that takes its name."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _words(error: Exception) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolbelt.catalog import Catalog
+from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.evals.scoring.wording import cut, show_name
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 _NOT_AN_OBJECT = "the arguments are no JSON object"
 _LONGEST_FAULT = 240
@@ -27,7 +25,7 @@ class ArgumentSchemas:
 
     def __init__(self, catalog: Catalog) -> None:
         self._schemas = {tool.id: tool.parameters for tool in catalog.tools}
-        self._validators: dict[str, Validator | None] = {}
+        self._validators: dict[str, SchemaValidator | None] = {}
 
     def get_schema(self, tool_id: str) -> Mapping[str, Any]:
         """The schema of a tool's arguments; empty where it has none, or where there is no such tool."""
@@ -49,36 +47,17 @@ class ArgumentSchemas:
         if (validator := self._validator(tool_id)) is None:
             return None
         instance = arguments if isinstance(arguments, dict) else dict(arguments)
-        try:
-            error = next(validator.iter_errors(instance), None)
-        except Exception:  # noqa: BLE001  a stranger's schema: endless references, patterns of another language, ...
+        error = next(validator.faults(instance), None)
+        if validator.is_broken:
             self._validators[tool_id] = None
-            return None
         if error is None:
             return None
         place = ".".join(map(str, error.absolute_path))
         return cut(f"argument {show_name(place)}: {error.message}" if place else error.message, _LONGEST_FAULT)
 
-    def _validator(self, tool_id: str) -> Validator | None:
+    def _validator(self, tool_id: str) -> SchemaValidator | None:
         try:
             return self._validators[tool_id]
         except KeyError:
-            validator = self._validators[tool_id] = _make_validator(self.get_schema(tool_id))
+            validator = self._validators[tool_id] = make_validator(self.get_schema(tool_id))
             return validator
-
-
-def _make_validator(schema: Mapping[str, Any]) -> Validator | None:
-    """`None` for a schema that is empty or broken."""
-    if not schema:
-        return None
-    from jsonschema import Draft202012Validator  # a tenth of a second
-    from jsonschema.validators import validator_for
-    from referencing import Registry  # what jsonschema itself looks references up with
-
-    dialect = schema if isinstance(schema.get("$schema"), str) else {}
-    kind = validator_for(dialect, default=Draft202012Validator)
-    try:
-        kind.check_schema(dict(schema))
-        return kind(dict(schema), registry=Registry())  # an empty one: without it, references are fetched
-    except Exception:  # noqa: BLE001  a stranger's schema: whatever is wrong with it, it cannot be held against a call
-        return None

@@ -8,18 +8,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from toolbelt.evals.summary.intervals import clustered_interval, wilson_interval
-
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.summary.intervals import clustered_interval, wilson_interval
 from toolbelt.evals.summary.measures import Rate
 
 SCORED = frozenset(outcome.value for outcome in Outcome if outcome.is_scored)
 """Outcomes that are in the rates."""
 
-
 _RIGHT = frozenset(outcome.value for outcome in Outcome if outcome.is_right_by_names)
-
-_UNDECIDED = frozenset({Outcome.REFUSED.value, Outcome.GAVE_UP.value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +45,9 @@ def quoted(outcomes: Iterable[str]) -> str:
     return ", ".join(f"'{outcome}'" for outcome in sorted(outcomes))
 
 
+# A model that refused, or was still browsing at the limit, did not decide anything.
+_UNCOVERED = f"NOT covered AND outcome NOT IN ({quoted((Outcome.REFUSED, Outcome.GAVE_UP))})"
+
 RATES: Mapping[str, Counted] = MappingProxyType(
     {
         # An uncovered case is never right (rule E5).
@@ -59,8 +58,7 @@ RATES: Mapping[str, Counted] = MappingProxyType(
         "selection_given_coverage": Counted("covered", "covered", _RIGHT),
         "abstention": Counted("expects_nothing AND covered", "expects_nothing", _RIGHT),
         "hallucination": Counted("1", "1", frozenset({Outcome.HALLUCINATED_TOOL.value})),
-        # A model that refused, or was still browsing at the limit, did not decide to call nothing.
-        "abstained_uncovered": Counted("NOT covered AND selections = 0", "NOT covered", SCORED - _UNDECIDED),
+        "abstained_uncovered": Counted(f"{_UNCOVERED} AND selections = 0", _UNCOVERED),
         "argument_correctness": Counted("arguments_right", "arguments_checked"),
         "precision": Counted("hits", "made"),
         "recall": Counted("hits", "wanted"),

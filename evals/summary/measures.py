@@ -43,7 +43,8 @@ class Rate:
 class ArmSummary:
     """One model × one toolset.
 
-    Means are over scored trials; `None` where there are none, or where no provider reported the figure.
+    Means are over scored trials; `None` where there are none, or where the figure of any of them is not known: a mean
+    over those alone for which it was reported would say nothing of the arm.
 
     Attributes:
         model: Its name.
@@ -57,9 +58,10 @@ class ArmSummary:
         coverage: A complete accepted answer could be reached, of those scored.
         surfaced: It was really offered at some request, of those scored.
         selection_given_coverage: Right by names, of those covered.
-        abstention: Right, of the cases where nothing should be called.
+        abstention: Right by names, of the cases where nothing needed to be called (`[]`).
         hallucination: Outcome `hallucinated_tool`, of those scored.
-        abstained_uncovered: Called nothing, of those not covered.
+        abstained_uncovered: Called nothing, of those not covered that were neither refused nor given up: a model that
+            refused, or was still browsing at the limit, did not decide.
         argument_correctness: Right arguments, of the calls checked.
         precision: Calls asked for, of calls made.
         recall: Calls asked for and made, of calls asked for.
@@ -67,10 +69,13 @@ class ArmSummary:
         definition_tokens: Tool definitions at the first request, own count; mean.
         definition_tokens_total: Over all requests; mean.
         prompt_tokens: As reported, over all requests; mean. Own count where `prompt_tokens_reported` is false.
-        prompt_tokens_reported: Whether the provider reported them.
+        prompt_tokens_reported: Whether the provider reported them, for every scored trial.
+        prompt_tokens_trials: Scored trials for which it did.
         completion_tokens: As reported; mean.
         cached_read_tokens: As reported; mean.
         cached_write_tokens: As reported; mean.
+        invalidated_tokens: Prompt tokens of the prefix that changes of the tool list made uncacheable, own count, over
+            all requests; mean.
         requests: Mean number, retries not counted.
         retries: Requests asked again, in all.
         cost_usd: Mean; `None` where a price is unknown.
@@ -103,9 +108,11 @@ class ArmSummary:
     definition_tokens_total: float | None = None
     prompt_tokens: float | None = None
     prompt_tokens_reported: bool = False
+    prompt_tokens_trials: int = 0
     completion_tokens: float | None = None
     cached_read_tokens: float | None = None
     cached_write_tokens: float | None = None
+    invalidated_tokens: float | None = None
     requests: float | None = None
     retries: int = 0
     cost_usd: float | None = None
@@ -118,7 +125,12 @@ class ArmSummary:
     @property
     def label(self) -> str:
         """What tells it from the other arms."""
-        return " · ".join(part for part in (self.model, self.toolset, self.variant) if part)
+        return " · ".join(part for part in (self.model, self.toolset_label) if part)
+
+    @property
+    def toolset_label(self) -> str:
+        """What tells it from the other arms of its model."""
+        return " · ".join(part for part in (self.toolset, self.variant) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +140,8 @@ class RunSummary:
     Attributes:
         run: Its id.
         created: When it began, ISO 8601 in UTC.
-        status: `running`, `finished`, `incomplete` or `interrupted`.
+        status: `running`, `finished`, `incomplete` or `interrupted`; `killed` where it was left running and
+            nobody works on it.
         reason: Why it is incomplete, in words; empty if it is not.
         dataset: Name of the dataset.
         digest: Of its cases and grading.

@@ -31,6 +31,7 @@ _MEANS = (
     "completion_tokens",
     "cached_read_tokens",
     "cached_write_tokens",
+    "invalidated_tokens",
     "requests",
 )
 """Columns of `trials` whose mean over scored trials is a measure of the same name."""
@@ -38,7 +39,7 @@ _MEANS = (
 Row = dict[str, Any]
 
 
-def summarize(connection: sqlite3.Connection, run: str) -> RunSummary:
+def summarize(connection: sqlite3.Connection, run: str, status: str | None = None) -> RunSummary:
     """What a run came to, finished or not.
 
     Trials with outcome `error` or `context_overflow` are unscored and in no rate. An uncovered trial is never counted
@@ -50,6 +51,8 @@ def summarize(connection: sqlite3.Connection, run: str) -> RunSummary:
     Args:
         connection: To a file with the tables of `toolbelt.evals.running.schema`; only read, at one moment.
         run: Its id.
+        status: What to tell instead of the status kept: `killed`, of a run that says it is running while nobody works
+            on it, which the database cannot know.
 
     Raises:
         NotFoundError: there is no such run.
@@ -68,8 +71,10 @@ def summarize(connection: sqlite3.Connection, run: str) -> RunSummary:
         _arm(number, (model, toolset, variant), wanted, groups.get(number, {}), timings.get(number, Timing()), clusters)
         for number, model, toolset, variant, _, wanted in planned
     )
-    created, status, reason, plan = head
-    return _run(run, created, status, reason, json.loads(plan), arms, {row[1]: row[4] for row in planned if row[4]})
+    created, kept, reason, plan = head
+    return _run(
+        run, created, status or kept, reason, json.loads(plan), arms, {row[1]: row[4] for row in planned if row[4]}
+    )
 
 
 @contextlib.contextmanager
@@ -130,6 +135,7 @@ def _arm(
     priced = all(row["count(cost_usd)"] == row["sum(1)"] for row in scored.values())
     costs = [row["sum(cost_usd)"] for row in outcomes.values() if row["sum(cost_usd)"] is not None]
     figures: dict[str, Any] = {**rates, **means}
+    figures["prompt_tokens_trials"] = sum(row["count(prompt_tokens)"] for row in scored.values())
     if not reported:
         figures["prompt_tokens"] = own
     model, toolset, variant = names
@@ -144,7 +150,7 @@ def _arm(
         f1=2 * precision.numerator / calls if calls else None,
         prompt_tokens_reported=reported,
         retries=_total(outcomes.values(), "retries"),
-        cost_usd=_mean(scored.values(), "cost_usd") if priced else None,
+        cost_usd=_mean(scored.values(), "cost_usd"),
         cost_usd_total=sum(costs) if priced and costs else None,
         latency_seconds=timing.median_seconds,
         latency_p95_seconds=timing.p95_seconds,
@@ -163,10 +169,11 @@ def _total(rows: Iterable[Row], expression: str) -> int:
 
 
 def _mean(rows: Iterable[Row], column: str) -> float | None:
-    """Over the trials that have the figure."""
+    """Over all trials; `None` where the figure of any is not known."""
     rows = list(rows)
+    trials = _total(rows, "1")
     known = sum(row[f"count({column})"] for row in rows)
-    return _total(rows, column) / known if known else None
+    return _total(rows, column) / trials if trials and known == trials else None
 
 
 def _run(

@@ -64,7 +64,7 @@ class Oracle:
         right = list(_right_ids(case, members))
         barred = self._meta_calls.ids | case.right_ids
         if case.expected is None:
-            right += _first(1, lot.shuffled(universe), barred)
+            right += _first(1, lot.shuffled(universe), barred | case.forbidden)
         shown = [*right]
         if self._count:
             candidates = self._distractors.candidates(case, _right_ids(case, members), universe, lot)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from toolbelt.catalog import Plugin
 from toolbelt.catalog.definitions import openai_definition
 from toolbelt.evals.cli.opening import (
-    Materials,
-    PreparedArm,
     choose_cases,
     draw_up,
     make_players,
@@ -21,11 +20,12 @@ from toolbelt.evals.cli.opening import (
     prepare_arms,
 )
 from toolbelt.evals.cli.watching import watch
-from toolbelt.evals.models.model import Model
+from toolbelt.evals.conversation import Reply, ToolUse, Usage
+from toolbelt.evals.models.model import Model, Request, Sampling
 from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.running.asking import RetryPolicy
 from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.plan import CaseFilter, Plan
+from toolbelt.evals.running.plan import CaseFilter
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
 from toolbelt.stores.catalogs import open_catalog
@@ -37,29 +37,7 @@ ANSWER = "read_file"
 """The right tool of every case; the first of the catalog, as the loopback server's `pick-first` picks it."""
 
 
-@dataclass(frozen=True)
-class Spent:
-    """What some work took.
-
-    Attributes:
-        seconds: By the clock on the wall.
-        cpu_seconds: Of this process.
-    """
-
-    seconds: float
-    cpu_seconds: float
-
-
-class Stopwatch:
-    """Measures what happens between its making and `spent`."""
-
-    def __init__(self) -> None:
-        self._wall, self._cpu = time.perf_counter(), time.process_time()
-
-    @property
-    def spent(self) -> Spent:
-        """Since it was made."""
-        return Spent(time.perf_counter() - self._wall, time.process_time() - self._cpu)
+BROWSE, LOAD = "browse_tools", "load_tools"
 
 
 def write_work(folder: Path, cases: int, tools: int = TOOLS) -> Path:
@@ -96,48 +74,79 @@ def _plugin(plugin: Plugin, ids: set[str]) -> dict[str, Any]:
 
 
 class Harness:
-    """Runs a dataset as `toolbelt eval run` does, from the plan to the last row of the store, in this process.
+    """Runs a dataset as `toolbelt eval run` does, from reading it to the last row of the store, in this process.
 
     Args:
         dataset: A shipped name, or a folder.
-        model: A name, or a model of one's own in its place.
-        toolsets: As on the command line.
+        model: A name, or a model to be asked in the place of one.
+        toolset: As on the command line.
         store: The file.
         api_base: Of a hosted model.
     """
 
     def __init__(
-        self, dataset: str, model: str | Model, toolsets: Sequence[str], store: Path, api_base: str | None = None
+        self, dataset: str | Path, model: str | Model, toolset: str, store: Path, api_base: str | None = None
     ) -> None:
-        self.dataset, self.toolsets, self.store = dataset, toolsets, store
+        self.dataset, self.toolset, self.store = str(dataset), toolset, store
         self.model, self.options = model, ModelOptions(api_base)
 
-    def run(self, epochs: int = 1, limit: int | None = None) -> Plan:
-        """Run it once; what was run."""
+    def run(self, epochs: int = 1, limit: int | None = None) -> int:
+        """Run it once; how many trials that were."""
         materials = open_materials(self.dataset, None, None)
-        model = self.model
-        plan = draw_up(
-            materials,
-            (model if isinstance(model, str) else "local/bm25",),
-            self.toolsets,
-            CaseFilter(limit=limit),
-            epochs=epochs,
-        )
+        name = self.model if isinstance(self.model, str) else "local/bm25"
+        chosen, sampling = CaseFilter(limit=limit), Sampling(seed=0)
+        plan = draw_up(materials, [name], [self.toolset], chosen, epochs=epochs, sampling=sampling)
         prepared = prepare_arms(materials, plan, self.options)
-        if not isinstance(model, str):
-            prepared = tuple(replace(one, model=model) for one in prepared)
-        with RunStore(self.store) as store:
-            self._go(store, materials, plan, prepared)
-        return plan
-
-    def _go(self, store: RunStore, materials: Materials, plan: Plan, prepared: tuple[PreparedArm, ...]) -> None:
-        name = store.create(plan, [one.shelf.tokenizer for one in prepared])
+        if not isinstance(self.model, str):
+            prepared = tuple(replace(one, model=self.model) for one in prepared)
         budget = Budget()
-        players = make_players(
-            materials, plan, prepared, budget, RetryPolicy(), lambda record: store.add_request(name, record)
-        )
-        cases = choose_cases(materials, plan)
-        with watch(plan, store.connection, name, budget) as watcher:
-            end = run_to_end(Runner(plan, name, store, cases, players, watcher, CONCURRENCY))
-        assert end is RunEnd.FINISHED
-        assert store.get(name).finished == plan.size
+        with RunStore(self.store) as store:
+            run = store.create(plan, [one.shelf.tokenizer for one in prepared])
+            keep = partial(store.add_request, run)
+            players = make_players(materials, plan, prepared, budget, RetryPolicy(), keep)
+            with watch(plan, store.connection, run, budget) as watcher:
+                cases = choose_cases(materials, plan)
+                end = run_to_end(Runner(plan, run, store, cases, players, watcher, CONCURRENCY))
+            assert end is RunEnd.FINISHED
+            assert store.get(run).finished == plan.size
+        return plan.size
+
+
+class InstantModel:
+    """Calls the first tool that is no meta-tool; where there is none but meta-tools, browses and loads one category.
+
+    Args:
+        remembers: Whether it keeps what it was shown, in `definitions`.
+    """
+
+    name = "instant"
+
+    def __init__(self, *, remembers: bool = True) -> None:
+        self.definitions: list[list[Mapping[str, Any]]] = []
+        self._remembers = remembers
+
+    async def complete(self, request: Request) -> Reply:
+        """What comes next, at once."""
+        if self._remembers:
+            self.definitions.append(request.offer.definitions)
+        turn = sum(message["role"] == "assistant" for message in request.messages)
+        name = request.offer.tools[0].name
+        text = "{}"
+        if BROWSE in request.offer.by_name:
+            name = (BROWSE, LOAD)[turn] if turn < 2 else request.offer.tools[-1].name
+            text = '{"category": "git"}' if name == LOAD else "{}"
+        call = ToolUse.from_text(f"call_{turn}", name, text)
+        return Reply(calls=(call,), usage=Usage(1_000, 7), finish_reason="tool_calls", served_by="instant")
+
+    def cost_usd(self, usage: Usage) -> float:
+        """Nothing."""
+        return 0.0
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def resident_mb() -> float:
+    """The memory that this process has at the moment; Linux alone."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -30,6 +30,8 @@ def test_the_commands_there_are() -> None:
     assert list(LEAVES) == [
         *(f"loadout {name}" for name in ("list", "show", "inspect", "why", "diff", "lint", "export", "create")),
         *(f"catalog {name}" for name in ("list", "show", "stats", "import", "lint")),
+        *(f"eval {name}" for name in ("run", "resume", "list", "show", "report")),
+        *(f"dataset {name}" for name in ("list", "show", "lint")),
         *(f"config {name}" for name in ("schema", "show")),
     ]
 
@@ -70,5 +72,6 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
     counts = {
         *("loadout list", "loadout inspect", "loadout diff", "loadout create"),
         *("catalog list", "catalog show", "catalog stats"),
+        "eval run",
     }
     assert any("--tokenizer" in parameter.opts for parameter in LEAVES[name].params) is (name in counts)

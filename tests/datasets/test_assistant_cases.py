@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,9 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from toolbelt import Catalog, ToolLoadoutRegistry
 from toolbelt.evals.cases.dataset import open_dataset
+from toolbelt.evals.scoring.outcome import Ending, Outcome, Selection
+from toolbelt.evals.scoring.schemas import ArgumentSchemas
+from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.stores.catalogs import open_catalog
 
 FOLDER = Path(__file__).resolve().parents[2] / "datasets" / "assistant"
@@ -28,6 +33,38 @@ LEAST = {
 }
 LANGUAGES = {"german", "french", "spanish", "chinese", "portuguese"}
 NO_CATEGORY = {"docker", "kubernetes", "terraform"}
+DONE_IS_SAID = {
+    "browser_click",
+    "browser_open",
+    "browser_type",
+    "close_issue",
+    "comment_on_issue",
+    "cron_run",
+    "cron_update",
+    "git_add",
+    "git_checkout",
+    "git_commit",
+    "git_pull",
+    "git_push",
+    "git_tag",
+    "mcp_export",
+    "mcp_quarantine",
+    "memory_forget",
+    "memory_store",
+    "move_file",
+    "tailscale_export",
+    "task_create",
+    "web_download",
+    "write_clipboard",
+    "write_file",
+}
+"""Tools that do something, for which a plain acknowledgement is an answer. All others are asked for what they say."""
+COMPUTED: dict[str, Callable[[dict[str, str]], str]] = {
+    "decode_base64": lambda given: base64.b64decode(given["data"]).decode(),
+    "encode_base64": lambda given: base64.b64encode(given["data"].encode()).decode(),
+    "hash_compute": lambda given: hashlib.new(given["algorithm"], given["text"].encode()).hexdigest(),
+}
+"""Tools whose results can be computed from the arguments."""
 Row = dict[str, Any]
 
 
@@ -54,6 +91,12 @@ def written_arguments(call: Row) -> Iterator[tuple[str, Any]]:
     yield from call.get("args", {}).items()
     for name, values in call.get("args_any", {}).items():
         yield from ((name, value) for value in values)
+
+
+def results_of(row: Row, tool: str) -> list[Any]:
+    """What the calls of a tool are answered with, in turn."""
+    written = row["results"][tool]
+    return written if isinstance(written, list) else [written]
 
 
 def leaks(name: str, text: str) -> bool:
@@ -194,6 +237,118 @@ def test_E3_surplus_calls_leave_room_for_the_right_ones(row: Row) -> None:
 
 
 @each_case
+def test_results_are_of_tools_that_may_be_called(row: Row) -> None:
+    callable_ = {call["tool"] for call in calls(row)} | set(row.get("allowed_extra", ()))
+    assert row.get("results", {}).keys() <= callable_
+
+
+@each_case
+def test_what_is_asked_for_its_answer_has_one_where_a_request_is_to_spare(row: Row) -> None:
+    """After all calls in one reply the model is asked again: "ok" in place of a text would have it look anew."""
+    asked = Counter(call["tool"] for call in row["expected"])
+    if row["kind"] not in {"multi", "parallel"}:
+        return
+    assert asked.keys() - DONE_IS_SAID <= row.get("results", {}).keys()
+    for tool in row.get("results", {}).keys() & asked.keys():
+        results = results_of(row, tool)
+        assert len(results) == asked[tool]
+        assert len({json.dumps(result) for result in results}) == len(results), "one for each object"
+
+
+@each_case
+def test_results_that_can_be_computed_are_so(row: Row) -> None:
+    for tool in row.get("results", {}).keys() & COMPUTED.keys():
+        given = [call["args"] for call in row["expected"] if call["tool"] == tool]
+        assert results_of(row, tool) == [COMPUTED[tool](arguments) for arguments in given]
+
+
+@pytest.mark.parametrize(
+    ("case_id", "made", "outcome"),
+    [
+        pytest.param("single-kube-describe-1", [("kube_events", {})], Outcome.CORRECT, id="events answer it as well"),
+        pytest.param(
+            "single-kube-describe-1",
+            [("kube_events", {}), ("kube_describe", {"kind": "pod", "name": "checkout-7d9f"})],
+            Outcome.CORRECT,
+            id="so do both in one reply",
+        ),
+        pytest.param(
+            "arguments-grep-1",
+            [("grep", {"pattern": "(?i)todo", "path": "./src/", "output_mode": "count"})],
+            Outcome.CORRECT,
+            id="the pattern may say that case is ignored",
+        ),
+        pytest.param(
+            "arguments-grep-1",
+            [("grep", {"pattern": "todo", "path": "src", "output_mode": "count"})],
+            Outcome.WRONG_ARGUMENTS,
+            id="but something must say so",
+        ),
+        pytest.param(
+            "arguments-http-request-1",
+            [
+                (
+                    "http_request",
+                    {
+                        "url": "http://localhost:8080/api/teams",
+                        "method": "POST",
+                        "body": '{"name":"demo","seats":3}',
+                        "headers": {"Content-Type": "application/json"},
+                    },
+                )
+            ],
+            Outcome.CORRECT,
+            id="JSON may be sent as text",
+        ),
+        pytest.param(
+            "multi-git-commit-1",
+            [
+                ("git_status", {}),
+                ("git_add", {"paths": ["tests/test_parser.py", "src/parser.py"]}),
+                ("git_commit", {"message": "Fix off-by-one in parser"}),
+            ],
+            Outcome.CORRECT,
+            id="files are staged in either order, after a look",
+        ),
+        pytest.param(
+            "multi-mcp-quarantine-1",
+            [
+                ("mcp_export", {"path": "sec/mcp.md", "format": "markdown"}),
+                ("mcp_quarantine", {"action": "quarantine", "server": "weather", "reason": "Instructions hidden"}),
+            ],
+            Outcome.WRONG_TOOL,
+            id="a bad server is stopped before it is written about",
+        ),
+        pytest.param(
+            "arguments-grep-1",
+            [("grep", {"pattern": r"\bTODOs?\b", "path": "src", "output_mode": "count", "ignore_case": True})],
+            Outcome.CORRECT,
+            id="or an argument",
+        ),
+        pytest.param(
+            "multi-memory-1",
+            [("memory_forget", {"memory_ids": ["mem-33"]}), ("memory_store", {"content": "Staging is in eu-west-1."})],
+            Outcome.CORRECT,
+            id="the old memory may go before the new one comes",
+        ),
+        pytest.param(
+            "multi-memory-1",
+            [("memory_store", {"content": "Staging is in eu-west-1."}), ("memory_forget", {"memory_ids": ["mem-3"]})],
+            Outcome.WRONG_ARGUMENTS,
+            id="only the memory named is forgotten",
+        ),
+    ],
+)
+def test_E4_what_some_answers_are_worth(
+    case_id: str, made: list[tuple[str, Row]], outcome: Outcome, catalog: Catalog
+) -> None:
+    dataset = open_dataset("assistant")
+    (case,) = (case for case in map(dataset.case, range(len(dataset))) if case.id == case_id)
+    selections = [Selection(0, name, catalog.get_tool(name).id, True, given) for name, given in made]
+    assert Scorer(ArgumentSchemas(catalog)).score(case, selections, Ending.STEPS).outcome is outcome
+
+
+@each_case
 def test_the_role_has_the_tools_and_is_left_out_only_where_none_has(row: Row, catalog: Catalog) -> None:
     tools = {catalog.get_tool(call["tool"]) for call in calls(row)}
     if "role" not in row:
@@ -228,3 +383,7 @@ def test_the_card_counts_what_is_there() -> None:
         assert re.search(rf"\b{role} {count}\b", card), f"{role}: {count}"
     for tag, count in Counter(tag for row in rows() for tag in row.get("tags", ()) if "/" not in tag).items():
         assert re.search(rf"\b{tag} {count}\b", card, re.IGNORECASE), f"{tag}: {count}"
+    for key in ("accept", "forbidden", "allowed_extra", "results"):
+        count = sum(key in row for row in rows())
+        assert re.search(rf"`{key}`[^.,]* in {count}\b", card), f"{key}: {count}"
+    assert f"{len({call['tool'] for row in rows() for call in calls(row)})} of the 201 tools" in card

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import click
@@ -33,8 +34,8 @@ def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | No
     ctx.exit(exit_code(findings, strict=strict))
 
 
-def show_findings(findings: tuple[Finding, ...], *, as_json: bool) -> None:
-    """Findings as a table or as JSON."""
+def show_findings(findings: tuple[Finding, ...], *, as_json: bool, about: Mapping[str, object] | None = None) -> None:
+    """Findings as a table or as JSON, there with what else is to be known `about` the thing looked at."""
     if not as_json:
         show_view(findings_view(findings), whole_lines=True)
         return
@@ -42,7 +43,7 @@ def show_findings(findings: tuple[Finding, ...], *, as_json: bool) -> None:
         {"rule": f.rule, "severity": f.severity.value, "file": f.file, "line": f.line, "message": f.message}
         for f in findings
     ]
-    print_json({"findings": rows})
+    print_json({**(about or {}), "findings": rows})
 
 
 def exit_code(findings: tuple[Finding, ...], *, strict: bool) -> int:

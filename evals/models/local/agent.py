@@ -50,7 +50,7 @@ class LocalModel:
             ToolUse.from_text(f"call_{number}", name, json.dumps(arguments))
             for number, (name, arguments) in enumerate(made, start=len(history.calls))
         )
-        text = "" if calls else ("That is done." if history.calls else "I have no tool for that.")
+        text = "" if calls else ("That is done." if _has_selected(history) else "I have no tool for that.")
         return Reply(
             text=text,
             calls=calls,
@@ -99,13 +99,16 @@ def _freely(history: History, offer: Offer) -> list[_Call]:
     can_browse = BROWSE in offer.by_name and LOAD in offer.by_name
     among = [index for index, offered in enumerate(offer.tools) if not (can_browse and offered.name in (BROWSE, LOAD))]
     plan = plan_calls(history, offer, among)
-    has_selected = any(name not in (BROWSE, LOAD) for name, _ in history.calls)
-    if can_browse and not has_selected and (wanted := _wanted(plan)):
+    if can_browse and not _has_selected(history) and (wanted := _wanted(plan)):
         step = find_next_step(history, wanted)
         if step is not None:
             return [step]
     left = list(history.calls)
     return [call for call in _as_calls(plan) if not _struck_off(call, left)]
+
+
+def _has_selected(history: History) -> bool:
+    return any(name not in (BROWSE, LOAD) for name, _ in history.calls)
 
 
 def _wanted(plan: Plan) -> tuple[tuple[str, ...], ...]:

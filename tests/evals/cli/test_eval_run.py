@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 import sqlite3
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Toolbelt
+from tests.servers.running import OpenAIServer
 
 CATALOG: dict[str, Any] = {
     "name": "office",
@@ -137,7 +139,14 @@ def test_E1_a_star_stands_for_every_loadout_that_makes_something_active(toolbelt
         pytest.param(["--case", "refund-2"], "'refund-1'", id="unknown-case"),
         pytest.param(["--catalog", "nowhere.json"], "nowhere.json", id="unknown-catalog"),
         pytest.param(["--tokenizer", "o300k"], "o200k_base", id="unknown-tokenizer"),
+        pytest.param(["--tool-choice", "refnd"], "'refund'", id="unknown-tool-choice"),
         pytest.param(["--epochs", "0"], "epochs", id="no-epochs"),
+        pytest.param(["--model", "openai/\udcff", "--api-base", "http://127.0.0.1:9"], "UTF-8", id="a-model-no-text"),
+        pytest.param(["--epochs", "9" * 30], "trials", id="more-trials-than-can-be-counted"),
+        pytest.param(["--max-cost", "nan"], "finite", id="a-cap-that-is-no-number"),
+        pytest.param(["--timeout", "nan"], "finite", id="a-timeout-that-is-no-number"),
+        pytest.param(["--timeout", "inf"], "finite", id="a-timeout-that-never-comes"),
+        pytest.param(["--temperature", "inf"], "finite", id="a-temperature-without-end"),
         pytest.param(["--max-concurrency", "0"], "concurrency", id="no-concurrency"),
     ],
 )
@@ -242,6 +251,35 @@ def test_E8_a_finished_run_is_not_run_again(toolbelt: Toolbelt, office: Path) ->
     assert finish_times(office) == before
 
 
+def test_E8_what_is_left_is_asked_where_the_rest_was(
+    toolbelt: Toolbelt, office: Path, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-this-test-0123")
+    asked = ("--model", "openai/pick-first", "--toolset", "full", "--api-base", openai_server.url)
+    assert toolbelt(*RUN, *asked, "--max-requests", "1").code == 3
+    resumed = toolbelt("eval", "resume", "--json", "--max-retries", "0")
+    assert (resumed.code, resumed.json["scored"]) == (0, 3), resumed.err
+
+
+def test_a_folder_whose_name_is_no_text_can_be_run_and_resumed(toolbelt: Toolbelt, office: Path) -> None:
+    try:
+        (office / "office").rename(office / "caf\udce9")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 alone")
+    ran = toolbelt("eval", "run", "--json", "-d", "caf\udce9", "-t", "full", "--max-requests", "1")
+    assert ran.code == 3, ran.err
+    assert toolbelt("eval", "resume", "--json").code == 0
+    assert toolbelt("eval", "show").code == 0
+
+
+def test_what_may_be_secret_in_an_address_is_not_kept(toolbelt: Toolbelt, office: Path) -> None:
+    address = "http://me:hush-hush@127.0.0.1:9/v1?key=hush-hush#hush-hush"
+    assert toolbelt(*RUN, "--toolset", "full", "--api-base", address).code == 0
+    kept = b"".join(path.read_bytes() for path in (office / ".toolbelt").rglob("*") if path.is_file())
+    assert b"http://127.0.0.1:9/v1" in kept
+    assert b"hush" not in kept
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "says"),
     [
@@ -296,11 +334,16 @@ def test_one_case_is_shown_request_by_request(toolbelt: Toolbelt, office: Path) 
     toolbelt(*RUN, "--toolset", "full,tiered")
     shown = toolbelt("eval", "show", "--case", "parcel-1")
     assert shown.code == 0
-    assert "browse_tools" in shown.out
-    assert "track_parcel" in shown.out
+    assert "user: Where is the parcel at the moment?" in shown.out
+    assert "right: mail/track_parcel" in shown.out
+    assert "1. 4 tools (refund, invoice, send_letter, track_parcel), " in shown.out
+    assert "→ browse_tools({})" in shown.out
     assert "correct" in shown.out
     data = toolbelt("eval", "show", "latest", "--case", "parcel-1", "--json").json
     assert [trial["toolset"] for trial in data["trials"]] == ["full", "tiered"]
+    assert data["answers"] == [[{"tools": ["mail/track_parcel"]}]]
+    offered = [request["offered"] for request in data["trials"][1]["requests"]]
+    assert all(now[: len(before)] == before for before, now in itertools.pairwise(offered)), "T3: appended"
     missing = toolbelt("eval", "show", "--case", "parcel-2")
     assert (missing.code, "parcel-1" in missing.err) == (2, True)
 

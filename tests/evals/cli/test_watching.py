@@ -66,7 +66,7 @@ def test_lines_come_now_and_then_where_there_is_no_terminal(capsys: pytest.Captu
         watcher.finished(trial_record(number, arm=0))
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == pytest.approx(30 / LINE_EVERY_SECONDS, abs=1)
-    assert all(line.startswith("run: ") and "right so far: local/bm25 oracle+0 100.0%" in line for line in lines)
+    assert all(line.startswith("run: ") and "right so far: local/bm25 · oracle+0 100.0%" in line for line in lines)
 
 
 @pytest.mark.parametrize("height", [8, 24])

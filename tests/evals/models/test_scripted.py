@@ -130,6 +130,18 @@ def test_E2_what_is_not_scripted_calls_nothing(tmp_path: Path) -> None:
         pytest.param("- when: a\n  replies:\n  - calls: [{tool: x, args: 3}]", [3], "`args` must be", id="args-type"),
         pytest.param("- when: a\n  replies:\n  - {text: x, usage: {prompt: 3}}", [3], "prompt_tokens", id="usage"),
         pytest.param(
+            "- when: a\n  replies:\n  - text: x\n    usage: {prompt_tokens: -1}",
+            [4],
+            "from 0 to",
+            id="tokens-below-none",
+        ),
+        pytest.param(
+            "- when: a\n  replies:\n  - text: x\n    usage: {completion_tokens: 9999999999999999999}",
+            [4],
+            "from 0 to",
+            id="more-tokens-than-can-be-kept",
+        ),
+        pytest.param(
             "- when: a\n  replies:\n  - text: 3\n  - calls: x", [3, 4], "`text` must be text", id="all-at-once"
         ),
     ],

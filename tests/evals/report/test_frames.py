@@ -49,6 +49,13 @@ def test_rows_agree_with_the_summary() -> None:
             assert float(rows.definition_tokens.mean()) == pytest.approx(arm.definition_tokens)
 
 
+def test_E6_unknown_tokens_are_empty_cells() -> None:
+    connection = database([("m", "tiered", "")], [{"invalidated_tokens": 30}, {"invalidated_tokens": None}])
+    file = io.StringIO(newline="")
+    write_trials_csv(connection, RUN, file)
+    assert [row["invalidated_tokens"] for row in _rows(file.getvalue())] == ["30", ""]
+
+
 def test_no_part_is_larger_than_asked_for() -> None:
     assert [len(part) for part in read_trials(sample_run(), RUN, chunk=20)] == [20, 20, 6]
 

@@ -15,9 +15,10 @@ from rich.markdown import Markdown
 
 from tests.evals.report.sample import ARMS, sample_run
 from tests.evals.summary.rows import RUN
-from toolbelt.evals.report.markdown import escaped, report_markdown
+from toolbelt.evals.cli.run import run
+from toolbelt.evals.report.markdown import _OPTIONS, escaped, report_markdown
 from toolbelt.evals.report.pictures import draw_pictures
-from toolbelt.evals.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.summary.summarize import summarize
 
 EXPECTED = Path(__file__).parent / "expected" / "report.md"
@@ -37,7 +38,7 @@ def _summary(*toolsets: str) -> RunSummary:
 def test_foreign_text_keeps_a_table_in_shape(name: str) -> None:
     table = report_markdown(_summary(name)).split("## Results")[1].split("## Outcomes")[0].strip().splitlines()
     assert len(table) == 3
-    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table} == {17}
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table} == {19}
     assert "<" not in table[2]
     assert not re.search(r"(?<!\\)(?:\\\\)*`", table[2])
 
@@ -68,6 +69,43 @@ def test_the_command_runs_the_same_again() -> None:
     assert [value for option, value in options if option == "--model"] == ["local/bm25", "gpt-4o"]
     assert len([value for option, value in options if option == "--toolset"]) == len({arm[1] for arm in ARMS})
     assert options[-2:] == [("--epochs", "1"), ("--seed", "0")]
+
+
+def test_the_command_asks_at_the_same_place_with_the_same_tokenizer() -> None:
+    settings = {"tokenizer": "cl100k_base", "api_base": "http://127.0.0.1:8000/v1", "without_role": 3}
+    text = report_markdown(replace(_summary("loadout"), settings=settings))
+    [command] = re.findall(r"^toolbelt eval run .*$", text, re.MULTILINE)
+    words = shlex.split(command)
+    assert words[3:9] == ["--dataset", "d", "--tokenizer", "cl100k_base", "--api-base", "http://127.0.0.1:8000/v1"]
+    assert "role" not in command
+    facts = text.split("## Results")[0]
+    assert "| api base | http://127.0.0.1:8000/v1 |" in facts
+    assert "| without role" not in facts
+    assert "3 cases have no role" in facts
+
+
+def test_every_option_of_the_command_is_one_of_eval_run() -> None:
+    """What the report says to type is what the command takes."""
+    settings = {name: "1" for name in _OPTIONS if name not in ("dataset", "catalog", "config")}
+    text = report_markdown(replace(_summary("full"), settings=settings))
+    [command] = re.findall(r"^toolbelt eval run .*$", text, re.MULTILINE)
+    known = {option for parameter in run.params for option in parameter.opts}
+    assert {word for word in shlex.split(command) if word.startswith("--")} - known == set()
+
+
+def test_E5_abstaining_where_nothing_is_covered_is_reported_apart() -> None:
+    arm = ArmSummary("m", "tiered", "shuffled", abstained_uncovered=Rate(2, 8, 0.07, 0.59), invalidated_tokens=1234.0)
+    text = report_markdown(replace(_summary(), arms=(arm,)))
+    headers, _, row = [
+        [cell.strip() for cell in line.strip("| ").split("|")]
+        for line in text.split("## Results")[1].split("## Outcomes")[0].strip().splitlines()
+    ]
+    cells = dict(zip(headers, row, strict=True))
+    assert (cells["toolset"], cells["abstained uncovered"], cells["invalidated tokens"]) == (
+        "tiered · shuffled",
+        "25.0%",
+        "1,234",
+    )
 
 
 def test_backticks_do_not_end_the_command() -> None:

@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.report.sample import sample_run
-from tests.evals.summary.rows import RUN
+from tests.evals.summary.rows import RUN, database
 from toolbelt.evals.report.canvas import distinct, drawable, text_width
+from toolbelt.evals.report.figures import format_prompt_tokens
 from toolbelt.evals.report.picture import MOST_ARMS, Picture, left_out, shown_arms
 from toolbelt.evals.report.pictures import draw_pictures
-from toolbelt.evals.report.scaling import find_curves
-from toolbelt.evals.report.tradeoff import Point, find_front, pareto_front
+from toolbelt.evals.report.scaling import curve_texts, find_curves
+from toolbelt.evals.report.tradeoff import Point, find_front, front_text, pareto_front
 from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.summary.summarize import summarize
 
@@ -147,16 +148,62 @@ def test_the_front_is_what_nothing_beats(points: list[tuple[int, int]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("toolsets", "front"),
+    ("toolsets", "front", "text"),
     [
-        pytest.param(["oracle", "oracle+3", "full", "tiered"], [3, 2], id="an-oracle-is-nobodys-choice"),
-        pytest.param(["oracle+3:near", "oracle"], [1, 0], id="unless-there-is-nothing-else"),
+        pytest.param(
+            ["oracle", "oracle+3", "full", "tiered"],
+            [3, 2],
+            "Pareto front (filled), without oracle",
+            id="an-oracle-is-nobodys-choice",
+        ),
+        pytest.param(["oracle+3:near", "oracle"], [1, 0], "Pareto front (filled)", id="unless-there-is-nothing-else"),
+        pytest.param(["full", "tiered"], [1, 0], "Pareto front (filled)", id="where-no-oracle-is-none-is-left-out"),
     ],
 )
-def test_the_front_is_of_toolsets_that_can_be_chosen(toolsets: list[str], front: list[int]) -> None:
+def test_the_front_is_of_toolsets_that_can_be_chosen(toolsets: list[str], front: list[int], text: str) -> None:
     shown = shown_arms(_run(*map(_arm, toolsets)))
     points = [Point(one, 1000.0 - place, 0.9 - place / 10, 0.0, 1.0) for place, one in enumerate(shown)]
     assert find_front(points) == front
+    assert front_text(points) == text
+
+
+@pytest.mark.parametrize(
+    ("arms", "texts"),
+    [
+        pytest.param([("m", "oracle", ""), ("m", "oracle+3", "")], ["random distractors"], id="one-model-is-not-named"),
+        pytest.param(
+            [("m", "oracle", ""), ("m", "oracle+3", ""), ("m", "oracle+3:near", "")],
+            ["random distractors", "near distractors"],
+            id="random-is-named-as-near-is",
+        ),
+        pytest.param(
+            [
+                (model, toolset, variant)
+                for model, variant in (("m", ""), ("n", "x"))
+                for toolset in ("oracle", "oracle+9")
+            ],
+            ["m · random distractors", "n · random distractors · x"],
+            id="several-models-and-a-variant",
+        ),
+    ],
+)
+def test_each_curve_is_told_by_its_distractors(arms: list[tuple[str, str, str]], texts: list[str]) -> None:
+    shown = shown_arms(_run(*(_arm(toolset, model, variant=variant) for model, toolset, variant in arms)))
+    assert curve_texts(find_curves(shown)) == texts
+
+
+def test_E6_tokens_that_were_reported_in_part_are_drawn_as_our_own() -> None:
+    trials = [
+        {"trial": n, "definition_tokens": 174, "definition_tokens_total": 196, "own_prompt_tokens": 230}
+        | {"prompt_tokens": 83 if n < 6 else None}
+        for n in range(38)
+    ]
+    summary = summarize(database([("m", "full", "")], trials), RUN)
+    [arm] = summary.arms
+    assert format_prompt_tokens(arm) == "~230"
+    captions = {picture.name: picture.caption for picture in draw_pictures(summary)}
+    assert "~ own count, as the provider did not report the tokens of every trial." in captions["tokens"]
+    assert "fewer tokens than we do" not in captions["tokens"]
 
 
 def test_curves_are_of_one_model_one_kind_and_one_variant() -> None:
@@ -173,6 +220,10 @@ def test_curves_are_of_one_model_one_kind_and_one_variant() -> None:
     found = [
         (curve.model, curve.kind, curve.variant, [one.arm.toolset for one in curve.arms], curve.full is not None)
         for curve in find_curves(shown_arms(_run(*arms)))
+    ]
+    assert curve_texts(find_curves(shown_arms(_run(*arms)))) == [
+        "near distractors",
+        "random distractors",
     ]
     assert found == [
         ("m", "near", "", ["oracle", "oracle+3:near", "oracle+30:near"], True),

@@ -59,6 +59,31 @@ def test_E10_what_was_not_measured_is_a_dash(capsys: pytest.CaptureFixture[str])
     assert "Not run yet: 4 of 4 trials." in shown
 
 
+@pytest.mark.parametrize(
+    ("tokens", "is_shown"), [((None, None), False), ((0, 0), False), ((None, 0), False), ((0, 250), True)]
+)
+def test_E6_what_changes_invalidate_is_a_column_where_there_were_any(
+    tokens: tuple[int | None, int | None], is_shown: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trials = [{"trial": arm, "arm": arm, "invalidated_tokens": count} for arm, count in enumerate(tokens)]
+    summary = summarize(database([("m", "full", ""), ("m", "tiered", "")], trials), RUN)
+    for width in (200, 40):
+        shown = _shown(summary, width, capsys)
+        assert ("invalid." in shown) == is_shown
+        assert ("250" in shown.split()) == is_shown
+
+
+def test_E5_abstaining_where_nothing_is_covered_stands_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    trials = [{"trial": n, "covered": 0, "outcome": "missing_call", "selections": n % 2} for n in range(4)]
+    arms = [("m", "full", ""), ("m", "loadout:x", "shuffled")]
+    summary = summarize(database(arms, [trial | {"arm": 1} for trial in trials]), RUN)
+    shown = _shown(summary, 200, capsys)
+    said = "Nothing was called where no right answer could be reached: 2 of 4 trials of loadout:x · shuffled."
+    assert said in shown.splitlines()
+    covered = _shown(summarize(database(arms, [{}]), RUN), 200, capsys)
+    assert "no right answer" not in covered
+
+
 def test_E10_escapes_of_a_terminal_are_spelled_out(capsys: pytest.CaptureFixture[str]) -> None:
     shown = _shown(summarize(sample_run(), RUN), 200, capsys)
     assert "\x1b" not in shown

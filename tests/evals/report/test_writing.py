@@ -35,6 +35,15 @@ def test_E10_a_report_has_all_its_files_and_nothing_else(tmp_path: Path) -> None
     assert linked == {name for name in NAMES if name.endswith((".svg", ".png"))}
 
 
+def test_E8_a_run_nobody_works_on_is_reported_as_killed(tmp_path: Path) -> None:
+    connection = sample_run()
+    connection.execute("UPDATE runs SET status = 'running', reason = ''")
+    for status, words in ((None, "This run is still running."), ("killed", "it was killed, and nobody works on it.")):
+        report, data, *_ = write_report(connection, RUN, tmp_path, status=status)
+        assert words in report.read_text(encoding="utf-8")
+        assert json.loads(data.read_text(encoding="utf-8"))["status"] == (status or "running")
+
+
 def test_writing_again_gives_the_same_bytes_and_leaves_other_files_alone(tmp_path: Path) -> None:
     write_report(sample_run(), RUN, tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

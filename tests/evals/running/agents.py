@@ -13,7 +13,8 @@ from toolbelt.evals.models.model import ModelError, Request
 from toolbelt.evals.offers import Shelf
 from toolbelt.evals.running.asking import Asker, RetryPolicy
 from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.playing import ArmPlayer, PromptCounter
+from toolbelt.evals.running.metering import PromptCounter
+from toolbelt.evals.running.playing import ArmPlayer
 from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer

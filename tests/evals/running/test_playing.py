@@ -105,6 +105,31 @@ def test_E4_what_became_of_it(behaviour: Behaviour, toolset: str, outcome: Outco
     assert record.would_dispatch == (outcome is Outcome.UNOFFERED_TOOL)
 
 
+def test_T4_a_tool_outside_of_the_cases_universe_would_not_be_dispatched() -> None:
+    inside, _ = play(in_turn(calls(READ_IT)), make_case(READ, offered=(READ, PING)), "tiered")
+    outside, _ = play(in_turn(calls("list")), make_case(READ, offered=(READ, PING)))
+    assert (inside.outcome, inside.would_dispatch) == (Outcome.UNOFFERED_TOOL, True)
+    assert (outside.outcome, outside.would_dispatch) == (Outcome.UNOFFERED_TOOL, False)
+
+
+@pytest.mark.parametrize("name", ["READ", "files/read"])
+def test_E4_a_tool_is_called_by_the_name_it_was_offered_under(name: str) -> None:
+    record, _ = play(in_turn(calls((name, {"path": "a"}))), make_case(READ))
+    assert record.outcome == Outcome.UNOFFERED_TOOL
+
+
+def test_E6_a_refusal_costs_what_the_provider_says() -> None:
+    refused = ModelError(Failure.REFUSED, "no", usage=Usage(100, 3), latency_seconds=0.2)
+    record, _ = play(in_turn(refused), make_case(READ))
+    assert (record.prompt_tokens, record.completion_tokens, record.cost_usd) == (100, 3, 103.0)
+    assert record.latency_seconds == 0.2
+
+
+def test_E6_usage_that_one_request_lacks_is_unknown_for_the_trial() -> None:
+    record, _ = play(in_turn(calls(READ_IT), calls("ping", prompt_tokens=None)), make_case(READ, PING))
+    assert (record.prompt_tokens, record.completion_tokens) == (None, 4)
+
+
 def test_E4_a_wrong_key_is_no_outcome_of_a_trial() -> None:
     with pytest.raises(Unanswered, match="authentication"):
         play(in_turn(ModelError(Failure.AUTHENTICATION, "401")), make_case(READ))

@@ -13,6 +13,7 @@ import pytest
 from tests.evals.running.test_plan import make_plan
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
+from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.asking import Earlier
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
 from toolbelt.evals.running.schema import TABLES
@@ -30,13 +31,14 @@ REPLY = Reply(
 
 def request_record(trial: int = 0, request: int = 0, attempt: int = 0, reply: Reply | None = REPLY) -> RequestRecord:
     failure = None if reply else "rate_limit"
-    return RequestRecord(trial, request, attempt, 3, 120, reply, failure, "" if reply else "slow down", 0.25, 0.001)
+    usage, said = (reply.usage, "") if reply else (Usage(), "slow down")
+    return RequestRecord(trial, request, attempt, Offer(), reply, usage, failure, said, 0.25, 0.001)
 
 
 def trial_record(trial: int = 0, outcome: str = "correct", **changes: object) -> TrialRecord:
     record = TrialRecord(
         trial, 0, 0, "case-1", "case-1", "single", "2026-01-01T00:00:00+00:00", outcome, "", "steps", False, True, True,
-        False, 1, 1, 1, 1, 1, 1, 120, 120, 150, None, None, None, None, 1, 0, 0.25, 0.001,
+        False, 1, 1, 1, 1, 1, 1, 120, 120, 150, None, None, None, None, 0, 1, 0, 0.25, 0.001,
     )  # fmt: skip
     return dataclasses.replace(record, **changes)  # type: ignore[arg-type]
 
@@ -49,7 +51,7 @@ def store(tmp_path: Path) -> RunStore:
 def test_the_records_are_the_columns(store: RunStore) -> None:
     columns = [row[1] for row in store.connection.execute("PRAGMA table_info(trials)")]
     assert columns == ["run", *(field.name for field in dataclasses.fields(TrialRecord))]
-    assert TABLES.count("CREATE TABLE") == 4
+    assert TABLES.count("CREATE TABLE") == 6
 
 
 def test_E8_what_was_kept_is_found_by_another_session(store: RunStore) -> None:
@@ -129,6 +131,36 @@ def test_what_is_no_store_is_refused_and_left_as_it_is(content: bytes, says: str
     with pytest.raises(ToolbeltError, match=says):
         RunStore(path)
     assert path.read_bytes() == content
+
+
+def test_E8_a_file_that_was_taken_away_keeps_nothing_and_says_so(store: RunStore) -> None:
+    run = store.create(make_plan(), ["t"] * 3)
+    store.add_request(run, request_record(0))
+    store.path.rename(store.path.with_name("elsewhere.db"))
+    with pytest.raises(StorageError, match="removed or replaced"):
+        store.add_request(run, request_record(1))
+    store.path.write_text("another file")
+    with pytest.raises(StorageError, match="removed or replaced"):
+        store.add_request(run, request_record(1))
+
+
+def test_a_name_that_means_something_to_sqlite_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with RunStore(Path(":memory:")) as kept:
+        run = kept.create(make_plan(), ["t"] * 3)
+    with RunStore(Path(":memory:"), must_exist=True) as again:
+        assert again.get("latest").run == run
+
+
+def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE customers (name TEXT)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(ToolbeltError, match="no file of runs"):
+        RunStore(path)
+    assert path.read_bytes() == before
 
 
 def test_a_store_of_another_version_is_refused(store: RunStore) -> None:

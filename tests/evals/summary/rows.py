@@ -40,6 +40,7 @@ TRIAL: dict[str, Any] = {
     "completion_tokens": None,
     "cached_read_tokens": None,
     "cached_write_tokens": None,
+    "invalidated_tokens": 0,
     "requests": 1,
     "retries": 0,
     "latency_seconds": 0.5,
@@ -53,6 +54,7 @@ REQUEST: dict[str, Any] = {
     "failure": None,
     "message": "",
     "reply": "{}",
+    "offer": "",
     "tools": 10,
     "definition_tokens": 100,
     "prompt_tokens": None,
@@ -104,7 +106,11 @@ def database(
         [(RUN, number, *names, planned) for number, names in enumerate(arms)],
     )
     rows = [TRIAL | {"trial": number} | dict(trial) for number, trial in enumerate(trials)]
-    connection.executemany(f"INSERT INTO trials VALUES ({','.join(f':{name}' for name in TRIAL)})", rows)
+    connection.executemany(_insert("trials", TRIAL), rows)
     asked = [REQUEST | dict(request) for request in requests]
-    connection.executemany(f"INSERT INTO requests VALUES ({','.join(f':{name}' for name in REQUEST)})", asked)
+    connection.executemany(_insert("requests", REQUEST), asked)
     return connection
+
+
+def _insert(table: str, row: Mapping[str, Any]) -> str:
+    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"

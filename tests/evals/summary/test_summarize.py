@@ -68,7 +68,19 @@ def test_E4_an_arm_with_nothing_scored_has_no_values_rather_than_noughts() -> No
         pytest.param({"outcome": "refused"}, "coverage", (1, 1), id="a-refusal-is-scored"),
         pytest.param({"surfaced": 0}, "surfaced", (0, 1), id="covered-is-not-yet-surfaced"),
         pytest.param({}, "abstention", (0, 0), id="abstention-is-over-cases-that-want-no-call"),
-        pytest.param({"expects_nothing": 1}, "abstention", (1, 1), id="nothing-called-where-nothing-was-wanted"),
+        pytest.param({"expects_nothing": 1}, "abstention", (1, 1), id="right-where-nothing-was-wanted"),
+        pytest.param(
+            {"expects_nothing": 1, "selections": 1, "hits": 1, "made": 1},
+            "abstention",
+            (1, 1),
+            id="an-accepted-call-is-right-too-where-nothing-was-needed",
+        ),
+        pytest.param(
+            {"expects_nothing": 1, "selections": 0, "outcome": "refused"},
+            "abstention",
+            (0, 1),
+            id="refusing-is-no-right-answer-though-nothing-is-called",
+        ),
         pytest.param(
             {"expects_nothing": 1, "outcome": "unneeded_call"}, "abstention", (0, 1), id="an-unneeded-call-is-wrong"
         ),
@@ -78,7 +90,16 @@ def test_E4_an_arm_with_nothing_scored_has_no_values_rather_than_noughts() -> No
             {"covered": 0, "selections": 0, "outcome": "missing_call"}, "abstained_uncovered", (1, 1), id="abstained"
         ),
         pytest.param(
-            {"covered": 0, "selections": 0, "outcome": "refused"}, "abstained_uncovered", (0, 1), id="refusing-is-not"
+            {"covered": 0, "selections": 0, "outcome": "refused"}, "abstained_uncovered", (0, 0), id="refusing-is-out"
+        ),
+        pytest.param(
+            {"covered": 0, "selections": 0, "outcome": "gave_up"}, "abstained_uncovered", (0, 0), id="giving-up-is-out"
+        ),
+        pytest.param(
+            {"covered": 0, "selections": 1, "outcome": "wrong_tool"},
+            "abstained_uncovered",
+            (0, 1),
+            id="did-not-abstain",
         ),
         pytest.param(
             {"covered": 1, "selections": 0, "outcome": "missing_call"}, "abstained_uncovered", (0, 0), id="not-if-there"
@@ -173,10 +194,46 @@ def test_E5_accuracy_is_coverage_times_selection_given_coverage(trials: list[dic
 def test_E6_reported_tokens_are_kept_apart_from_own_counts() -> None:
     own = _one_arm({"own_prompt_tokens": 10}, {"own_prompt_tokens": 20})
     assert (own.prompt_tokens, own.prompt_tokens_reported, own.completion_tokens) == (15, False, None)
+    assert own.prompt_tokens_trials == 0
     reported = _one_arm(
-        {"prompt_tokens": 12, "completion_tokens": 3}, {"prompt_tokens": 14, "completion_tokens": 5}, {}
+        {"prompt_tokens": 12, "completion_tokens": 3},
+        {"prompt_tokens": 14, "completion_tokens": 5},
+        {"outcome": "error"},
     )
     assert (reported.prompt_tokens, reported.prompt_tokens_reported, reported.completion_tokens) == (13, True, 4)
+    assert reported.prompt_tokens_trials == 2
+
+
+REPORTED = ("prompt_tokens", "completion_tokens", "cached_read_tokens", "cached_write_tokens")
+
+
+@pytest.mark.parametrize("figure", REPORTED)
+def test_E6_usage_that_some_trials_lack_is_no_mean_of_the_others(figure: str) -> None:
+    """Six of 38 say 83; the others' prompts, which have twice as many tokens of definitions alone, say nothing."""
+    whole: dict[str, int | None] = dict.fromkeys(REPORTED, 500)
+    partly = [whole | {figure: 83 if n < 6 else None, "own_prompt_tokens": 200 + n} for n in range(38)]
+    arm = _one_arm(*partly)
+    expected: dict[str, float | None] = {**whole, figure: None}
+    if figure == "prompt_tokens":
+        expected[figure] = 200 + 37 / 2
+    assert {name: getattr(arm, name) for name in REPORTED} == expected
+    told = (False, 6) if figure == "prompt_tokens" else (True, 38)
+    assert (arm.prompt_tokens_reported, arm.prompt_tokens_trials) == told
+
+
+@pytest.mark.parametrize(
+    ("tokens", "mean"),
+    [
+        pytest.param((0, 30), 15, id="a-mean-over-scored-trials"),
+        pytest.param((0, 0), 0, id="nothing-changed"),
+        pytest.param((None, None), None, id="unknown"),
+        pytest.param((30, None), None, id="unknown-of-one"),
+    ],
+)
+def test_E6_invalidated_tokens_are_kept(tokens: tuple[int | None, int | None], mean: float | None) -> None:
+    failed = {"outcome": "error", "invalidated_tokens": 999}
+    arm = _one_arm(*({"invalidated_tokens": count} for count in tokens), failed)
+    assert arm.invalidated_tokens == mean
 
 
 def test_E6_cost_is_none_where_a_price_is_unknown_and_counts_unscored_trials_in_the_total() -> None:
@@ -229,6 +286,19 @@ def test_arms_come_in_the_order_asked_for_also_where_nothing_was_run() -> None:
     assert (summary.status, summary.reason, summary.planned, summary.scored) == ("interrupted", "Ctrl-C", 12, 1)
 
 
+@pytest.mark.parametrize(("given", "told"), [(None, "running"), ("killed", "killed")])
+def test_the_status_can_be_told_by_who_knows_better(given: str | None, told: str) -> None:
+    summary = summarize(database([ARM], [{}], status="running"), RUN, given)
+    assert summary.status == summary_data(summary)["status"] == told
+
+
+@given(st.sampled_from(["m", "a/b"]), st.sampled_from(["full", "tiered"]), st.sampled_from(["", "shuffled"]))
+def test_an_arm_is_named_by_model_toolset_and_variant(model: str, toolset: str, variant: str) -> None:
+    arm = ArmSummary(model, toolset, variant)
+    assert arm.label.split(" · ") == [part for part in (model, toolset, variant) if part]
+    assert arm.label == f"{model} · {arm.toolset_label}"
+
+
 def test_an_unknown_run_is_told_with_those_there_are() -> None:
     with pytest.raises(NotFoundError, match=rf"No run named 'nope'. Known: {RUN}"):
         summarize(database([ARM], []), "nope")
@@ -257,7 +327,14 @@ def test_C_the_json_has_the_promised_keys() -> None:
     )
     [arm] = data["arms"]
     promised = "model toolset variant accuracy solved coverage selection_given_coverage definition_tokens prompt_tokens"
-    assert set(arm) >= {*promised.split(), "requests", "cost_usd", "outcomes"}
+    assert set(arm) >= {
+        *promised.split(),
+        "requests",
+        "cost_usd",
+        "outcomes",
+        "abstained_uncovered",
+        "invalidated_tokens",
+    }
     assert set(arm["accuracy"]) == {"value", "numerator", "denominator", "low", "high"}
     assert arm["abstention"] == {"value": None, "numerator": 0, "denominator": 0, "low": None, "high": None}
     assert arm["outcomes"] == {"error": 1, "correct": 1}

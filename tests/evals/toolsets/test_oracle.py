@@ -52,6 +52,13 @@ def test_E1_oracle_draws_one_where_any_call_will_do() -> None:
     assert len(shown(toolset("oracle+3"), case(None))) == 4
 
 
+def test_E1_oracle_never_draws_what_is_forbidden_where_any_call_will_do() -> None:
+    forbidden = frozenset(tool.id for tool in SMALL.tools[1:])
+    for number in range(20):
+        of = case(None, f"case {number}", forbidden=forbidden)
+        assert shown(toolset("oracle"), of) == [SMALL.tools[0].id]
+
+
 @pytest.mark.parametrize("kind", ["", ":near"])
 @settings(max_examples=40, deadline=None)
 @given(

@@ -1,0 +1,19 @@
+"""The harness itself, from the plan to the last row of the store, on the same work as the others."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.benchmarks.eval_work import Harness
+from tests.benchmarks.rivals.contender import serve
+
+
+def main(folder: str, url: str, store: str) -> None:
+    """Serve blocks of trials, each a run of its own."""
+    harness = Harness(folder, "openai/pick-first", "full", Path(store), url)
+    serve(lambda cases: harness.run(limit=cases))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

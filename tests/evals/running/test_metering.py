@@ -1,0 +1,69 @@
+"""What the requests of a trial take in tokens (rule E6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.evals.running.agents import CATALOG, calls
+from toolbelt.catalog.tokens import EstimateCounter
+from toolbelt.evals.conversation import Conversation, Usage
+from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.running.metering import Meter, PromptCounter
+
+SHELF = Shelf(CATALOG, EstimateCounter())
+READ, LIST, PING = "files/read", "files/list", "net/ping"
+OPENING = Conversation(({"role": "user", "content": "Do it, please."},))
+ANSWERED = OPENING.extended(calls("list"), ("a.txt",))
+
+
+def meter_of(*offers: Offer) -> Meter:
+    meter = Meter(PromptCounter(EstimateCounter()))
+    for number, offer in enumerate(offers):
+        meter.count(offer, ANSWERED if number else OPENING)
+    return meter
+
+
+def test_E6_the_conversation_is_counted_whole_at_every_request() -> None:
+    offer = SHELF.offer([READ, LIST])
+    meter = Meter(PromptCounter(EstimateCounter()))
+    first = meter.count(offer, OPENING)
+    second = meter.count(offer, ANSWERED)
+    whole = sum(PromptCounter(EstimateCounter()).count_latest(one) for one in (OPENING, ANSWERED))
+    assert (first, second) == (first, offer.tokens + whole)
+    assert meter.own_prompt_tokens == first + second
+    assert meter.definition_tokens == [offer.tokens, offer.tokens]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kept"),
+    [
+        pytest.param([READ], [READ], None, id="nothing-changed"),
+        pytest.param([READ], [READ, LIST], [READ], id="appended-keeps-the-definitions-before"),
+        pytest.param([READ, LIST], [LIST, READ], [], id="another-order-keeps-nothing"),
+        pytest.param([READ, LIST, PING], [READ, PING], [READ], id="one-taken-out-keeps-what-is-before-it"),
+        pytest.param([], [READ], [], id="the-first-tools"),
+    ],
+)
+def test_E6_a_change_of_the_tools_invalidates_what_stands_behind_it(
+    before: list[str], now: list[str], kept: list[str] | None
+) -> None:
+    first = SHELF.offer(before)
+    meter = meter_of(first, SHELF.offer(now))
+    prompt = meter_of(first).own_prompt_tokens
+    assert meter.invalidated_tokens == (0 if kept is None else prompt - SHELF.offer(kept).tokens)
+
+
+@pytest.mark.parametrize(
+    ("usages", "prompt", "read"),
+    [
+        pytest.param([], None, None, id="nothing-answered"),
+        pytest.param([Usage(10, 1, 5), Usage(20, 2, 0)], 30, 5, id="all-reported"),
+        pytest.param([Usage(10, 1, 5), Usage(20, 2)], 30, None, id="one-says-nothing-of-its-cache"),
+        pytest.param([Usage(10, 1), Usage()], None, None, id="one-says-nothing"),
+    ],
+)
+def test_E6_a_figure_that_is_not_reported_of_all_is_unknown(
+    usages: list[Usage], prompt: int | None, read: int | None
+) -> None:
+    meter = Meter(PromptCounter(EstimateCounter()), usages=usages)
+    assert (meter.usage.prompt_tokens, meter.usage.cached_read_tokens) == (prompt, read)
