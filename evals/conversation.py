@@ -31,7 +31,7 @@ class ToolUse:
     def from_text(cls, call_id: str, name: str, text: str) -> ToolUse:
         """Read the arguments; an empty text is an empty object, as some providers send it."""
         try:
-            arguments = json.loads(text) if text.strip() else {}
+            arguments = json.loads(text, parse_constant=_refuse_constant) if text.strip() else {}
         except (ValueError, RecursionError):
             arguments = None
         return cls(call_id, name, text, arguments if isinstance(arguments, dict) else None)
@@ -42,6 +42,11 @@ class ToolUse:
         text = self.text if self.arguments is not None and self.text.strip() else "{}"
         # Providers refuse a conversation that holds arguments which are no JSON.
         return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": text}}
+
+
+def _refuse_constant(name: str) -> None:
+    """`NaN` and `Infinity`, which Python reads, are no JSON: a provider refuses the conversation that repeats them."""
+    raise ValueError(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class _PublicRow(Row):
         kind = self.text("kind") or ""
         offered = self._offered()
         calls: tuple[ExpectedCall, ...] | None = None
-        if labels is not None and not self.is_wrong:
+        if labels is not None:
             tools = [self._tools(label, offered, ids, number) for number, label in enumerate(labels)]
             calls = tuple(ExpectedCall(one, self._arguments(arguments, number)) for number, one in enumerate(tools))
         return Case(

@@ -16,9 +16,9 @@ from typing import BinaryIO
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.errors import InvalidFileError, NotFoundError, nearest
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError, nearest
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cases.index import CaseIndex, Exclusion, id_digest, index_cases
+from toolbelt.evals.cases.index import CaseIndex, Exclusion, find_layout, id_digest, index_cases
 from toolbelt.evals.cases.layout import IMPORTED_CATALOG, Form
 from toolbelt.evals.cases.lines import line_digest, open_lines
 from toolbelt.evals.cases.loadouts import LOADOUTS_FILE, with_loadouts
@@ -289,6 +289,24 @@ def open_dataset(
         raise
     is_fallback = catalog is None and not is_own
     return Dataset(handle, index, names, place, catalog_file, catalog_is_fallback=is_fallback, notes=notes)
+
+
+def find_form(reference: str) -> Form | None:
+    """Which layout the cases are taken to be in, also where they cannot be opened for what is wrong with them.
+
+    Args:
+        reference: As for `open_dataset`.
+
+    Returns:
+        `None` where there is no file of cases to look at.
+    """
+    try:
+        place = _find_place(reference)
+        with open_lines(place.source) as handle:
+            layout, _ = find_layout(handle, place.source, has_imported_catalog=place.has_imported_catalog)
+    except ToolbeltError:
+        return None
+    return layout.form
 
 
 def _find_place(reference: str) -> _Place:

@@ -5,8 +5,9 @@ data sets are converted to, holds bare names there. In the former a name that me
 it excludes its case, so that a file is taken for imported by a positive sign alone:
 
 - a line has one of `IMPORTED_KEYS`, and no call in `expected`, or
-- a line has bare names in `expected`, none has a call there, and the catalog beside the cases is a `catalog.jsonl`, the
-  form that catalogs of public sets come in. One given otherwise, or in another form, is no sign.
+- the catalog beside the cases is a `catalog.jsonl`, the form that catalogs of public sets come in, no line has a call
+  in `expected`, and one has bare names there or a key that is no slip of toolbelt's own. A catalog that is given, or
+  one in another form, is no sign.
 
 Any other file is one's own, and bare names in it are mistakes. Where some lines have calls and some have imported
 keys, the layout of more lines is the file's; each line is still read in its own, so that all mistakes are told at once.
@@ -22,7 +23,7 @@ from typing import Any
 
 from toolbelt.evals.cases.adapters import adapt_case, has_only_lists
 from toolbelt.evals.cases.names import Names
-from toolbelt.evals.cases.own_keys import IMPORTED_KEYS
+from toolbelt.evals.cases.own_keys import IMPORTED_KEYS, has_foreign_key
 from toolbelt.evals.cases.reader import parse_case
 from toolbelt.evals.cases.row import Parsed
 from toolbelt.findings import Finding, Severity
@@ -81,6 +82,7 @@ class LayoutFinder:
         self._has_imported_catalog = has_imported_catalog
         self._lines: Counter[Form] = Counter()
         self._first_bare: int | None = None
+        self._is_foreign = False
         self._lists = True
         self._has_values = False
 
@@ -93,6 +95,7 @@ class LayoutFinder:
             self._lines[form] += 1
         if form is None and self._first_bare is None and _has_bare_names(data):
             self._first_bare = number
+        self._is_foreign = self._is_foreign or has_foreign_key(data)
         lists = has_only_lists(data)
         if lists is not None:
             self._has_values = True
@@ -101,7 +104,7 @@ class LayoutFinder:
     def layout(self) -> Layout:
         """That of all lines seen; one's own where nothing tells."""
         own, imported = self._lines[Form.OWN], self._lines[Form.PUBLIC]
-        by_catalog = self._has_imported_catalog and self._first_bare is not None and not own
+        by_catalog = self._has_imported_catalog and not own and (self._first_bare is not None or self._is_foreign)
         form = Form.PUBLIC if imported > own or by_catalog else Form.OWN
         return Layout(form, self._has_values and self._lists)
 

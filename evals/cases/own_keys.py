@@ -36,6 +36,11 @@ def stray_keys(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, meant
 
 
+def has_foreign_key(data: Mapping[str, Any]) -> bool:
+    """Whether any key is a source's own: neither of toolbelt's layout nor a slip of a key of it."""
+    return any(key not in _SHARED_KEYS and _meant(key) is None for key in data)
+
+
 @lru_cache(maxsize=4096)
 def _meant(key: str) -> str | None:
     """The key of toolbelt's own that a key is or may be a slip of; `None` for one that is a source's own."""

@@ -10,7 +10,7 @@ from toolbelt.cli.options import option
 from toolbelt.cli.workspace import Workspace
 from toolbelt.console.screen import progress, tell
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.cases.dataset import Dataset, find_form
 from toolbelt.evals.cases.layout import Form
 from toolbelt.evals.cases.lint import lint_dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
@@ -29,13 +29,12 @@ def lint(
 
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
-    form: Form | None = None  # not known of what cannot be read; the findings say then what the file was taken for
     try:
         opened, workspace = open_with_project(dataset, catalog, config)
-        form = opened.form
+        form: Form | None = opened.form
         findings = _findings(opened, workspace)
     except InvalidFileError as error:  # what cannot be read is a finding too
-        findings = error.findings
+        form, findings = find_form(dataset), error.findings
     if form is not None and not as_json:
         tell(f"layout: {form.description}")
     show_findings(findings, as_json=as_json, about={"layout": None if form is None else form.value})

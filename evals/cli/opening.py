@@ -231,6 +231,7 @@ class _Shelves:
         name = find_tokenizer(model) or self._tokenizer
         if name not in self._counters:
             self._counters[name] = make_counter(name)
+            self._counters[name].count(["a"])  # its vocabulary takes a second to load: not in the middle of a run
         return self._counters[name]
 
     def get(self, model: str, extras: Mapping[str, Tool]) -> Shelf:

@@ -217,7 +217,7 @@ def _exit_code(summary: RunSummary, end: RunEnd, error: str) -> int:
     if summary.errors:
         trials = plural(summary.errors, "trial")
         tell(
-            f"{trials} failed and are not scored, most of them by: {error}. Again: {resume_line} --retry-errors",
+            f"{trials} failed, unscored; the commonest failure: {error}. Again: {resume_line} --retry-errors",
             "warning",
         )
         return INFRASTRUCTURE

@@ -25,7 +25,7 @@ from toolbelt.evals.summary.summarize import summarize, summary_data
 def list_runs(store: str, as_json: bool) -> None:
     """The runs that are kept, the latest first: what they asked, and how far they came."""
     with RunStore(Path(store), must_exist=True) as opened:
-        rows = [(row, _status(opened, row)) for row in opened.runs()]
+        rows = [(row, opened.find_status(row)) for row in opened.runs()]
     if as_json:
         print_json({"runs": [_data(row, status) for row, status in rows]})
         return
@@ -70,7 +70,7 @@ def show(name: str, case: str | None, store: str, as_json: bool) -> None:
             else:
                 show_view(case_view(data))
             return
-        summary = summarize(opened.connection, row.run)
+        summary = summarize(opened.connection, row.run, opened.find_status(row))
     if as_json:
         print_json(summary_data(summary))
         return
@@ -95,22 +95,16 @@ def report(name: str, output: str, store: str, as_json: bool) -> None:
             raise ToolbeltError(
                 f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
             )
-        summary = summarize(opened.connection, row.run)
+        status = opened.find_status(row)
+        summary = summarize(opened.connection, row.run, status)
         with progress("writing trials", row.finished) as advance:
-            written = write_report(opened.connection, row.run, Path(output) / row.run, advance)
+            written = write_report(opened.connection, row.run, Path(output) / row.run, advance, status)
     if as_json:
         print_json({**summary_data(summary), "files": [str(path) for path in written]})
         return
     screen = make_screen()
     show_view(summary_view(summary, screen), screen)
     show_view(Text("\n".join(["", *(f"wrote {path}" for path in map(str, written))])), whole_lines=True)
-
-
-def _status(store: RunStore, row: RunRow) -> str:
-    """As kept, but for a run that says it is running while nobody works on it."""
-    if row.status == "running" and not store.locks.is_held(row.run):
-        return "killed"
-    return row.status
 
 
 def _data(row: RunRow, status: str) -> dict[str, object]:

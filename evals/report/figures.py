@@ -166,7 +166,7 @@ def _token_lines(summary: RunSummary) -> list[str]:
     """What the tokens of a prompt are, where they are not as reported."""
     own = [arm for arm in summary.arms if not arm.prompt_tokens_reported and arm.prompt_tokens is not None]
     lines = [
-        f"{arm.prompt_tokens_trials:,} of {arm.scored:,} trials of {label} reported their prompt tokens."
+        f"{arm.prompt_tokens_trials:,} of {arm.scored:,} scored trials of {label} reported their prompt tokens."
         for label, arm in zip(arm_labels(summary), summary.arms, strict=True)
         if 0 < arm.prompt_tokens_trials < arm.scored
     ]

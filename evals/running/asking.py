@@ -7,8 +7,6 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
-
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, Model, ModelError, Request
 from toolbelt.evals.running.budget import Budget
@@ -155,14 +153,16 @@ class Asker:
             raise Unanswered(error, so_far) from None
 
     async def _retrying(self, once: Callable[[], Awaitable[Reply]]) -> Reply:
-        retrying = AsyncRetrying(
-            stop=stop_after_attempt(self.policy.max_retries + 1),
-            retry=retry_if_exception(self._may_pass),
-            wait=self._wait,
-            sleep=self.sleep,
-            reraise=True,
-        )
-        return await retrying(once)
+        retries = 0
+        while True:
+            try:
+                return await once()
+            except ModelError as error:
+                if retries >= self.policy.max_retries or not self._may_pass(error):
+                    raise
+                seconds = self._wait(error, retries)
+            retries += 1
+            await self.sleep(seconds)
 
     def _cost(self, reply: Reply | None, failed: ModelError | None, least: float | None) -> float | None:
         if reply is not None:
@@ -177,22 +177,20 @@ class Asker:
         )
         return least if was_computed else 0.0
 
-    def _may_pass(self, error: BaseException) -> bool:
-        if not isinstance(error, ModelError) or not error.failure.is_passing:
-            return False
-        return (error.retry_after_seconds or 0.0) <= self.policy.max_retry_after_seconds
+    def _may_pass(self, error: ModelError) -> bool:
+        asked_for = error.retry_after_seconds or 0.0
+        return error.failure.is_passing and asked_for <= self.policy.max_retry_after_seconds
 
-    def _wait(self, state: RetryCallState) -> float:
-        failed = state.outcome.exception() if state.outcome is not None else None
-        asked_for = failed.retry_after_seconds if isinstance(failed, ModelError) else None
-        doubled = self.policy.base_seconds * 2.0 ** (state.attempt_number - 1)
-        own = min(self.policy.max_wait_seconds, doubled)
+    def _wait(self, error: ModelError, retries: int) -> float:
+        """Seconds to wait after a failure, which so many retries came before."""
+        asked_for = error.retry_after_seconds
+        own = min(self.policy.max_wait_seconds, self.policy.base_seconds * 2.0**retries)
         if asked_for is None:
             seconds = own * self.chance.uniform(0.5, 1.0)
         else:
             # All who were told the same moment would otherwise come back at the same moment.
             seconds = asked_for + self.chance.uniform(0.0, min(own, 1.0))
-        if isinstance(failed, ModelError) and failed.failure is Failure.RATE_LIMIT:
+        if error.failure is Failure.RATE_LIMIT:
             self.gate.close_for(asked_for if asked_for is not None else seconds)
         return seconds
 

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message, Usage
 from toolbelt.evals.offers import Offer
 
 
-@dataclass(frozen=True, eq=False)
-class PromptCounter:
-    """Counts messages as the compact JSON that is sent; keeps the count of what a case opens with.
+_KEPT = 256
+"""Messages whose counts are remembered."""
 
-    Attributes:
+
+class PromptCounter:
+    """Counts messages as the compact JSON that is sent; remembers those that many trials share.
+
+    Args:
         counter: Counts texts.
     """
 
-    counter: TokenCounter
-    _last: list[tuple[tuple[Message, ...], int]] = field(default_factory=list)
+    def __init__(self, counter: TokenCounter) -> None:
+        self.counter = counter
+        self._tokens: Callable[[str], int] = lru_cache(_KEPT)(lambda text: sum(counter.count([text])))
 
     def count_latest(self, conversation: Conversation) -> int:
         """Tokens of what is new in the next request: the last exchange, or what opens the conversation."""
-        if conversation.exchanges:
-            return self._count(conversation.exchanges[-1].to_messages())
-        opening = conversation.opening
-        if not self._last or self._last[0][0] is not opening:
-            self._last[:] = [(opening, self._count(opening))]
-        return self._last[0][1]
-
-    def _count(self, messages: Sequence[Message]) -> int:
-        return sum(self.counter.count([_text(message) for message in messages]))
+        exchanges = conversation.exchanges
+        messages = exchanges[-1].to_messages() if exchanges else conversation.opening
+        return sum(self._tokens(_text(message)) for message in messages)
 
 
 @dataclass(eq=False)

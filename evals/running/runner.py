@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
@@ -110,7 +110,8 @@ class Runner:
             try:
                 record = await self.players[trial.arm].play(trial, case, earlier)
             except CapReached as reached:
-                self._say(str(reached))
+                if not self._is_capped:  # of many at once, the first says it
+                    self._say(str(reached))
                 self._is_capped = True
                 return
             except Unanswered as unanswered:
@@ -166,8 +167,15 @@ def run_to_end(runner: Runner) -> RunEnd:
 
 
 async def _work(runner: Runner) -> RunEnd:
+    asyncio.get_running_loop().set_exception_handler(_hear)
     try:
         return await runner.work()
     finally:
         for model in {id(player.asker.model): player.asker.model for player in runner.players}.values():
             await model.close()
+
+
+def _hear(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What no task was left to be told of: a second Ctrl-C needs no traceback."""
+    if not isinstance(context.get("exception"), KeyboardInterrupt):
+        loop.default_exception_handler(context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 """Of the tables; a file of another version is refused, never changed in silence."""
 
 TABLES = """

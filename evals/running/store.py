@@ -190,6 +190,10 @@ class RunStore:
         except (KeyError, TypeError, ValueError):
             raise ToolbeltError(f"The plan of run {run!r} in {str(self.path)!r} is damaged.") from None
 
+    def find_status(self, row: RunRow) -> str:
+        """As kept, but `killed` for a run that says it is running while nobody works on it."""
+        return "killed" if row.status == "running" and not self.locks.is_held(row.run) else row.status
+
     def set_status(self, run: str, status: str, reason: str = "") -> None:
         """Say how a run stands."""
         with self._guarded():
@@ -345,7 +349,7 @@ class RunStore:
         if "not a database" in words or "malformed" in words:
             raise ToolbeltError(f"{str(self.path)!r} is no file of runs, or is damaged: {words}.") from None
         raise StorageError(
-            f"Cannot keep the run in {str(self.path)!r}: {words}. What was kept before is safe."
+            f"The file of runs {str(self.path)!r} cannot be used: {words}. What was kept before is safe."
         ) from None
 
 

@@ -28,6 +28,8 @@ def hallucinated(selection: Selection) -> str:
 
 def unoffered(selection: Selection) -> str:
     """A known tool was called that had not been offered."""
+    if selection.tool_id is not None and selection.name != selection.tool_id.rpartition("/")[2]:
+        return f"Called {show_name(selection.name)}, which is no name that was offered, for {_called([selection])}."
     return f"Called {_called([selection])}, which was not offered."
 
 

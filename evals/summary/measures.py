@@ -79,7 +79,7 @@ class ArmSummary:
         requests: Mean number, retries not counted.
         retries: Requests asked again, in all.
         cost_usd: Mean; `None` where a price is unknown.
-        cost_usd_total: Of all trials, unscored ones and retries included.
+        cost_usd_total: Of all finished trials, unscored ones and retries included.
         latency_seconds: Median over requests.
         latency_p95_seconds: 95th percentile.
         outcomes: Trials by outcome, in the order of `Outcome`, those at 0 left out.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -29,8 +30,8 @@ def _toolbelt(folder: Path, url: str) -> tuple[list[str], Mapping[str, str]]:
 
 
 def _inspect(folder: Path, url: str) -> tuple[list[str], Mapping[str, str]]:
-    task = Path(__file__).parent / "rivals" / "inspect_task.py"
-    command = [str(INSPECT), "eval", str(task), "--model", "openai-api/loopback/pick-first", "--model-base-url", url]
+    shutil.copy(Path(__file__).parent / "rivals" / "inspect_task.py", folder)  # it takes no absolute path
+    command = [str(INSPECT), "eval", "inspect_task.py", "--model", "openai-api/loopback/pick-first", "--model-base-url", url]
     more = ["--max-connections", str(CONCURRENCY), "--max-samples", str(CONCURRENCY), "--display", "none"]
     environment = {"LOOPBACK_API_KEY": "none-needed", "WORK": str(folder), "ANSWER": ANSWER}
     return [*command, *more, "--log-dir", str(folder / "logs")], environment
@@ -69,7 +70,8 @@ def cases_per_second(make: Command, sizes: tuple[int, int], folder: Path, server
             text=True,
         )
         seconds.append(time.perf_counter() - began)
-        assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
+        # On an old Node promptfoo stumbles over its own log once all is done.
+        assert done.returncode == 0 or "Eval complete" in done.stdout, done.stderr[-2000:] + done.stdout[-2000:]
         assert server.count("pick-first") == size
         assert all(len(request["body"]["tools"]) == TOOLS for request in server.requests("pick-first"))
     return (sizes[1] - sizes[0]) / (seconds[1] - seconds[0])

@@ -54,3 +54,15 @@ def write_dataset(folder: Path, rows: Iterable[Any], catalog: Catalog = CATALOG)
     write_lines(folder / "cases.jsonl", rows)
     (folder / "catalog.json").write_text(format_catalog(catalog, "json"), encoding="utf-8")
     return folder
+
+
+def write_imported(folder: Path, rows: Iterable[Any], catalog: Catalog = CATALOG) -> Path:
+    """A folder as public data sets are converted to: cases with a `catalog.jsonl`."""
+    write_lines(folder / "cases.jsonl", rows)
+    tools = [
+        {"id": tool.id, "name": tool.name, "parameters": tool.parameters, "source": "theirs", "server": plugin.name}
+        for plugin in catalog.plugins
+        for tool in plugin.tools
+    ]
+    write_lines(folder / "catalog.jsonl", tools)
+    return folder

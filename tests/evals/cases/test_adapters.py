@@ -10,6 +10,7 @@ from toolbelt.evals.cases.adapters import NOT_IN_CATALOG, NOT_OFFERED, OFFER_NOT
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
 from toolbelt.evals.cases.names import CatalogNames
 from toolbelt.evals.cases.row import Parsed
+from toolbelt.evals.scoring.bfcl import check_bfcl
 from toolbelt.findings import Severity
 
 
@@ -140,6 +141,26 @@ def test_E3_plain_values_are_the_one_accepted_value() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "given", "right"),
+    [
+        pytest.param({"a": [1, 2]}, {"a": [1, 2]}, True, id="a-list-in-an-object-means-itself"),
+        pytest.param({"a": [1, 2]}, {"a": 1}, False, id="not-one-of-its-items"),
+        pytest.param({"a": 1}, {"a": 1}, True, id="a-value-in-an-object"),
+        pytest.param({"a": "B c"}, {"a": "b-c"}, True, id="text-is-still-made-alike"),
+        pytest.param({"a": {"b": [1]}}, {"a": {"b": [1]}}, True, id="an-object-in-an-object"),
+        pytest.param({"a": {"b": [1]}}, {"a": {"b": 1}}, False, id="a-list-deeper-means-itself-too"),
+        pytest.param([{"a": [1, 2]}], [{"a": [1, 2]}], True, id="in-a-list-of-objects"),
+        pytest.param([{"a": [1, 2]}], [{"a": 2}], False, id="not-one-of-its-items-there"),
+    ],
+)
+def test_E3_plain_values_mean_themselves_inside_objects_too(written: Any, given: Any, right: bool) -> None:
+    [held] = arguments(public(expected_args=[{"remote": written}]), lists=False)
+    assert held is not None
+    schema = {"properties": {"remote": {"type": "array" if isinstance(written, list) else "object"}}}
+    assert (check_bfcl({"remote": given}, held, schema) is None) is right
+
+
+@pytest.mark.parametrize(
     ("value", "known"),
     [
         pytest.param("API_call_0", False, id="an-earlier-call"),
@@ -177,8 +198,12 @@ def test_E3_a_call_without_arguments_to_hold_against_is_unchecked() -> None:
         pytest.param(public(expected_ids=["git/git_push"]), "wrong-type", id="ids-not-by-call"),
         pytest.param(public(offered="git_push"), "wrong-type", id="offered-no-list"),
         pytest.param(public(kind=3), "wrong-type", id="kind-of-a-number"),
-        pytest.param(public(accept=[["git_log"]]), "mixed-layouts", id="further-answers-would-be-overlooked"),
-        pytest.param(public(forbidden=["git_log"]), "mixed-layouts", id="forbidden-would-be-overlooked"),
+        pytest.param(public(accept=[["git_log"]]), "own-key", id="further-answers-would-be-overlooked"),
+        pytest.param(public(forbidden=["git_log"]), "own-key", id="forbidden-would-be-overlooked"),
+        pytest.param(public(frobidden=["git_log"]), "own-key", id="so-would-a-slip-of-it"),
+        pytest.param(public(match="superset"), "own-key", id="match-would-be-overlooked"),
+        pytest.param(public(steps=4), "own-key", id="steps-would-be-overlooked"),
+        pytest.param(public(args={"remote": "x"}), "own-key", id="arguments-would-be-overlooked"),
         pytest.param(public(query="", expected=["gone"]), "wrong-type", id="a-mistake-goes-before-excluding"),
     ],
 )

@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SHARED_DATA, needs_shared_data
-from tests.evals.cases.samples import CATALOG, case, public, write_dataset, write_lines
+from tests.evals.cases.samples import CATALOG, case, public, write_dataset, write_imported, write_lines
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
+from toolbelt.evals.cases.layout import Form
+from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.shipped import datasets_folder, shipped_datasets
 
 
@@ -178,7 +180,8 @@ def test_E3_in_an_imported_set_a_label_that_is_gone_excludes_its_case(tmp_path: 
         public(id="c", expected=["search", "lost"]),
         public(id="d", offered=["search"]),
     ]
-    opened = open_dataset(str(write_dataset(tmp_path / "theirs", rows)))
+    opened = open_dataset(str(write_imported(tmp_path / "theirs", rows)))
+    assert opened.form is Form.PUBLIC
     assert [opened.case(number).id for number in range(len(opened))] == ["a"]
     assert opened.excluded == {"label not in the catalog": 2, "label not among the tools offered": 1}
     assert [(one.case_id, one.line, one.detail) for one in opened.exclusions] == [
@@ -190,8 +193,70 @@ def test_E3_in_an_imported_set_a_label_that_is_gone_excludes_its_case(tmp_path: 
         opened.get("b")
 
 
+TYPO = case(expected=["git_pus"])
+"""What one writes by mistake, and would be read of an imported set."""
+
+
+@pytest.mark.parametrize("has_call", [pytest.param(True, id="among-calls"), pytest.param(False, id="names-alone")])
+def test_E3_bare_names_in_ones_own_set_are_mistakes_with_what_to_write(tmp_path: Path, has_call: bool) -> None:
+    rows = [case(id="b", expected=[{"tool": "git_push"}] if has_call else []), TYPO]
+    with pytest.raises(InvalidFileError) as caught:
+        open_dataset(str(write_dataset(tmp_path / "mine", rows)))
+    told = {finding.rule: finding for finding in caught.value.findings}
+    assert set(told) == {"wrong-type", "unknown-tool", *([] if has_call else ["bare-names"])}
+    assert all(finding.line == 2 for finding in told.values())
+    assert 'Write {"tool": "git_pus"}' in told["wrong-type"].message
+    assert "Did you mean 'git_push'" in told["unknown-tool"].message
+
+
+def test_E3_a_catalog_that_is_given_does_not_say_that_cases_are_imported(tmp_path: Path) -> None:
+    folder = write_imported(tmp_path / "theirs", [TYPO, public(id="b")])
+    given = open_catalog(str(folder / "catalog.jsonl"))
+    assert open_dataset(str(folder), catalog=given).excluded == {"label not in the catalog": 1}
+    alone = write_lines(tmp_path / "alone" / "cases.jsonl", [TYPO, public(id="b")])
+    assert ("bare-names", 1) in findings(alone, catalog=given)
+    assert ("bare-names", 1) in findings(alone, fallback_catalog=str(folder))
+
+
+def test_E3_a_catalog_of_ones_own_beside_goes_before_one_of_lines(tmp_path: Path) -> None:
+    folder = write_imported(tmp_path / "both", [TYPO])
+    write_dataset(folder, [TYPO])
+    assert ("bare-names", 1) in findings(folder)
+
+
+def test_E3_ones_own_cases_may_stand_beside_a_catalog_of_lines(tmp_path: Path) -> None:
+    opened = open_dataset(str(write_imported(tmp_path / "mine", [case(id="a", match="superset", steps=3)])))
+    assert (opened.form, opened.case(0).steps) == (Form.OWN, 3)
+
+
+def test_E3_one_bare_name_hides_no_other_mistake(tmp_path: Path) -> None:
+    rows = [
+        case(id="a"),
+        case(id="b", expected=["git_push"]),
+        case(id="c", match="no"),
+        case(id="d", frobidden=["git_log"]),
+        public(id="e", expected_args=[{"remote": ["x"]}], macth="superset"),
+        case(id="a", steps=0),
+    ]
+    assert findings(write_dataset(tmp_path / "mine", rows)) == [
+        ("wrong-type", 2),
+        ("unknown-match", 3),
+        ("unknown-key", 4),
+        ("mixed-layouts", 5),
+        ("own-key", 5),
+        ("duplicate-id", 6),
+        ("wrong-type", 6),
+    ]
+
+
+def test_E3_a_key_of_ones_own_is_not_overlooked_in_an_imported_set(tmp_path: Path) -> None:
+    rows = [public(id="a"), public(id="b", match="superset", steps=4), public(id="c", forbiden=["git_log"])]
+    folder = write_imported(tmp_path / "theirs", rows)
+    assert findings(folder) == [("own-key", 2), ("own-key", 2), ("own-key", 3)]
+
+
 def test_E3_a_set_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
-    folder = write_dataset(tmp_path / "theirs", [public(id=str(n), expected=["gone"]) for n in range(3)])
+    folder = write_imported(tmp_path / "theirs", [public(id=str(n), expected=["gone"]) for n in range(3)])
     with pytest.raises(
         InvalidFileError, match=r"None of these cases .* label not in the catalog \(3\), such as 'gone'"
     ):
@@ -249,6 +314,41 @@ def test_E3_cases_are_chosen_by_kind_tag_and_id(mixed: Dataset) -> None:
 def test_E3_an_unknown_choice_is_an_error_with_the_nearest(mixed: Dataset, wanted: Any, says: str) -> None:
     with pytest.raises(NotFoundError, match=says):
         mixed.select(**wanted)
+
+
+@pytest.mark.parametrize(
+    ("count", "wanted", "says"),
+    [
+        pytest.param(30, "xase-7", "Did you mean 'case-7'", id="where-the-first-letter-differs"),
+        pytest.param(1, "nope", "There is 1 case, such as 'case-0'", id="nothing-near-of-one"),
+        pytest.param(30, "nope", "There are 30 cases, such as 'case-0', 'case-10', 'case-20'", id="nothing-near"),
+        pytest.param(9000, "kase-4321", "'case-4321'", id="of-thousands"),
+        pytest.param(9000, "nope", "There are 9,000 cases, such as 'case-0'", id="nothing-near-of-thousands"),
+    ],
+)
+def test_E9_an_unknown_case_is_told_with_near_or_known_ids(tmp_path: Path, count: int, wanted: str, says: str) -> None:
+    opened = open_dataset(str(write_dataset(tmp_path / "mine", [case(id=f"case-{n}") for n in range(count)])))
+    with pytest.raises(NotFoundError, match=f"^No case named {wanted!r}. .*{says}"):
+        opened.get(wanted)
+
+
+def test_E9_an_unknown_case_is_told_of_without_reading_them_all(tmp_path: Path) -> None:
+    opened = open_dataset(str(write_dataset(tmp_path / "mine", [case(id=f"case-{n}") for n in range(9000)])))
+    read: list[int] = []
+    seek = opened._handle.seek
+
+    class Watched:
+        def seek(self, offset: int) -> int:
+            read.append(offset)
+            return seek(offset)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(opened._handle, name)
+
+    opened._reader._handle = Watched()  # type: ignore[assignment]
+    with pytest.raises(NotFoundError):
+        opened.get("kase-4321")
+    assert 0 < len(read) < 2100
 
 
 @settings(deadline=None)

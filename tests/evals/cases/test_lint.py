@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.evals.cases.samples import case, public, write_dataset
+from tests.evals.cases.samples import case, public, write_dataset, write_imported
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.lint import lint_dataset
 from toolbelt.findings import Finding, Severity
@@ -117,3 +117,23 @@ def test_a_strangers_broken_schema_says_nothing_against_a_case(tmp_path: Path, s
     rows = [case(expected=[{"tool": "t", "args": {"a": "x"}}])]
     dataset = open_dataset(str(write_dataset(tmp_path / "mine", rows, catalog)))
     assert list(lint_dataset(dataset, ROLES)) == []
+
+
+def test_E3_every_case_that_is_left_out_is_told_with_its_line_and_why(tmp_path: Path) -> None:
+    rows = [public(id="a"), public(id="b", expected=["git_psh"]), public(id="c", offered=["search"])]
+    dataset = open_dataset(str(write_imported(tmp_path / "theirs", rows)))
+    first, second = lint_dataset(dataset, ROLES)
+    assert [(one.rule, one.severity, one.line) for one in (first, second)] == [
+        ("excluded-case", WARNING, 2),
+        ("excluded-case", WARNING, 3),
+    ]
+    assert first.message.startswith("Case 'b' is left out, label not in the catalog: 'git_psh'.")
+    assert "Did you mean 'git_push'" in first.message
+    assert second.message == "Case 'c' is left out, label not among the tools offered: 'git_push'."
+
+
+def test_E3_of_very_many_that_are_left_out_the_rest_are_counted(tmp_path: Path) -> None:
+    rows = [public(id="a"), *(public(id=str(number), expected=["gone"]) for number in range(1005))]
+    told = list(lint_dataset(open_dataset(str(write_imported(tmp_path / "theirs", rows))), ROLES))
+    assert (len(told), told[-1].rule) == (1001, "further-findings")
+    assert told[-1].message.startswith("5 more")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from tests.evals.cases.samples import case, write_dataset
+from tests.evals.cases.samples import case, public, write_dataset, write_imported
 
 DOUBTFUL = case(query="Run git_push.")
 WRONG = case(id="b", role="nobody")
@@ -35,7 +35,9 @@ def test_E9_exit_codes_of_lint(
 
 def test_E3_lint_in_words(toolbelt: Toolbelt, project: Path) -> None:
     write_dataset(project / "mine", [DOUBTFUL, WRONG])
-    first, second, count = toolbelt("dataset", "lint", "mine").out.splitlines()
+    ran = toolbelt("dataset", "lint", "mine")
+    assert ran.err.startswith("note: layout: toolbelt's own")
+    first, second, count = ran.out.splitlines()
     assert first.startswith("mine/cases.jsonl:1: warning: The query names the tool 'git_push'")
     assert second.startswith("mine/cases.jsonl:2: error: The role 'nobody' is no loadout.")
     assert count == "1 error, 1 warning"
@@ -50,3 +52,30 @@ def test_E3_a_role_may_be_one_of_the_projects_loadouts(toolbelt: Toolbelt, proje
 def test_E3_the_shipped_dataset_is_without_fault(toolbelt: Toolbelt) -> None:
     ran = toolbelt("dataset", "lint", "assistant", "--strict")
     assert (ran.code, ran.out) == (0, "no findings\n")
+
+
+def test_E3_lint_says_which_layout_it_took_and_lists_what_is_left_out(toolbelt: Toolbelt, project: Path) -> None:
+    write_imported(project / "theirs", [public(id="a"), public(id="b", expected=["git_psh"])])
+    ran = toolbelt("dataset", "lint", "theirs", "--strict", "--json")
+    assert (ran.code, ran.json["layout"]) == (1, "public")
+    assert [(one["rule"], one["line"]) for one in ran.json["findings"]] == [("excluded-case", 2)]
+    assert "note: layout: imported" in toolbelt("dataset", "lint", "theirs").err
+    write_dataset(project / "mine", [case()])
+    assert toolbelt("dataset", "lint", "mine", "--json").json["layout"] == "own"
+
+
+def test_E3_a_slip_in_ones_own_cases_is_no_imported_set(toolbelt: Toolbelt, project: Path) -> None:
+    write_dataset(project / "mine", [case(expected=["git_pus"], frobidden=["git_log"], match="superset")])
+    ran = toolbelt("dataset", "lint", "mine", "--json")
+    assert (ran.code, ran.json["layout"]) == (2, "own")
+    assert toolbelt("dataset", "lint", "mine").err.startswith("note: layout: toolbelt's own")
+    rules = {one["rule"] for one in ran.json["findings"]}
+    assert rules == {"bare-names", "wrong-type", "unknown-tool", "unknown-key"}
+    assert toolbelt("eval", "run", "--dataset", "mine").code == 2
+
+
+def test_E3_what_is_no_file_of_cases_is_in_no_layout(toolbelt: Toolbelt, project: Path) -> None:
+    (project / "mine").mkdir()
+    (project / "mine" / "cases.jsonl").write_text("\n")
+    ran = toolbelt("dataset", "lint", "mine", "--catalog", "assistant", "--json")
+    assert (ran.code, ran.json["layout"], ran.json["findings"][0]["rule"]) == (2, None, "empty")

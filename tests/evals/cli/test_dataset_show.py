@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from tests.evals.cases.samples import case, public, write_dataset
+from tests.evals.cases.samples import case, public, write_dataset, write_imported
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.stores.shipped import shipped_datasets
 
@@ -67,6 +67,7 @@ def test_E3_show_counts_what_a_dataset_holds(toolbelt: Toolbelt, mine: Path) -> 
         ran.out
         == f"""\
 mine  3 cases in mine/cases.jsonl
+layout      toolbelt's own: calls in `expected`; a name that means no tool is an error
 catalog     small: 5 tools in 3 plugins (mine/catalog.json)
 digest      {open_dataset("mine").digest[:16]}
 clusters    2
@@ -83,14 +84,16 @@ easy      1
 
 
 def test_E3_show_says_what_is_left_out_and_which_loadouts_there_are(toolbelt: Toolbelt, project: Path) -> None:
-    folder = write_dataset(project / "theirs", [public(id="a"), public(id="b", expected=["gone\x1b"])])
+    folder = write_imported(project / "theirs", [public(id="a"), public(id="b", expected=["gone\x1b"])])
     (folder / "loadouts.json").write_text(json.dumps({"Some One": ["git_push", "nope"]}))
     ran = toolbelt("dataset", "show", "theirs")
     assert ran.code == 0
-    assert ran.err == "note: loadout 'Some One' names 1 that the catalog does not have, left out: nope\n"
+    assert ran.err.endswith("note: loadout 'Some One' names 1 that the catalog does not have, left out: nope\n")
     assert "loadouts    Some One (1)\n" in ran.out
     assert "excluded                  cases\nlabel not in the catalog      1\n  line 2: b (gone\\x1b)\n" in ran.out
     data = toolbelt("dataset", "show", "theirs", "--json").json
+    assert data["layout"] == "public"
+    assert "layout      imported: bare names in `expected`" in ran.out
     assert data["excluded"] == {"label not in the catalog": 1}
     assert data["exclusions"] == [{"case": "b", "line": 2, "reason": "label not in the catalog", "detail": "gone\x1b"}]
     assert data["loadouts"] == [{"name": "Some One", "tools": 1}]

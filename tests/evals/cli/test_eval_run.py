@@ -412,6 +412,8 @@ def test_E8_whatever_ends_a_run_nothing_finished_is_lost_or_repeated(
     assert 50 <= len(before) < 3000
     status = toolbelt("eval", "list", "--json").json["runs"][0]["status"]
     assert status == ("interrupted" if end is signal.SIGINT else "killed")
+    assert status in toolbelt("eval", "show").out
+    assert f'"status": "{status}"' in toolbelt("eval", "show", "--json").out
 
     resumed = toolbelt("eval", "resume", "--json")
     assert resumed.code == 0, resumed.err

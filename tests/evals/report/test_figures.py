@@ -43,7 +43,7 @@ def test_E8_the_status_is_told_in_words(status: str, reason: str, told: list[str
         pytest.param(
             (1, 4),
             [
-                "1 of 4 trials of full reported their prompt tokens.",
+                "1 of 4 scored trials of full reported their prompt tokens.",
                 "~ marks prompt tokens counted here, as the provider did not report those of every trial.",
             ],
             id="some",

@@ -193,7 +193,7 @@ def test_each_curve_is_told_by_its_distractors(arms: list[tuple[str, str, str]],
 
 
 def test_E6_tokens_that_were_reported_in_part_are_drawn_as_our_own() -> None:
-    trials = [
+    trials: list[dict[str, Any]] = [
         {"trial": n, "definition_tokens": 174, "definition_tokens_total": 196, "own_prompt_tokens": 230}
         | {"prompt_tokens": 83 if n < 6 else None}
         for n in range(38)
