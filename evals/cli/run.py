@@ -212,12 +212,12 @@ def _exit_code(summary: RunSummary, end: RunEnd, error: str) -> int:
     """0 where every trial says something; 3 where the infrastructure or a cap was in the way (rule E9)."""
     resume_line = f"toolbelt eval resume {summary.run}"
     if end is RunEnd.INCOMPLETE:
-        tell(f"incomplete: {summary.reason}. What is left: {resume_line}", "warning")
+        tell(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}", "warning")
         return INFRASTRUCTURE
     if summary.errors:
         trials = plural(summary.errors, "trial")
         tell(
-            f"{trials} failed, unscored; the commonest failure: {error}. Again: {resume_line} --retry-errors",
+            f"{trials} failed, unscored; the commonest failure: {error.rstrip('.')}. Again: {resume_line} --retry-errors",
             "warning",
         )
         return INFRASTRUCTURE

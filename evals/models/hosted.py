@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from toolbelt.catalog.frozen import thaw
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.hosted_errors import make_model_error
+from toolbelt.evals.models.hosted_messages import sendable
 from toolbelt.evals.models.hosted_replies import make_reply
 from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
 from toolbelt.evals.offers import Offer
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PLACEHOLDER_KEY = "none-needed"
 """Sent to an endpoint of one's own where no key is set: the client refuses to send none."""
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)")
+_KEY_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$|BEARER_TOKEN")
 _CHOICES = frozenset({"auto", "required", "none"})
 _texts: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()
 """The definitions of an offer as JSON, written once."""
@@ -106,7 +107,7 @@ class HostedModel:
             arguments = self._arguments(request)
             async with asyncio.timeout(self._timeout_seconds):
                 response = await hosted_client.complete({**arguments, "shared_session": self._wire.session})
-            return make_reply(response, took())
+            return make_reply(response, took(), self._keys)
         except ModelError as refused:
             failure = refused
         except TimeoutError:
@@ -140,6 +141,11 @@ class HostedModel:
             await forget_clients()
 
     @cached_property
+    def _keys(self) -> list[str]:
+        """Read once: going through the environment for every answer costs as much as scoring it."""
+        return _echoed(os.environ)
+
+    @cached_property
     def _prices(self) -> Prices | None:
         return find_prices(self._name, self._table)
 
@@ -148,7 +154,7 @@ class HostedModel:
         route, sampling = self._route, request.sampling
         arguments: dict[str, Any] = {
             "model": route.model,
-            "messages": [thaw(message) for message in request.messages],
+            "messages": [sendable(message) for message in request.messages],
             "timeout": self._timeout_seconds,
             "max_retries": 0,
             "num_retries": 0,
@@ -192,3 +198,13 @@ def _text(offer: Offer) -> str:
 def _secrets(environment: Mapping[str, str]) -> list[str]:
     """Values that must not be shown."""
     return [value for name, value in environment.items() if _SECRET_NAME.search(name.upper()) and len(value) >= 8]
+
+
+def _echoed(environment: Mapping[str, str]) -> list[str]:
+    """Values that are taken out of answers.
+
+    Fewer than of `_secrets`: an answer is scored by its words, and `none-needed` or `standard`, set for some program
+    or for a server that wants no key, may well be one of them.
+    """
+    found = (value for name, value in environment.items() if _KEY_NAME.search(name.upper()))
+    return [value for value in found if len(value) >= 8 and (len(value) >= 20 or re.search(r"\d", value))]

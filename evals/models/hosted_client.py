@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import warnings
 from contextlib import suppress
 from functools import cache
@@ -51,8 +52,36 @@ def hush() -> None:
         warnings.filterwarnings("ignore", message=message, category=category)
 
 
+@cache
+def _spare_odd_arguments() -> None:
+    """Let calls through whose arguments litellm cannot read.
+
+    It reads them all, to unfold what OpenAI's models once made of several calls (`multi_tool_use.parallel`), and takes
+    the whole answer for broken where an integer is too long for Python, or lists are nested too deep: the model's
+    mistakes, to be scored as such.
+    """
+    load_litellm()
+    from litellm.litellm_core_utils.llm_response_utils import convert_dict_to_response as reading
+
+    name = "_handle_invalid_parallel_tool_calls"
+    unfold = getattr(reading, name, None)
+    if unfold is None:
+        return
+
+    def unfold_or_leave(calls: Any) -> Any:
+        try:
+            return unfold(calls)
+        except Exception:  # noqa: BLE001  whatever a model may have written
+            return calls
+
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("litellm.") and vars(module).get(name) is unfold:
+            setattr(module, name, unfold_or_leave)
+
+
 async def complete(arguments: dict[str, Any]) -> Any:
     """Ask, once."""
+    _spare_odd_arguments()
     return await load_litellm().acompletion(**arguments)
 
 

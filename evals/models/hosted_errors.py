@@ -17,6 +17,7 @@ MESSAGE_LENGTH = 300
 _FAILURE_OF_STATUS: Mapping[int, Failure] = MappingProxyType(
     {
         401: Failure.AUTHENTICATION,
+        402: Failure.QUOTA,
         403: Failure.AUTHENTICATION,
         404: Failure.NOT_FOUND,
         408: Failure.TIMEOUT,
@@ -79,6 +80,18 @@ _WORDINGS: tuple[tuple[re.Pattern[str], Failure], ...] = (
 )
 _WORDS_COUNT_AT = frozenset({None, 200, 400, 404, 413, 422, 500})
 """Statuses that say little enough for the words to be looked at; a rate limit speaks of tokens too."""
+_QUOTA = re.compile(
+    r"insufficient[_ ](quota|balance|credits?|funds)|billing_hard_limit|(billing|account)( is)?[_ ]not[_ ]active"
+    r"|credit balance is too low|(out of|no) credits\b|exceeded_current_quota"
+    # Gemini says the same of a minute's limit, and then which one.
+    r"|exceeded your current quota(?!.*(quota exceeded for metric|retry in|retrydelay|per ?(minute|day)))",
+    re.DOTALL,
+)
+_QUOTA_COUNTS_AT = frozenset({None, 400, 403, 429})
+_INNARDS = re.compile(
+    r"(Traceback \(most recent call last\)|Received Model Group|Available Model Group|LiteLLM Retried|received_args=)"
+)
+"""Where litellm's own account of what it was doing begins; the whole answer of the server may be in it."""
 _PREFIX = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?:\s*[:-]\s*|\s+-\s+))+")
 _KEY_LIKE = re.compile(
     r"(?:\b(?:sk|pk|rk|gsk|xai|hf|key|nvapi|r8|AIza|AKIA|ya29)[-_.]?[\w*.-]{8,})"  # as providers make them
@@ -99,22 +112,42 @@ def make_model_error(
         secrets: Keys in use, which must not be shown.
         latency_seconds: How long it took.
     """
-    text = str(getattr(error, "message", None) or error or type(error).__name__)
+    text = _without_innards(str(getattr(error, "message", None) or error or type(error).__name__))
     if "onnection error" in text and (cause := _root(error)) is not error:
         text = f"{text} {cause}"  # refused, reset, no such host: the outer ones do not say
-    failure = _find_failure(error, status, text.lower())
+    failure = _find_failure(error, status, f"{text} {_code(error)}".lower())
     message = clean_message(text, secrets) or type(error).__name__
     wait = _retry_after(error) if failure.is_passing else None
     return ModelError(failure, message, wait, latency_seconds)
 
 
 def clean_message(text: str, secrets: Iterable[str] = ()) -> str:
-    """A provider's message on one line, without keys and without the names of classes before it."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, _REMOVED)
-    line = " ".join(text.split())
+    """A provider's message on one line, without keys, the names of classes before it and tracebacks after it."""
+    line = " ".join(remove_secrets(_without_innards(text), secrets).split())
     line = _KEY_LIKE.sub(_REMOVED, _PREFIX.sub("", line))
     return line if len(line) <= MESSAGE_LENGTH else f"{line[: MESSAGE_LENGTH - 1]}…"
+
+
+def remove_secrets(text: str, secrets: Iterable[str]) -> str:
+    """`text` without these, where they stand in it literally."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if secret in text:
+            text = text.replace(secret, _REMOVED)
+    return text
+
+
+def _without_innards(text: str) -> str:
+    return _INNARDS.split(text, maxsplit=1)[0]
+
+
+def _code(error: BaseException) -> str:
+    """The provider's own word for what went wrong, where the error's text leaves it out."""
+    body = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    words = [getattr(error, "code", None), getattr(error, "type", None)]
+    if isinstance(inner, dict):
+        words += [inner.get("code"), inner.get("type")]
+    return " ".join(word for word in words if isinstance(word, str))
 
 
 def _root(error: BaseException) -> BaseException:
@@ -134,6 +167,8 @@ def _find_failure(error: BaseException, status: int | None, words: str) -> Failu
         # A provider that is not asked over our connections.
         told = getattr(error, "status_code", None)
         status = told if isinstance(told, int) and told not in (0, 500) else None
+    if status in _QUOTA_COUNTS_AT and _QUOTA.search(words):
+        return Failure.QUOTA
     if status in _WORDS_COUNT_AT:
         for wording, failure in _WORDINGS:
             if wording.search(words):

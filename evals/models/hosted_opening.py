@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -56,9 +57,14 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
     if (before := name.partition("/")[0]) in _SIGNS_IN_AS_AN_APP:
         raise ToolbeltError(f"{before} models ask for a log-in in the browser, which an eval cannot wait for.")
     litellm = load_litellm()
-    told, model, provider, key, place = _find_provider(litellm, name, api_base, table)
+    unfit = [name for name, value in os.environ.items() if _SECRET.search(name) and not _is_sendable(value)]
+    with _without(unfit):
+        told, model, provider, key, place = _find_provider(litellm, name, api_base, table)
+        missing = () if key else _missing_variables(litellm, model, provider, place or api_base)
     own_endpoint = provider in PASS_ON and (api_base is not None or provider != "openai")
-    missing = () if key else _missing_variables(litellm, model, provider, place or api_base)
+    concerned = {*missing, f"{provider.upper()}_API_KEY", _OTHER_NAMES.get(provider)}
+    unfit = [variable for variable in unfit if variable in concerned]
+    _refuse_unsendable(name, unfit)
     if missing and not own_endpoint:
         raise ToolbeltError(_say_missing(name, provider, missing))
     if provider in _OWN_SERVERS and not (place or api_base):
@@ -72,11 +78,35 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
         model=told,
         provider=provider,
         api_base=api_base,
-        needs_placeholder=own_endpoint and bool(missing),
+        needs_placeholder=own_endpoint and bool(missing or unfit),
         passes_tools_on=passes_on,
         takes_seed=supported is None or "seed" in supported,
     )
     return HostedModel(name, route, timeout_seconds, table)
+
+
+def _is_sendable(key: str) -> bool:
+    """Whether a key can stand in a header of a request."""
+    return bool(key.strip()) and key.isascii() and key.isprintable()
+
+
+@contextmanager
+def _without(variables: Collection[str]) -> Iterator[None]:
+    """Without some variables of the environment: litellm takes any that is set for a key, even a blank one."""
+    taken = {name: os.environ.pop(name) for name in variables}
+    try:
+        yield
+    finally:
+        os.environ.update(taken)
+
+
+def _refuse_unsendable(name: str, variables: Sequence[str]) -> None:
+    """Raises `ToolbeltError` for keys that are not blank, which is as good as unset, and cannot be sent."""
+    if broken := [variable for variable in variables if os.environ[variable].strip()]:
+        raise ToolbeltError(
+            f"{visible(name)} needs {' and '.join(broken)}, which cannot be sent as set: a line break, or another "
+            "character that is not printable ASCII, is in it. Set it again, without."
+        )
 
 
 def _find_mode(litellm: Any, *names: str) -> str | None:
@@ -132,4 +162,6 @@ def _missing_variables(litellm: Any, model: str, provider: str, place: str | Non
 
 def _say_missing(name: str, provider: str, missing: Sequence[str]) -> str:
     names = (" or " if provider in _ANY_ONE_WILL_DO else " and ").join(missing)
-    return f"{visible(name)} needs {names}, in the environment or in a .env here."
+    blank = [variable for variable in missing if variable in os.environ and not os.environ[variable].strip()]
+    note = f" Set, but blank: {', '.join(blank)}." if blank else ""
+    return f"{visible(name)} needs {names}, in the environment or in a .env here.{note}"

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection
 from typing import Any
 
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.models.hosted_errors import clean_message
+from toolbelt.evals.models.hosted_errors import clean_message, remove_secrets
 from toolbelt.evals.models.model import Failure, ModelError
 
 _FILTERED = "content_filter"
+_MOST_TOKENS = 10**12
+"""No request has more; what a server says beyond it is no count."""
 
 
-def make_reply(response: Any, latency_seconds: float) -> Reply:
+def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] = ()) -> Reply:
     """Read an answer.
 
     Args:
         response: litellm's `ModelResponse`.
         latency_seconds: How long it took.
+        secrets: Keys in use, which are taken out wherever the answer repeats them: it is kept.
 
     Raises:
         ModelError: it holds no answer, or the provider or the model refused.
@@ -27,12 +31,16 @@ def make_reply(response: Any, latency_seconds: float) -> Reply:
     message = getattr(choice, "message", None)
     if message is None:
         raise ModelError(Failure.BROKEN_ANSWER, "The answer has no choices.", latency_seconds=latency_seconds)
-    finish_reason = str(getattr(choice, "finish_reason", None) or "")
-    text = _text(getattr(message, "content", None))
-    calls = _calls(message)
+
+    def clean(text: str) -> str:
+        return remove_secrets(text, secrets)
+
+    finish_reason = clean(str(getattr(choice, "finish_reason", None) or ""))
+    text = clean(_text(getattr(message, "content", None)))
+    calls = _calls(message, clean)
     refusal = _refusal(message)
     if refusal or (finish_reason == _FILTERED and not calls):
-        said = clean_message(refusal or text) or "The content filter stopped the answer."
+        said = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
         usage = make_usage(getattr(response, "usage", None))
         raise ModelError(Failure.REFUSED, said, latency_seconds=latency_seconds, usage=usage)
     return Reply(
@@ -40,7 +48,7 @@ def make_reply(response: Any, latency_seconds: float) -> Reply:
         calls=calls,
         usage=make_usage(getattr(response, "usage", None)),
         finish_reason=finish_reason,
-        served_by=str(getattr(response, "model", None) or ""),
+        served_by=clean(str(getattr(response, "model", None) or "")),
         latency_seconds=latency_seconds,
     )
 
@@ -66,7 +74,7 @@ def make_usage(usage: Any) -> Usage:
 
 def _count(holder: Any, name: str) -> int | None:
     value = getattr(holder, name, None)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
 def _text(content: Any) -> str:
@@ -84,7 +92,7 @@ def _refusal(message: Any) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _calls(message: Any) -> tuple[ToolUse, ...]:
+def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ToolUse, ...]:
     asked = [(getattr(call, "id", None), getattr(call, "function", None)) for call in message.tool_calls or ()]
     if not asked and (old := getattr(message, "function_call", None)) is not None:
         asked = [(None, old)]
@@ -93,15 +101,15 @@ def _calls(message: Any) -> tuple[ToolUse, ...]:
     for number, (call_id, function) in enumerate(asked):
         if function is None:
             continue  # a call of something that is no function
-        unique = _unique(call_id, number, taken)
-        name = str(getattr(function, "name", None) or "")
-        calls.append(ToolUse.from_text(unique, name, _argument_text(getattr(function, "arguments", None))))
+        unique = _unique(clean(call_id) if isinstance(call_id, str) else "", number, taken)
+        name = clean(str(getattr(function, "name", None) or ""))
+        calls.append(ToolUse.from_text(unique, name, clean(_argument_text(getattr(function, "arguments", None)))))
     return tuple(calls)
 
 
-def _unique(call_id: object, number: int, taken: set[str]) -> str:
+def _unique(call_id: str, number: int, taken: set[str]) -> str:
     """An id that no other call of the reply has; the provider's own wherever that is one."""
-    wanted = call_id if isinstance(call_id, str) and call_id else f"call_{number}"
+    wanted = call_id or f"call_{number}"
     while wanted in taken:
         wanted = f"{wanted}_{number}"
     taken.add(wanted)

@@ -89,6 +89,8 @@ class Failure(StrEnum):
     """No such model there."""
     BAD_REQUEST = "bad_request"
     """The provider says the request is wrong."""
+    QUOTA = "quota"
+    """What was paid for is used up: no credit, or a limit of the account that waiting does not lift."""
 
     @property
     def is_passing(self) -> bool:
@@ -98,7 +100,7 @@ class Failure(StrEnum):
     @property
     def is_for_good(self) -> bool:
         """Whether no other request of this model can do better."""
-        return self in (Failure.AUTHENTICATION, Failure.NOT_FOUND)
+        return self in (Failure.AUTHENTICATION, Failure.NOT_FOUND, Failure.QUOTA)
 
 
 class ModelError(Exception):

@@ -24,6 +24,9 @@ from toolbelt.evals.scoring.outcome import Outcome
 ERRORS_IN_A_ROW = 20
 """Trials of a model that may end with an error one after the other before it is left; more with more concurrency."""
 
+_COLLECT_EVERY = 50_000
+"""Objects made and not freed after which the garbage collector looks at the youngest; a trial leaves some hundreds."""
+
 
 class RunEnd(StrEnum):
     """How a session of a run ended."""
@@ -150,9 +153,9 @@ def run_to_end(runner: Runner) -> RunEnd:
     """
     with runner.store.locks.claim(runner.run):
         runner.store.set_status(runner.run, "running")
-        gc.freeze()  # litellm's hundred thousands of objects need not be walked time and again: a tenth of the run
         try:
-            end = asyncio.run(_work(runner))
+            with _calm_collector():
+                end = asyncio.run(_work(runner))
         except KeyboardInterrupt:
             runner.store.set_status(runner.run, RunEnd.INTERRUPTED, "interrupted by the user")
             raise
@@ -160,10 +163,24 @@ def run_to_end(runner: Runner) -> RunEnd:
             with contextlib.suppress(ToolbeltError):  # the disk that refused a trial may refuse this, too
                 runner.store.set_status(runner.run, RunEnd.INCOMPLETE, str(error))
             raise
-        finally:
-            gc.unfreeze()
         runner.store.set_status(runner.run, end, "; ".join(runner.reasons))
         return end
+
+
+@contextlib.contextmanager
+def _calm_collector() -> Iterator[None]:
+    """Keep the garbage collector from walking litellm's hundred thousands of objects time and again.
+
+    It would take a tenth of a run. What is made in a run is collected still, only less often.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_EVERY, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 async def _work(runner: Runner) -> RunEnd:

@@ -142,3 +142,42 @@ def test_only_what_may_pass_says_when_to_come_back() -> None:
     assert make_model_error(error, 429, (), 0).retry_after_seconds == 9
     assert make_model_error(error, 503, (), 0).retry_after_seconds == 9
     assert make_model_error(error, 401, (), 0).retry_after_seconds is None
+
+
+QUOTAS = {
+    "openai": (429, "You exceeded your current quota, please check your plan and billing details.", Failure.QUOTA),
+    "openai-code": (429, '{"error": {"message": "No.", "code": "insufficient_quota"}}', Failure.QUOTA),
+    "anthropic": (400, "Your credit balance is too low to access the Anthropic API.", Failure.QUOTA),
+    "deepseek": (402, "Insufficient Balance", Failure.QUOTA),
+    "openrouter": (402, "This request requires more credits, or fewer max_tokens.", Failure.QUOTA),
+    "not-active": (429, "Your account is not active, please check your billing details.", Failure.QUOTA),
+    "gemini-of-a-minute": (
+        429,
+        "You exceeded your current quota.\n* Quota exceeded for metric: requests, limit: 15\nPlease retry in 34s.",
+        Failure.RATE_LIMIT,
+    ),
+    "of-a-minute": (429, "Rate limit reached for requests per minute.", Failure.RATE_LIMIT),
+    "an-answer-about-money": (200, "Unexpected: insufficient funds", Failure.BROKEN_ANSWER),
+}
+
+
+@pytest.mark.parametrize(("status", "said", "failure"), QUOTAS.values(), ids=QUOTAS)
+def test_E4_what_is_used_up_is_for_good_and_what_is_too_fast_passes(status: int, said: str, failure: Failure) -> None:
+    made = make_model_error(APIConnectionError(said), status, (), 0)
+    assert made.failure is failure
+    assert (failure.is_for_good, failure.is_passing) == (failure is Failure.QUOTA, failure is not Failure.QUOTA)
+
+
+@pytest.mark.parametrize(
+    "innards",
+    [
+        "Traceback (most recent call last):\n  File '/x/litellm/y.py', line 6, in z\nKeyError: 'x'\n\nreceived_args={}",
+        "Received Model Group=gpt-4o\nAvailable Model Group Fallbacks=None",
+        "received_args={'content': 'your context window'}",
+        "LiteLLM Retried: 1 times, LiteLLM Max Retries: 2",
+    ],
+)
+def test_E4_neither_tracebacks_nor_the_books_of_litellm_are_shown_or_read(innards: str) -> None:
+    made = make_model_error(APIConnectionError(f"Invalid response object {innards}"), 200, (), 0)
+    assert (made.failure, made.message) == (Failure.BROKEN_ANSWER, "Invalid response object")
+    assert make_model_error(APIConnectionError(innards), 200, (), 0).message == "APIConnectionError"

@@ -191,3 +191,62 @@ def test_opening_a_local_model_loads_no_litellm(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+KEYS = [
+    ("gpt-4o", "OPENAI_API_KEY"),
+    ("claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+    ("gemini/gemini-2.5-flash", "GEMINI_API_KEY"),
+    ("together_ai/x", "TOGETHER_API_KEY"),
+    ("sambanova/x", "SAMBANOVA_API_KEY"),
+    ("mistral/m", "MISTRAL_API_KEY"),
+    ("huggingface/x/y", "HF_TOKEN"),
+]
+
+
+@pytest.mark.parametrize(("name", "variable"), KEYS)
+@pytest.mark.parametrize("blank", ["", "  ", "\n"], ids=["empty", "blanks", "line-break"])
+def test_E2_a_blank_key_is_none(name: str, variable: str, blank: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, blank)
+    with pytest.raises(ToolbeltError, match=rf"{name} needs \w+") as caught:
+        open_model(name)
+    assert caught.value.exit_code == 2
+    assert os.environ[variable] == blank  # it is looked away from, and left
+
+
+@pytest.mark.parametrize(("name", "variable"), KEYS)
+@pytest.mark.parametrize("flaw", ["\n", "\r\n", "\x1b", "ä"], ids=["lf", "crlf", "escape", "umlaut"])
+@pytest.mark.parametrize("place", [None, "http://127.0.0.1:9/v1"], ids=["at-its-provider", "at-an-address"])
+def test_E2_a_key_that_no_header_can_hold_is_refused_by_the_name_of_its_variable(
+    name: str, variable: str, flaw: str, place: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, f"sk-abcdef{flaw}")
+    with pytest.raises(ToolbeltError) as caught:
+        open_model(name, ModelOptions(place))
+    message = str(caught.value)
+    assert caught.value.exit_code == 2
+    assert variable in message
+    assert "abcdef" not in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(("name", "variable"), [("x", "OPENAI_API_KEY"), ("hosted_vllm/x", "HOSTED_VLLM_API_KEY")])
+def test_E2_with_an_address_a_blank_key_is_none_and_none_is_needed(
+    openai_server: OpenAIServer, name: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, " ")
+    openai_server.reset()
+    model = open_model(name, ModelOptions(openai_server.url))
+
+    async def go() -> None:
+        await model.complete(Request(({"role": "user", "content": "x"},), Offer()))
+        await model.close()
+
+    asyncio.run(go())
+    assert openai_server.requests("x")[-1]["headers"]["Authorization"] == "Bearer none-needed"
+
+
+def test_E2_a_flaw_in_the_key_of_another_provider_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "some-key")
+    monkeypatch.setenv("MISTRAL_API_KEY", "some\nkey")
+    assert open_model("gpt-4o").name == "gpt-4o"
