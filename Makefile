@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 TOOLSETS ?= full,loadout,loadout:*,tiered,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval test lint types unit bench format lock build clean
+.PHONY: help install eval test lint types unit bench rivals format lock build clean
 
 help:  ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,12 @@ unit: $(READY)  ## The tests, benchmarks included
 
 bench: $(READY)  ## The benchmarks alone, with their figures
 	$(BIN)/pytest tests/benchmarks -s
+
+rivals:  ## Install what the benchmarks are held against, over a gigabyte, into build/rivals
+	$(PYTHON) -m venv build/rivals/inspect
+	build/rivals/inspect/bin/pip install -q -r tests/benchmarks/rivals/requirements.txt
+	cp tests/benchmarks/rivals/package.json build/rivals
+	npm install --prefix build/rivals --no-audit --no-fund
 
 format: $(READY)  ## Format the code
 	$(BIN)/ruff check --fix .

@@ -215,9 +215,9 @@ def _exit_code(summary: RunSummary, end: RunEnd, error: str) -> int:
         tell(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}", "warning")
         return INFRASTRUCTURE
     if summary.errors:
-        trials = plural(summary.errors, "trial")
+        trials, failure = plural(summary.errors, "trial"), error.rstrip(".")
         tell(
-            f"{trials} failed, unscored; the commonest failure: {error.rstrip('.')}. Again: {resume_line} --retry-errors",
+            f"{trials} failed, unscored; the commonest failure: {failure}. Again: {resume_line} --retry-errors",
             "warning",
         )
         return INFRASTRUCTURE

@@ -11,7 +11,6 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message, Usage
 from toolbelt.evals.offers import Offer
 
-
 _KEPT = 256
 """Messages whose counts are remembered."""
 

@@ -35,30 +35,36 @@ TOOLS = 30
 """Shown with each case where harnesses are compared."""
 ANSWER = "read_file"
 """The right tool of every case; the first of the catalog, as the loopback server's `pick-first` picks it."""
-
-
 BROWSE, LOAD = "browse_tools", "load_tools"
 
 
-def write_work(folder: Path, cases: int, tools: int = TOOLS) -> Path:
-    """A dataset of so many cases over the first tools of the shipped catalog, and the same for other harnesses.
+def write_work(folder: Path, cases: int, *, varied: bool = False) -> Path:
+    """A dataset of so many cases over tools of the shipped catalog, `TOOLS` each, and the same for other harnesses.
 
-    `cases.jsonl` and `catalog.json` are ours; `tools.json` has the definitions in OpenAI's form and `queries.json`
-    what is asked.
+    `cases.jsonl` and `catalog.json` are ours; `tools.json` has the definitions in OpenAI's form, by name;
+    `queries.json` what is asked, and the names of the tools to choose from.
+
+    Args:
+        folder: Where; it is made.
+        cases: How many.
+        varied: Whether each case has its own choice of tools out of the whole catalog, rather than all the same.
     """
     folder.mkdir(parents=True)
     shipped = open_catalog("assistant").catalog
-    chosen = shipped.tools[:tools]
-    ids = {tool.id for tool in chosen}
-    plugins = [_plugin(plugin, ids) for plugin in shipped.plugins]
-    queries = [f"Case {number}: what does the file notes-{number}.txt in my home say?" for number in range(cases)]
-    rows = [{"id": f"c{n}", "query": query, "expected": [{"tool": ANSWER}]} for n, query in enumerate(queries)]
-    definitions = [openai_definition(tool, shipped.wire_names[tool.id]) for tool in chosen]
-    for name, data in (
-        ("catalog.json", {"name": "work", "plugins": [plugin for plugin in plugins if plugin["tools"]]}),
-        ("tools.json", definitions),
-        ("queries.json", queries),
-    ):
+    known = shipped.tools if varied else shipped.tools[:TOOLS]
+    names = [shipped.wire_names[tool.id] for tool in known]
+    queries, rows = [], []
+    for number in range(cases):
+        text = f"Case {number}: what does the file notes-{number}.txt in my home say?"
+        others = [names[1 + (number + step) % (len(names) - 1)] for step in range(TOOLS - 1)]
+        chosen = sorted([ANSWER, *others], key=names.index)
+        queries.append({"query": text, "tools": chosen})
+        row = {"id": f"c{number}", "query": text, "expected": [{"tool": ANSWER}]}
+        rows.append({**row, "offered": chosen} if varied else row)
+    definitions = {name: openai_definition(tool, name) for tool, name in zip(known, names, strict=True)}
+    plugins = [_plugin(plugin, {tool.id for tool in known}) for plugin in shipped.plugins]
+    catalog = {"name": "work", "plugins": [plugin for plugin in plugins if plugin["tools"]]}
+    for name, data in (("catalog.json", catalog), ("tools.json", definitions), ("queries.json", queries)):
         (folder / name).write_text(json.dumps(data))
     (folder / "cases.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return folder

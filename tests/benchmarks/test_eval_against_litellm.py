@@ -10,7 +10,7 @@ from tests.benchmarks.rivals.contender import Spent, contender
 from tests.servers.running import run_openai_server
 
 CASES = 300
-ROUNDS = 7
+ROUNDS = 5
 LIMIT = 1.15
 
 

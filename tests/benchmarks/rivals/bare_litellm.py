@@ -17,8 +17,8 @@ from toolbelt.evals.models.hosted_client import load_litellm
 def main(folder: str, url: str) -> None:
     """Serve blocks of requests."""
     litellm = load_litellm()  # offline and quiet
-    tools = json.loads((Path(folder) / "tools.json").read_text())
-    queries = json.loads((Path(folder) / "queries.json").read_text())
+    tools = list(json.loads((Path(folder) / "tools.json").read_text()).values())
+    queries = [case["query"] for case in json.loads((Path(folder) / "queries.json").read_text())]
     loop = asyncio.new_event_loop()
 
     async def ask(query: str) -> Any:

@@ -1,4 +1,4 @@
-"""The same work as a task of Inspect AI: 30 tools that are never run, one request a case, the call's name scored.
+"""The same work as a task of Inspect AI: 30 tools a case that are never run, one request each, the name scored.
 
 Run by Inspect's own command, in an environment that has neither toolbelt nor these tests.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer
-from inspect_ai.solver import generate, use_tools
+from inspect_ai.solver import generate, solver
 from inspect_ai.tool import ToolDef, ToolParams
 
 FOLDER = Path(os.environ["WORK"])
@@ -21,16 +21,27 @@ async def never(**_):
     raise AssertionError("no tool is ever run")
 
 
-def tools():
-    return [
-        ToolDef(
+def make_tools():
+    return {
+        name: ToolDef(
             never,
-            name=definition["function"]["name"],
+            name=name,
             description=definition["function"]["description"],
             parameters=ToolParams.model_validate(definition["function"]["parameters"]),
-        )
-        for definition in json.loads((FOLDER / "tools.json").read_text())
-    ]
+        ).as_tool()
+        for name, definition in json.loads((FOLDER / "tools.json").read_text()).items()
+    }
+
+
+@solver
+def show_tools():
+    tools = make_tools()  # once
+
+    async def solve(state, generate):
+        state.tools = [tools[name] for name in state.metadata["tools"]]
+        return state
+
+    return solve
 
 
 @scorer(metrics=[accuracy()])
@@ -45,8 +56,8 @@ def calls():
 @task
 def work():
     queries = json.loads((FOLDER / "queries.json").read_text())
-    return Task(
-        dataset=[Sample(id=f"c{n}", input=query, target=os.environ["ANSWER"]) for n, query in enumerate(queries)],
-        solver=[use_tools(*(tool.as_tool() for tool in tools())), generate(tool_calls="none")],
-        scorer=calls(),
-    )
+    samples = [
+        Sample(id=f"c{n}", input=case["query"], target=os.environ["ANSWER"], metadata={"tools": case["tools"]})
+        for n, case in enumerate(queries)
+    ]
+    return Task(dataset=samples, solver=[show_tools(), generate(tool_calls="none")], scorer=calls())
