@@ -9,8 +9,8 @@ from tests.benchmarks.eval_work import write_work
 from tests.benchmarks.rivals.contender import Spent, contender
 from tests.servers.running import run_openai_server
 
-CASES = 300
-ROUNDS = 5
+CASES = 600
+ROUNDS = 7
 LIMIT = 1.15
 
 
