@@ -21,6 +21,8 @@ from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.scoring.outcome import Outcome
 
+CASES_AT_ONCE = 32
+"""Cases whose text is kept in one go; fewer than a dataset holds after reading."""
 ERRORS_IN_A_ROW = 20
 """Trials of a model that may end with an error one after the other before it is left; more with more concurrency."""
 
@@ -78,6 +80,7 @@ class Runner:
     _given_up: set[str] = field(default_factory=set)
     _errors: Counter[str] = field(default_factory=Counter)
     _is_capped: bool = False
+    _kept_cases: int = 0
 
     async def work(self) -> RunEnd:
         """Run until nothing is left that can be.
@@ -109,6 +112,7 @@ class Runner:
     async def _worker(self, left: Iterator[Trial], unfinished: set[int]) -> None:
         for trial in left:
             earlier = self.store.find_earlier(self.run, trial.number) if trial.number in unfinished else None
+            self._keep_cases(trial.case)
             case = self.cases.case(trial.case)
             try:
                 record = await self.players[trial.arm].play(trial, case, earlier)
@@ -122,11 +126,16 @@ class Runner:
                 self._given_up.add(model)
                 self._say(f"{model}: {unanswered}")
                 continue
-            self.store.add_case(self.run, case)
             self.store.add_trial(self.run, record)
             self._mind_errors(record)
             self.watcher.finished(record)
             await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
+
+    def _keep_cases(self, position: int) -> None:
+        """Keep a case before its first trial, and the next ones with it; trials begin in the order of their cases."""
+        if position >= self._kept_cases:
+            self._kept_cases = min(position + CASES_AT_ONCE, self.plan.cases)
+            self.store.add_cases(self.run, map(self.cases.case, range(position, self._kept_cases)))
 
     def _mind_errors(self, record: TrialRecord) -> None:
         """Leave a model that only fails: a server that is down would otherwise be waited for in every trial."""

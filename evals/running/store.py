@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -297,12 +297,11 @@ class RunStore:
                 self.connection.execute("INSERT OR IGNORE INTO offers VALUES (?, ?)", (record.offer.digest, names))
             self.connection.execute(_ADD_REQUEST, values)
 
-    def add_case(self, run: str, case: Case) -> None:
-        """Keep a case, once for all its trials."""
-        if self._is_news((run, case.id)):
-            with self._guarded():
-                values = (run, case.id, format_case(case))
-                self.connection.execute("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", values)
+    def add_cases(self, run: str, cases: Iterable[Case]) -> None:
+        """Keep cases, all or none, once for all their trials; one that is kept already stays."""
+        rows = [(run, case.id, format_case(case)) for case in cases]
+        with self._guarded(), self._transaction():
+            self.connection.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", rows)
 
     def _is_news(self, key: object) -> bool:
         """Whether something was not kept a moment ago; what was kept before that is kept again, which does no harm."""
@@ -335,7 +334,8 @@ class RunStore:
         try:
             yield
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            if self.connection.in_transaction:  # a full disk has ended it already
+                self.connection.execute("ROLLBACK")
             raise
         self.connection.execute("COMMIT")
 

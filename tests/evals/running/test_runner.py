@@ -152,6 +152,14 @@ def test_E8_what_was_answered_before_a_kill_is_not_asked_again(tmp_path: Path) -
     assert again.rows() == {0: ("correct", 2)}
 
 
+def test_every_case_is_kept_whatever_the_order_in_which_trials_end(tmp_path: Path) -> None:
+    plan = plan_for("a", cases=100, epochs=2)
+    session = Session(tmp_path / "runs.db", plan, [Agent(FINE)])
+    session.work(concurrency=7)
+    kept = session.store.connection.execute("SELECT case_id FROM cases ORDER BY length(case_id), case_id").fetchall()
+    assert kept == [(f"case-{number}",) for number in range(100)]
+
+
 def test_E9_a_cap_ends_the_run_and_says_so(tmp_path: Path) -> None:
     session = Session(tmp_path / "runs.db", plan_for("a", "b"), [Agent(FINE), Agent(FINE)])
     session.budget = Budget(max_requests=5)
