@@ -24,11 +24,10 @@ from toolbelt.evals.cases.lines import line_digest, open_lines
 from toolbelt.evals.cases.loadouts import LOADOUTS_FILE, with_loadouts
 from toolbelt.evals.cases.names import CatalogNames
 from toolbelt.findings import Finding, Severity
-from toolbelt.stores.catalogs import open_catalog
+from toolbelt.stores.catalogs import CATALOG_FILES, open_catalog
 from toolbelt.stores.files import shown_path
 from toolbelt.stores.shipped import CASES_FILE, find_shipped_dataset, shipped_datasets
 
-CATALOG_FILES = ("catalog.json", "catalog.jsonl", "catalog.yaml")
 _MOST_COMPARED = 2000
 """Ids that an unknown one is compared with, however many there are."""
 _KEPT_CASES = 64

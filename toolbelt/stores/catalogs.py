@@ -13,6 +13,9 @@ from toolbelt.errors import NotFoundError, ToolbeltError, nearest
 from toolbelt.stores.files import shown_path, write_text
 from toolbelt.stores.shipped import find_shipped_catalog, shipped_catalogs
 
+CATALOG_FILES = ("catalog.json", "catalog.jsonl", "catalog.yaml")
+"""What the catalog of a dataset folder may be called; the first that is there counts."""
+
 
 def open_catalog(reference: str) -> CatalogFile:
     """A shipped catalog by name, or a file of any format that can be imported.
@@ -59,7 +62,7 @@ def write_catalog(catalog: Catalog, path: str, *, overwrite: bool = True) -> Non
 def _catalog_in(path: Path) -> Path:
     """The catalog of a dataset folder, or `path` itself."""
     if os.path.isdir(path):  # noqa: PTH112
-        for name in ("catalog.json", "catalog.jsonl", "catalog.yaml"):
+        for name in CATALOG_FILES:
             if (path / name).is_file():
                 return path / name
     return path
