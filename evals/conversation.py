@@ -114,10 +114,12 @@ class Conversation:
     Attributes:
         opening: The messages of the case.
         exchanges: What was said since.
+        epoch: Which time this is that the case is asked, 0-based: what is drawn for a trial is drawn by it.
     """
 
     opening: tuple[Message, ...]
     exchanges: tuple[Exchange, ...] = ()
+    epoch: int = 0
 
     def extended(self, reply: Reply, answers: tuple[str, ...]) -> Conversation:
         """With one more exchange."""

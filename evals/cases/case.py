@@ -82,6 +82,7 @@ class Case:
         offered: Ids that make up its universe, from which every toolset selects; `None` is the whole catalog.
         results: What a call is answered with, by tool id: one text, or one for each time it is called.
         steps: Requests with a selection after which the trial ends.
+        draft: Whether nobody has reviewed it yet.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Case:
     offered: tuple[str, ...] | None = None
     results: Mapping[str, tuple[str, ...]] = field(default_factory=FrozenDict)
     steps: int = 1
+    draft: bool = False
 
     def __post_init__(self) -> None:
         if not self.cluster:

@@ -72,6 +72,8 @@ class Dataset:
         kinds: Cases by kind.
         tags: Cases by tag.
         clusters: How many there are.
+        drafts: Cases that nobody has reviewed yet.
+        answered: Ids of every tool that is in a right answer.
         notes: What a reader should know.
         warnings: What is doubtful about the cases.
     """
@@ -101,6 +103,8 @@ class Dataset:
         self.kinds: Mapping[str, int] = FrozenDict(index.count_kinds())
         self.tags: Mapping[str, int] = FrozenDict(index.count_tags())
         self.clusters = index.clusters
+        self.drafts = index.drafts
+        self.answered = frozenset(index.answered)
         self.warnings = index.warnings
         self._index = index
         self._handle = handle
@@ -190,6 +194,10 @@ class Dataset:
         positions = {digest: number for number, digest in enumerate(self._index.ids)}
         found = ((positions.get(id_digest(case_id)), case_id) for case_id in case_ids)
         return sorted({self.get(case_id) if number is None else number for number, case_id in found})
+
+    def is_draft(self, index: int) -> bool:
+        """Whether nobody has reviewed the case yet."""
+        return self._index.is_draft(index)
 
     def fingerprint(self, indices: Iterable[int]) -> str:
         """A digest of which cases those are, and in which order; 64 hexadecimal digits."""

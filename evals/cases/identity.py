@@ -15,7 +15,8 @@ class DatasetDigest:
     """Adds up cases, in whatever order.
 
     What a case asks and what is right count, as written: neither white space nor the order of keys or of lines, nor
-    what its references mean in a catalog, nor what only sorts cases in a report (`kind`, `tags`).
+    what its references mean in a catalog, nor what only sorts cases (`kind`, `tags`), nor whether somebody has reviewed
+    them (`draft`).
     """
 
     def __init__(self) -> None:

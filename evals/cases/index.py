@@ -71,6 +71,8 @@ class CaseIndex:
         roles: Every role that a case names.
         warnings: What is doubtful, as far as `MAX_FINDINGS`.
         clusters: How many there are.
+        drafts: Cases that nobody has reviewed yet.
+        answered: Ids of every tool that is in a right answer.
         digest: Of cases and grading.
     """
 
@@ -85,7 +87,10 @@ class CaseIndex:
     roles: set[str] = field(default_factory=set)
     warnings: tuple[Finding, ...] = ()
     clusters: int = 0
+    drafts: int = 0
+    answered: set[str] = field(default_factory=set)
     digest: str = ""
+    _is_draft: bytearray = field(default_factory=bytearray)
     _kinds: array[int] = field(default_factory=lambda: array("I"))
     _tags: array[int] = field(default_factory=lambda: array("I"))
     _kind_names: _Shared[str] = field(default_factory=_Shared)
@@ -100,12 +105,19 @@ class CaseIndex:
         self.lines.append(line.number)
         self._kinds.append(self._kind_names.number(case.kind))
         self._tags.append(self._tag_sets.number(case.tags))
+        self.drafts += case.draft
+        self._is_draft.append(case.draft)
+        self.answered.update(tool for answer in case.answers for call in answer for tool in call.tools)
         if case.role is not None:
             self.roles.add(case.role)
 
     def kind(self, number: int) -> str:
         """The kind of a case."""
         return self._kind_names.values[self._kinds[number]]
+
+    def is_draft(self, number: int) -> bool:
+        """Whether nobody has reviewed a case yet."""
+        return bool(self._is_draft[number])
 
     def tags(self, number: int) -> tuple[str, ...]:
         """The tags of a case."""

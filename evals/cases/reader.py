@@ -42,6 +42,7 @@ CASE_KEYS = (
     "offered",
     "results",
     "steps",
+    "draft",
     "note",
 )
 """What a line may hold; `note` is for its writer alone."""
@@ -98,6 +99,7 @@ class _OwnRow(Row):
             offered=self._offered(),
             results=self._results(),
             steps=self._steps(answers),
+            draft=self._draft(),
         )
         self._check_overlaps(case)
         self._check_offered(case)
@@ -225,6 +227,12 @@ class _OwnRow(Row):
             return value
         self.error("wrong-type", f"`steps` must be a number of requests, at least 1, not {shown(value)}.")
         return 1
+
+    def _draft(self) -> bool:
+        value = self.data.get("draft", False)
+        if not isinstance(value, bool):
+            self.error("wrong-type", f"`draft` must be true or false, not {shown(value)}.")
+        return value is True
 
     def _ids(self, key: str) -> Iterator[str]:
         return self._resolved(self.texts(key), key)

@@ -12,8 +12,8 @@ from toolbelt.console.screen import progress, tell
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.dataset import Dataset, find_form
 from toolbelt.evals.cases.layout import Form
-from toolbelt.evals.cases.lint import lint_dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
+from toolbelt.evals.linting.lint import lint_dataset
 from toolbelt.findings import Finding, sorted_findings
 
 

@@ -59,6 +59,18 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
         raise
 
 
+def make_way_for(path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Refuse before any work is done what could not be written after it.
+
+    Raises:
+        ToolbeltError: a file is there and may not be replaced, or it is a folder.
+    """
+    if Path(path).is_dir():
+        raise ToolbeltError(f"{str(path)!r} is a folder; name a file.")
+    if os.path.lexists(path) and not overwrite:
+        raise ToolbeltError(f"{str(path)!r} exists already; use --force to replace it, or another name.")
+
+
 def _move_where_nothing_is(temporary: Path, target: Path) -> None:
     try:
         os.link(temporary, target)  # unlike a rename, fails if somebody was quicker

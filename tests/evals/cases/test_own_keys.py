@@ -10,7 +10,7 @@ from toolbelt.evals.cases.reader import CASE_KEYS
 
 
 def test_E3_what_only_ones_own_layout_has() -> None:
-    assert {"accept", "forbidden", "allowed_extra", "match", "results", "steps"} == OWN_KEYS & set(CASE_KEYS)
+    assert {"accept", "draft", "forbidden", "allowed_extra", "match", "results", "steps"} == OWN_KEYS & set(CASE_KEYS)
     assert {"args", "args_any", "optional", "args_exact"} == OWN_KEYS - set(CASE_KEYS)
 
 

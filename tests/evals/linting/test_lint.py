@@ -7,7 +7,7 @@ import pytest
 
 from tests.evals.cases.samples import case, public, write_dataset, write_imported
 from toolbelt.evals.cases.dataset import open_dataset
-from toolbelt.evals.cases.lint import lint_dataset
+from toolbelt.evals.linting.lint import lint_dataset
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 

@@ -1,0 +1,1 @@
+"""Drafting cases with a model, for somebody to review."""

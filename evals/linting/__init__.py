@@ -1,0 +1,1 @@
+"""What is doubtful about a dataset beyond what reading it refuses."""

@@ -1,0 +1,1 @@
+"""Toolsets with one thing about them changed: order, length, names, descriptions, company."""
