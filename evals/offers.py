@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import TokenCounter, count_tool_tokens
 from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.errors import AmbiguousNameError, NotFoundError
+from toolbelt.evals.conversation import Message
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -22,8 +23,8 @@ class Offered:
 
     Attributes:
         name: The wire name.
-        tool: What it is.
-        definition: In OpenAI's form, of plain dicts and lists; shared between requests and never changed.
+        tool: What it is, as the catalog has it.
+        definition: As it is shown, in OpenAI's form, of plain dicts and lists; shared between requests, never changed.
         tokens: What the definition costs, by the shelf's tokenizer.
     """
 
@@ -65,6 +66,21 @@ class Offer:
         return frozenset(offered.tool.id for offered in self.tools)
 
 
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How tools are shown where that is not as they are.
+
+    Attributes:
+        key: Tells it from other looks.
+        names: By id, the wire names of those that have another; each legal, and no name of any other tool.
+        edit: What is shown of a tool of the catalog.
+    """
+
+    key: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    edit: Callable[[Tool], Tool] = lambda tool: tool
+
+
 class Shelf:
     """Every tool of a catalog, and further ones such as meta-tools, as a model is shown them.
 
@@ -74,25 +90,38 @@ class Shelf:
         form: The provider's format that is counted, a key of `DEFINITION_FORMATS`. What is sent is OpenAI's, which
             litellm translates.
         extras: Tools that are in no catalog, by the wire name each must have.
+        look: How the catalog's tools are shown; `None` for as they are.
     """
 
     def __init__(
-        self, catalog: Catalog, counter: TokenCounter, form: str = "openai", extras: Mapping[str, Tool] | None = None
+        self,
+        catalog: Catalog,
+        counter: TokenCounter,
+        form: str = "openai",
+        extras: Mapping[str, Tool] | None = None,
+        look: Look | None = None,
     ) -> None:
         self.catalog = catalog
         self.tokenizer = counter.name
+        self._counter = counter
+        self._format = DEFINITION_FORMATS[form]
         self._extras = dict(extras or {})
         names = assign_wire_names(catalog.tools, set(self._extras)) if self._extras else catalog.wire_names
+        if look is not None:
+            names = {**names, **look.names}
         self._ids = {name: tool_id for tool_id, name in names.items()}
-        if names == catalog.wire_names:
+        edit = Look().edit if look is None else look.edit
+        if look is None and names == catalog.wire_names:
             counted = count_tool_tokens(catalog, counter, form).by_id
         else:
-            texts = [definition_text(DEFINITION_FORMATS[form](tool, names[tool.id])) for tool in catalog.tools]
-            counted = dict(zip(names, counter.count(texts), strict=True))
-        self._offered = {tool.id: _offered(tool, names[tool.id], counted[tool.id]) for tool in catalog.tools}
+            shown = [edit(tool) for tool in catalog.tools]
+            texts = [definition_text(self._format(tool, names[tool.id])) for tool in shown]
+            counted = dict(zip((tool.id for tool in catalog.tools), counter.count(texts), strict=True))
+        self._offered = {
+            tool.id: _offered(tool, names[tool.id], counted[tool.id], edit(tool)) for tool in catalog.tools
+        }
         for name, tool in self._extras.items():
-            [tokens] = counter.count([definition_text(DEFINITION_FORMATS[form](tool, name))])
-            self._offered[tool.id] = _offered(tool, name, tokens)
+            self._offered[tool.id] = _offered(tool, name, self._count(tool, name), tool)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,6 +135,46 @@ class Shelf:
     def offer(self, tool_ids: Iterable[str]) -> Offer:
         """Those tools, in that order."""
         return Offer(tuple(self._offered[tool_id] for tool_id in tool_ids))
+
+    def redescribed(self, offered: Offered, description: str) -> Offered:
+        """The same tool with another description, counted; a new value each time."""
+        function = offered.definition["function"]
+        shown = replace(offered.tool, description=description, parameters=function["parameters"])
+        return _offered(offered.tool, offered.name, self._count(shown, offered.name), shown)
+
+    def count_text(self, text: str) -> int:
+        """Tokens of a text, by the shelf's tokenizer."""
+        return sum(self._counter.count([text]))
+
+    def _count(self, shown: Tool, name: str) -> int:
+        return self.count_text(definition_text(self._format(shown, name)))
+
+    def spoken(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Messages in which the tools that were called bear the names they are shown under.
+
+        A call of what is in no catalog is left as it is.
+        """
+        return tuple(map(self._renamed, messages))
+
+    def _renamed(self, message: Message) -> Message:
+        if not (calls := message.get("tool_calls")) and message.get("role") not in {"tool", "function"}:
+            return message
+        made = dict(message)
+        if isinstance(made.get("name"), str):
+            made["name"] = self._wire_name(made["name"])
+        if isinstance(calls, Sequence):
+            made["tool_calls"] = [self._renamed_call(call) for call in calls]
+        return made
+
+    def _renamed_call(self, call: Any) -> Any:
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+            return call
+        return {**call, "function": {**function, "name": self._wire_name(function["name"])}}
+
+    def _wire_name(self, name: str) -> str:
+        tool_id = self.find_id(name)
+        return name if tool_id is None else self._offered[tool_id].name
 
     def find_id(self, name: str) -> str | None:
         """The id of the catalog's tool that a model means by `name`: a wire name, else any other name it bears alone.
@@ -122,5 +191,5 @@ class Shelf:
             return None
 
 
-def _offered(tool: Tool, name: str, tokens: int) -> Offered:
-    return Offered(name, tool, thaw(openai_definition(tool, name)), tokens)
+def _offered(tool: Tool, name: str, tokens: int, shown: Tool) -> Offered:
+    return Offered(name, tool, thaw(openai_definition(shown, name)), tokens)

@@ -14,11 +14,12 @@ from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.definitions import definition_text, openai_definition
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.cli.workspace import Workspace
-from toolbelt.console.screen import progress
+from toolbelt.console.screen import progress, tell
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import open_with_project
+from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Shelf
@@ -32,6 +33,9 @@ from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.opening import expand_toolsets, make_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.evals.variants.disguise import make_look
+from toolbelt.evals.variants.variant import Variant, expand_variants, parse_variant
+from toolbelt.evals.variants.varied import vary
 from toolbelt.gateway.models import find_form
 from toolbelt.gateway.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -42,6 +46,8 @@ from toolbelt.stores.token_cache import CachedTokenCounter
 
 ROLES = "loadout"
 """The toolset that goes by the role of each case."""
+FULL = "full"
+"""The toolset that leaves nothing to add."""
 MOST_TRIALS = 100_000_000
 """Trials of a run; each takes a byte of memory while it is under way."""
 
@@ -97,7 +103,12 @@ def open_materials(dataset: str, catalog: str | None, config: str | None, tokeni
 
 
 def draw_up(
-    materials: Materials, models: Sequence[str], toolsets: Sequence[str], chosen: CaseFilter, **settings: object
+    materials: Materials,
+    models: Sequence[str],
+    toolsets: Sequence[str],
+    variants: Sequence[str],
+    chosen: CaseFilter,
+    **settings: object,
 ) -> Plan:
     """The plan of a run.
 
@@ -105,6 +116,7 @@ def draw_up(
         materials: What there is.
         models: Names, in order; repeats are dropped.
         toolsets: Names and patterns, in order.
+        variants: Of each toolset, in order.
         chosen: Which cases.
         settings: The other fields of `Plan`.
 
@@ -125,7 +137,8 @@ def draw_up(
     for model in models:
         if not model.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in model):
             raise ToolbeltError(f"The name of model {model!r} is not UTF-8.")
-    arms = tuple(Arm(model, toolset) for model in dict.fromkeys(models) for toolset in names)
+    shown = _vary(names, expand_variants(variants))
+    arms = tuple(Arm(model, toolset, variant) for model in dict.fromkeys(models) for toolset, variant in shown)
     epochs = settings.get("epochs", 1)
     if (size := len(indices) * len(arms) * (epochs if isinstance(epochs, int) else 1)) > MOST_TRIALS:
         raise ToolbeltError(f"A run has at most {MOST_TRIALS:,} trials, and this would be {size:,}.")
@@ -146,8 +159,23 @@ def draw_up(
         excluded=dict(dataset.excluded),
         tokenizer=workspace.tokenizer,
         without_role=without_role,
+        drafts=sum(map(dataset.is_draft, indices)) if dataset.drafts else 0,
         **settings,  # type: ignore[arg-type]
     )
+
+
+def _vary(toolsets: Sequence[str], variants: Sequence[Variant]) -> list[tuple[str, str]]:
+    """Every toolset in every variant, but for those that are nothing of their own, which is told."""
+    made = []
+    for toolset in toolsets:
+        for variant in variants:
+            if variant.distractors and toolset == FULL:
+                tell(f"left out: {FULL} with {variant.name}, as {FULL} shows every tool already")
+            else:
+                made.append((toolset, variant.name))
+    if not made:
+        raise ToolbeltError(f"{FULL!r} shows every tool already, so that no distractor can be added to it.")
+    return made
 
 
 def _anywhere(reference: str) -> str:
@@ -191,15 +219,26 @@ def prepare_arms(
         ToolbeltError: a model that is unknown or whose key is missing, a toolset that matches nothing.
     """
     models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
-    shelves = _Shelves(materials.catalog, plan.tokenizer)
-    return tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
+    shelves = _Shelves(materials.catalog, plan.tokenizer, plan.seed)
+    made = tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
+    _tell_what_is_long_already(made, choose_cases(materials, plan).case(0))
+    return made
+
+
+def _tell_what_is_long_already(prepared: Sequence[PreparedArm], case: Case) -> None:
+    for one in prepared:
+        wanted = parse_variant(one.arm.variant).padded
+        tokens = one.toolset.offer(case, Conversation(case.messages)).tokens if wanted else 0
+        if tokens > wanted + wanted // 50:
+            tell(f"{one.arm.label}: nothing is padded, its definitions take {tokens:,} tokens already")
 
 
 def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves) -> PreparedArm:
     used: list[Shelf] = []
+    variant = parse_variant(arm.variant)
 
     def shelf(extras: Mapping[str, Tool]) -> Shelf:
-        used.append(shelves.get(arm.model, extras))
+        used.append(shelves.get(arm.model, extras, variant))
         return used[-1]
 
     ground = Ground(
@@ -210,7 +249,7 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: 
         seed=plan.seed,
         resolve_auto=lambda: materials.workspace.resolve(AUTO, [arm.model]),
     )
-    toolset = make_toolset(arm.toolset, ground)
+    toolset = vary(make_toolset(arm.toolset, ground), variant, ground, used[-1])
     return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model))
 
 
@@ -221,10 +260,11 @@ def _registry(materials: Materials) -> ToolLoadoutRegistry:
 class _Shelves:
     """Shelves by what counts them and what is on them, so that arms share them."""
 
-    def __init__(self, catalog: Catalog, tokenizer: str) -> None:
+    def __init__(self, catalog: Catalog, tokenizer: str, seed: int) -> None:
         self._catalog = catalog
         self._tokenizer = tokenizer
-        self._made: dict[tuple[str, str, tuple[str, ...]], Shelf] = {}
+        self._seed = seed
+        self._made: dict[tuple[str, str, tuple[str, ...], str], Shelf] = {}
         self._counters: dict[str, TokenCounter] = {}
 
     def counter(self, model: str) -> TokenCounter:
@@ -234,14 +274,15 @@ class _Shelves:
             self._counters[name].count(["a"])  # its vocabulary takes a second to load: not in the middle of a run
         return self._counters[name]
 
-    def get(self, model: str, extras: Mapping[str, Tool]) -> Shelf:
+    def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> Shelf:
         counter, form = self.counter(model), find_form(model)
-        key = (counter.name, form, tuple(extras))
+        look = make_look(variant, self._catalog, self._seed)
+        key = (counter.name, form, tuple(extras), "" if look is None else look.key)
         if key not in self._made:
             with progress("counting tokens of tools", len(self._catalog.tools)) as advance:
                 if isinstance(counter, TiktokenCounter):
                     counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
-                self._made[key] = Shelf(self._catalog, counter, form, extras)
+                self._made[key] = Shelf(self._catalog, counter, form, extras, look)
         return self._made[key]
 
 

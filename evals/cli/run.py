@@ -37,6 +37,7 @@ from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.summary.measures import RunSummary
 from toolbelt.evals.summary.summarize import summarize, summary_data
+from toolbelt.evals.variants.variant import PLAIN
 from toolbelt.gateway.models import ModelTable
 from toolbelt.stores.files import cache_folder
 
@@ -49,6 +50,7 @@ DEFAULT_TOOLSETS = "full,loadout,tiered"
     epilog=examples(
         "toolbelt eval run",
         "toolbelt eval run --model gpt-4o-mini --model local/bm25 --toolset full,loadout:*,tiered --limit 50 --dry-run",
+        "toolbelt eval run --toolset full,oracle+9 --variant plain,shuffled,padded:46000 --epochs 3",
         "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
     )
 )
@@ -70,6 +72,17 @@ DEFAULT_TOOLSETS = "full,loadout,tiered"
     metavar="T",
     help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, oracle, oracle+N, oracle+N:near; "
     "again or with commas for more.  [default: full,loadout,tiered]",
+)
+@option(
+    "--variant",
+    "variants",
+    type=CommaList(),
+    multiple=True,
+    metavar="V",
+    help="Also change one thing about each toolset, each change an arm of its own: shuffled (another order in each "
+    "trial), padded:N (descriptions of N tokens in all), distractors:N, distractors:N:near (wrong tools added), "
+    "anonymous (names that say nothing), undescribed (no descriptions); joined by + for several at once; "
+    "plain changes nothing. Again or with commas for more.  [default: plain]",
 )
 @option(
     "--kind", "kinds", type=CommaList(), multiple=True, metavar="K", help="Only cases of this kind; again for more."
@@ -128,6 +141,7 @@ def run(**asked: Any) -> int:
         materials,
         asked["models"] or (DEFAULT_MODEL,),
         asked["toolsets"] or (DEFAULT_TOOLSETS,),
+        asked["variants"] or (PLAIN,),
         CaseFilter(asked["kinds"], asked["tags"], asked["ids"], asked["limit"]),
         epochs=asked["epochs"],
         seed=asked["seed"],
@@ -135,6 +149,8 @@ def run(**asked: Any) -> int:
         request_limit=asked["request_limit"],
         api_base=_without_secrets(asked["api_base"]),
     )
+    if plan.drafts:
+        tell(f"{plural(plan.drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof", "warning")
     if asked["dry_run"]:
         _show_estimate(materials, plan, asked)
         return OK

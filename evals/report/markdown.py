@@ -11,6 +11,7 @@ from toolbelt.console.text import visible
 from toolbelt.evals.report.figures import COLUMNS, NOTHING, status_lines
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.variants.variant import PLAIN
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$!]|(?<![^\W_])_|_(?![^\W_])")
 _OPTIONS = {
@@ -155,6 +156,10 @@ def _command(summary: RunSummary) -> str:
     for option, values in (
         ("--model", [arm.model for arm in summary.arms]),
         ("--toolset", [arm.toolset for arm in summary.arms]),
+        (
+            "--variant",
+            [arm.variant or PLAIN for arm in summary.arms] if any(one.variant for one in summary.arms) else [],
+        ),
     ):
         words += [word for value in dict.fromkeys(values) for word in (option, value)]
     words += ["--epochs", str(summary.epochs), "--seed", str(summary.seed)]

@@ -89,6 +89,7 @@ class Plan:
         without_role: Cases that have no role, which `loadout` shows the whole catalog; 0 where that is not among the
             toolsets.
         api_base: Where hosted models were asked, without what may be secret in it; `None` for their provider's place.
+        drafts: Cases among them that nobody has reviewed yet, so that nothing may be proved by the run.
     """
 
     dataset: str
@@ -110,6 +111,7 @@ class Plan:
     tokenizer: str = "o200k_base"
     without_role: int = 0
     api_base: str | None = None
+    drafts: int = 0
 
     @property
     def size(self) -> int:
@@ -146,12 +148,14 @@ class Plan:
         data["catalog_reference"] = self.catalog
         data["models"] = list(dict.fromkeys(arm.model for arm in self.arms))
         data["toolsets"] = list(dict.fromkeys(arm.toolset for arm in self.arms))
+        data["variants"] = list(dict.fromkeys(arm.variant for arm in self.arms))
         data["settings"] = {
             **{key: value for key, value in asdict(self.sampling).items() if value is not None},
             "request_limit": self.request_limit,
             "tokenizer": self.tokenizer,
             **({"api_base": self.api_base} if self.api_base else {}),
             **({"without_role": self.without_role} if self.without_role else {}),
+            **({"drafts": self.drafts} if self.drafts else {}),
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
         for key in ("dataset_name", "digest", "catalog_name"):
@@ -187,6 +191,7 @@ class Plan:
             tokenizer=data["tokenizer"],
             without_role=data["without_role"],
             api_base=data["api_base"],
+            drafts=data.get("drafts", 0),
         )
 
 

@@ -62,7 +62,8 @@ class ArmPlayer:
             CapReached: the budget ended; what was answered is kept.
             Unanswered: in a way that no other trial of this model would be spared.
         """
-        game = _Game(self, case, Conversation(case.messages), self._sampling(trial.epoch), Meter(self.prompts))
+        opening = Conversation(self.shelf.spoken(case.messages), epoch=trial.epoch)
+        game = _Game(self, case, opening, self._sampling(trial.epoch), Meter(self.prompts))
         ending, error = await game.run(trial.number, earlier or {})
         score = self.scorer.score(case, game.selections, ending, error=error)
         return self._record(trial, case, game, ending, score)

@@ -74,3 +74,14 @@ class NearDistractors:
     @cached_property
     def _index(self) -> ToolIndex:
         return ToolIndex(list(self._texts.values()))
+
+
+def take(count: int, candidates: Iterable[str], barred: Collection[str]) -> list[str]:
+    """The first candidates that are not barred, each once, as far as `count`."""
+    taken: dict[str, None] = {}
+    for candidate in candidates if count else ():
+        if candidate not in barred:
+            taken[candidate] = None
+            if len(taken) == count:
+                break
+    return list(taken)

@@ -31,7 +31,11 @@ class Lot:
 
     def ordered(self, items: Iterable[str]) -> list[str]:
         """In an order that no further item can change: each has its own place in the case."""
-        return sorted(items, key=self._place)
+        return sorted(items, key=self._digest)
 
-    def _place(self, item: str) -> bytes:
+    def place(self, item: str, places: int) -> int:
+        """One of so many places for an item, 0-based."""
+        return int.from_bytes(self._digest(item)) * places >> 64
+
+    def _digest(self, item: str) -> bytes:
         return blake2b(item.encode(errors="surrogatepass"), key=self._key, digest_size=8).digest()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, ToolUse
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors
+from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
 from toolbelt.evals.toolsets.drawing import Lot
 from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
@@ -64,11 +64,11 @@ class Oracle:
         right = list(_right_ids(case, members))
         barred = self._meta_calls.ids | case.right_ids
         if case.expected is None:
-            right += _first(1, lot.shuffled(universe), barred | case.forbidden)
+            right += take(1, lot.shuffled(universe), barred | case.forbidden)
         shown = [*right]
         if self._count:
             candidates = self._distractors.candidates(case, _right_ids(case, members), universe, lot)
-            shown += _first(self._count, iter(candidates), barred.union(right))
+            shown += take(self._count, iter(candidates), barred.union(right))
         return lot.ordered(shown)
 
 
@@ -76,13 +76,3 @@ def _right_ids(case: Case, members: Collection[str]) -> tuple[str, ...]:
     """Of each call of the expected answer the first tool that is there, each once."""
     wanted = (next((tool for tool in call.tools if tool in members), None) for call in case.expected or ())
     return tuple(dict.fromkeys(tool for tool in wanted if tool is not None))
-
-
-def _first(count: int, candidates: Iterator[str], barred: Collection[str]) -> list[str]:
-    taken: dict[str, None] = {}
-    for candidate in candidates:
-        if candidate not in barred:
-            taken[candidate] = None
-            if len(taken) == count:
-                break
-    return list(taken)

@@ -20,6 +20,9 @@ from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.variants.disguise import make_look
+from toolbelt.evals.variants.variant import parse_variant
+from toolbelt.evals.variants.varied import vary
 from toolbelt.loadouts import ToolLoadoutRegistry
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -91,15 +94,18 @@ def make_player(
     request_limit: int = 10,
     catalog: Catalog = CATALOG,
     budget: Budget | None = None,
+    variant: str = "",
 ) -> ArmPlayer:
     """A player of one arm, which waits for nothing between attempts."""
     shelves: list[Shelf] = []
+    changed = parse_variant(variant)
 
     def shelf(extras: Mapping[str, Tool]) -> Shelf:
-        shelves.append(Shelf(catalog, EstimateCounter(), extras=extras))
+        shelves.append(Shelf(catalog, EstimateCounter(), extras=extras, look=make_look(changed, catalog, 0)))
         return shelves[-1]
 
-    made = make_toolset(toolset, Ground(catalog, ToolLoadoutRegistry(), shelf))
+    ground = Ground(catalog, ToolLoadoutRegistry(), shelf)
+    made = vary(make_toolset(toolset, ground), changed, ground, shelves[-1])
     keep = ([] if kept is None else kept).append
     asker = Asker(agent, budget or Budget(), RetryPolicy(2, base_seconds=0.0), keep)
     scorer = Scorer(ArgumentSchemas(catalog))

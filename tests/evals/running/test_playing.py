@@ -12,7 +12,7 @@ import pytest
 from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_player
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, Usage
-from toolbelt.evals.models.model import Failure, ModelError, Sampling
+from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
 from toolbelt.evals.running.asking import Earlier, Unanswered
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
@@ -183,3 +183,31 @@ def test_E8_a_trial_is_taken_up_where_it_stood() -> None:
     assert len(agent.requests) == 1, "what was answered is not asked again"
     assert (record.outcome, record.requests) == (unbroken.outcome, unbroken.requests)
     assert (record.retries, record.cost_usd) == (2 + 1, 100.0 + 5.0 + 12.0)
+
+
+def test_E1_each_epoch_is_shuffled_for_itself() -> None:
+    agent = Agent(in_turn(calls("nothing")))
+    player = make_player(agent, variant="shuffled")
+    for epoch in range(12):
+        asyncio.run(player.play(Trial(epoch, 0, 0, epoch), make_case(READ)))
+    orders = {tuple(offered.name for offered in request.offer.tools) for request in agent.requests}
+    assert len(orders) > 2
+    assert {frozenset(order) for order in orders} == {frozenset({"read", "list", "ping"})}
+
+
+def test_E1_a_history_and_the_calls_go_by_the_names_that_are_shown() -> None:
+    def behave(request: Request) -> Reply:
+        [name] = {call["function"]["name"] for message in request.messages for call in message.get("tool_calls", ())}
+        assert name in request.offer.by_name
+        return calls((name, {"path": "b"}))
+
+    told = {"id": "1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
+    messages = (
+        {"role": "user", "content": "Read a."},
+        {"role": "assistant", "content": None, "tool_calls": [told]},
+        {"role": "tool", "tool_call_id": "1", "content": "A"},
+        {"role": "user", "content": "And b."},
+    )
+    player = make_player(Agent(behave), variant="anonymous")
+    record = asyncio.run(player.play(Trial(0, 0, 0, 0), make_case(READ, messages=messages)))
+    assert record.outcome is Outcome.CORRECT

@@ -14,8 +14,12 @@ from toolbelt.evals.offers import Shelf
 from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.evals.variants.disguise import make_look
+from toolbelt.evals.variants.variant import parse_variant
+from toolbelt.evals.variants.varied import vary
 from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.stores.catalogs import open_catalog
+from toolbelt.tiers import MetaTools
 
 SMALL = Catalog(
     (
@@ -36,20 +40,24 @@ ALWAYS = BUILDER.create("half").include_category("git").include_category("files"
 
 def ground(catalog: Catalog = SMALL, *, roles: frozenset[str] = frozenset(), seed: int = 0, **more: Any) -> Ground:
     registry = ToolLoadoutRegistry((ALWAYS, *more.pop("loadouts", ())))
+    look = make_look(parse_variant(more.pop("variant", "")), catalog, seed)
     shelves: dict[tuple[str, ...], Shelf] = {}
 
     def shelf(extras: Mapping[str, Tool]) -> Shelf:
         key = tuple(extras)
         if key not in shelves:
-            shelves[key] = Shelf(catalog, EstimateCounter(), extras=extras)
+            shelves[key] = Shelf(catalog, EstimateCounter(), extras=extras, look=look)
         return shelves[key]
 
     auto: Callable[[], Resolution] = lambda: registry.resolve("half", catalog)  # noqa: E731
     return Ground(catalog, registry, shelf, roles, seed, more.pop("resolve_auto", auto))
 
 
-def toolset(name: str, catalog: Catalog = SMALL, **settings: Any) -> Toolset:
-    return make_toolset(name, ground(catalog, **settings))
+def toolset(name: str, catalog: Catalog = SMALL, *, variant: str = "", **settings: Any) -> Toolset:
+    base = ground(catalog, variant=variant, **settings)
+    made = make_toolset(name, base)
+    extras = MetaTools.of(catalog).extras if name == "tiered" else {}
+    return vary(made, parse_variant(variant), base, base.shelf(extras))
 
 
 def case(

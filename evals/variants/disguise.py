@@ -1,0 +1,140 @@
+"""Tools under names that say nothing, or without descriptions."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.frozen import thaw
+from toolbelt.evals.offers import Look
+from toolbelt.evals.variants.variant import Variant
+from toolbelt.tiers import own_meta_tools
+
+_STEMS = ("tool", "function", "capability")
+_COMPOUND = re.compile(r"[a-z0-9][A-Z]|[^A-Za-z0-9]")
+"""In names that are no words of prose: `git_push`, `getWeather`; unlike `search`."""
+_SUBSCHEMAS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+"""Keys of a schema whose value maps names to schemas, so that `description` among them is an argument's name."""
+_LITERALS = ("const", "enum", "default", "required", "dependentRequired")
+"""Keys of a schema that hold values, not schemas."""
+
+
+def make_look(variant: Variant, catalog: Catalog, seed: int) -> Look | None:
+    """How a variant shows tools; `None` where it shows them as they are.
+
+    Meta-tools stay as they are: what they are called and what they do is how tools are got at, not a tool.
+
+    Args:
+        variant: What is changed.
+        catalog: Every tool there is.
+        seed: Of the names' numbers.
+    """
+    if not variant.changes_definitions:
+        return None
+    kept = frozenset(own_meta_tools(catalog))
+    names = _anonymous_names(catalog, kept, seed) if variant.anonymous else None
+    edits: list[Callable[[Tool], Tool]] = []
+    if names is not None:
+        edits.append(_Renaming(catalog, names, kept))
+    if variant.undescribed:
+        edits.append(lambda tool: tool if tool.id in kept else without_descriptions(tool))
+    key = Variant(anonymous=variant.anonymous, undescribed=variant.undescribed).name
+    return Look(key, names or {}, lambda tool: _all(edits, tool))
+
+
+def without_descriptions(tool: Tool) -> Tool:
+    """The tool with its name, its arguments' names and types, and not a word about them."""
+    return replace(tool, description="", parameters=_bare(thaw(tool.parameters)))
+
+
+def _all(edits: list[Callable[[Tool], Tool]], tool: Tool) -> Tool:
+    for edit in edits:
+        tool = edit(tool)
+    return tool
+
+
+def _bare(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_bare(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {}
+    for key, value in schema.items():
+        if key in {"description", "title", "$comment", "examples"}:
+            continue
+        if key in _SUBSCHEMAS and isinstance(value, dict):
+            made[key] = {name: _bare(inner) for name, inner in value.items()}
+        else:
+            made[key] = value if key in _LITERALS else _bare(value)
+    return made
+
+
+def _anonymous_names(catalog: Catalog, kept: Collection[str], seed: int) -> Mapping[str, str]:
+    """A number for each tool, drawn, so that it says nothing about where a tool stands in the catalog."""
+    ids = [tool.id for tool in catalog.tools if tool.id not in kept]
+    numbers = list(range(1, len(ids) + 1))
+    random.Random(f"{seed}\0names").shuffle(numbers)  # noqa: S311  no secret
+    width = max(3, len(str(len(ids))))
+    taken = {*catalog.wire_names.values(), *(tool.name for tool in catalog.tools)}
+    for stem in (*_STEMS, *(f"tool{index}" for index in range(len(taken) + 1))):
+        made = {tool_id: f"{stem}_{number:0{width}}" for tool_id, number in zip(ids, numbers, strict=True)}
+        if taken.isdisjoint(made.values()):
+            break
+    return made
+
+
+class _Renaming:
+    """Descriptions that speak of tools by the names these have now.
+
+    A name that is a word of prose, such as `search`, is renamed in backticks or quotes alone.
+    """
+
+    def __init__(self, catalog: Catalog, names: Mapping[str, str], kept: Collection[str]) -> None:
+        self._names: dict[str, str] = {}
+        for tool in catalog.tools:
+            if tool.id in kept:
+                continue
+            for known in (tool.id, catalog.wire_names[tool.id], tool.name):
+                self._names.setdefault(known, names[tool.id])
+        ranked = sorted(self._names, key=len, reverse=True)
+        compound = [re.escape(name) for name in ranked if _COMPOUND.search(name)]
+        plain = [re.escape(name) for name in ranked if not _COMPOUND.search(name)]
+        patterns = []
+        if compound:
+            patterns.append(rf"(?<![\w/]){_either(compound)}(?![\w/])")
+        if plain:
+            patterns.append(rf"(?<=[`'\"]){_either(plain)}(?=[`'\"(])")
+        self._pattern = re.compile("|".join(patterns)) if patterns else None
+
+    def __call__(self, tool: Tool) -> Tool:
+        if self._pattern is None:
+            return tool
+        return replace(tool, description=self._text(tool.description), parameters=self._texts(thaw(tool.parameters)))
+
+    def _text(self, text: str) -> str:
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda found: self._names[found[0]], text)
+
+    def _texts(self, schema: Any) -> Any:
+        if isinstance(schema, list):
+            return [self._texts(item) for item in schema]
+        if not isinstance(schema, dict):
+            return schema
+        made: dict[str, Any] = {}
+        for key, value in schema.items():
+            if key in {"description", "title", "$comment"} and isinstance(value, str):
+                made[key] = self._text(value)
+            elif key in _SUBSCHEMAS and isinstance(value, dict):
+                made[key] = {name: self._texts(inner) for name, inner in value.items()}
+            else:
+                made[key] = value if key in (*_LITERALS, "examples") else self._texts(value)
+        return made
+
+
+def _either(names: list[str]) -> str:
+    return f"(?:{'|'.join(names)})"

@@ -1,0 +1,128 @@
+"""What may be changed about a toolset, and how that is written (rule E1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.patterns import fold
+
+PLAIN = "plain"
+"""Nothing is changed."""
+FORMS = (PLAIN, "shuffled", "padded:N", "distractors:N", "distractors:N:near", "anonymous", "undescribed")
+"""How each is written; several at once are joined by `+`."""
+_NUMBER = re.compile(r"[0-9]{1,7}")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What is changed about a toolset, so that one thing can be told from another.
+
+    Attributes:
+        shuffled: The order is another in each trial, so that a liking for some position averages out.
+        padded: Tokens that descriptions are padded to, all tools shown at first together: length without more tools.
+        distractors: Wrong tools that are shown besides.
+        near: Whether these are the nearest by words to the right ones, rather than any.
+        anonymous: Names say nothing, so that descriptions alone are gone by.
+        undescribed: Tools and arguments have no description, so that names alone are gone by.
+    """
+
+    shuffled: bool = False
+    padded: int = 0
+    distractors: int = 0
+    near: bool = False
+    anonymous: bool = False
+    undescribed: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is changed."""
+        return self == _PLAIN
+
+    @property
+    def changes_definitions(self) -> bool:
+        """Whether tools are shown under other names or descriptions, whatever is shown."""
+        return self.anonymous or self.undescribed
+
+    @property
+    def name(self) -> str:
+        """Its one spelling; empty if nothing is changed."""
+        near = ":near" if self.near else ""
+        parts = (
+            "shuffled" if self.shuffled else "",
+            f"padded:{self.padded}" if self.padded else "",
+            f"distractors:{self.distractors}{near}" if self.distractors else "",
+            "anonymous" if self.anonymous else "",
+            "undescribed" if self.undescribed else "",
+        )
+        return "+".join(part for part in parts if part)
+
+
+_PLAIN = Variant()
+
+
+def parse_variant(text: str) -> Variant:
+    """The variant that is meant.
+
+    Args:
+        text: `plain`, or one or several forms of `FORMS` joined by `+`; the empty text is `plain`, too.
+
+    Raises:
+        NotFoundError: no such variant, with the nearest.
+        ToolbeltError: it is malformed, or says a thing twice.
+    """
+    made: dict[str, int | bool] = {}
+    for part in text.split("+") if text.strip() else ():
+        for key, value in _parse_part(part.strip(), text).items():
+            if key in made:
+                raise ToolbeltError(f"Variant {text!r} says twice what it changes about {key!r}.")
+            made[key] = value
+    return Variant(**made)  # type: ignore[arg-type]
+
+
+def expand_variants(texts: Iterable[str]) -> tuple[Variant, ...]:
+    """The variants that are meant, each once.
+
+    Args:
+        texts: As given, each possibly several with commas between.
+
+    Raises:
+        NotFoundError: no such variant, with the nearest.
+        ToolbeltError: one is malformed, or there is none at all.
+    """
+    given = [name for text in texts for part in text.split(",") if (name := part.strip())]
+    if not given:
+        raise ToolbeltError(f"No variant is named. There are: {', '.join(FORMS)}.")
+    return tuple(dict.fromkeys(map(parse_variant, given)))
+
+
+def _parse_part(part: str, whole: str) -> dict[str, int | bool]:
+    kind, *rest = (fold(piece.strip()) for piece in part.split(":"))
+    match kind, rest:
+        case ("plain", []) if fold(whole.strip()) == PLAIN:
+            return {}
+        case (("shuffled" | "anonymous" | "undescribed"), []):
+            return {kind: True}
+        case ("padded", [count]) if _is_number(count):
+            return {"padded": int(count)}
+        case ("distractors", [count]) | ("distractors", [count, "random"]) if _is_number(count):
+            return {"distractors": int(count)}
+        case ("distractors", [count, "near"]) if _is_number(count):
+            return {"distractors": int(count), "near": True}
+        case ("plain", _):
+            raise ToolbeltError(f"Variant {whole!r} is malformed: 'plain' changes nothing and stands alone.")
+    if kind in {"padded", "distractors"}:
+        raise ToolbeltError(f"Variant {part!r} is malformed; write {_forms_of(kind)}, N being a number from 1 on.")
+    if kind in {"shuffled", "anonymous", "undescribed"}:
+        raise ToolbeltError(f"Variant {part!r} is malformed; write {kind!r} alone.")
+    raise NotFoundError("variant", part, FORMS)
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and int(text) > 0
+
+
+def _forms_of(kind: str) -> str:
+    return " or ".join(repr(form) for form in FORMS if form.startswith(kind))

@@ -1,0 +1,124 @@
+"""A toolset with its order, its length or its company changed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Conversation, ToolUse
+from toolbelt.evals.offers import Offer, Offered, Shelf
+from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
+from toolbelt.evals.toolsets.drawing import Lot
+from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
+from toolbelt.evals.variants.filler import Filler
+from toolbelt.evals.variants.variant import Variant
+from toolbelt.tiers import own_meta_tools
+
+_Key = tuple[int, int, tuple[int, ...]]
+
+
+def vary(base: Toolset, variant: Variant, ground: Ground, shelf: Shelf) -> Toolset:
+    """The toolset with what a variant changes about what is shown; names and descriptions are the shelf's matter.
+
+    Args:
+        base: What is changed.
+        variant: How.
+        ground: What `base` was made from.
+        shelf: Where its tools are from.
+    """
+    if not (variant.shuffled or variant.padded or variant.distractors):
+        return base
+    return Varied(base, variant, ground, shelf)
+
+
+class Varied:
+    """Shows what another toolset shows, in another order, at another length, or among more tools.
+
+    What is appended in the course of a conversation stays behind what was shown before, so that a cached prefix stays
+    valid: each batch is shuffled for itself. What is shown first is padded and gets the distractors.
+    """
+
+    def __init__(self, base: Toolset, variant: Variant, ground: Ground, shelf: Shelf) -> None:
+        self.name = base.name
+        self._base = base
+        self._variant = variant
+        self._seed = ground.seed
+        self._shelf = shelf
+        self._universe = Universe(ground.catalog)
+        self._meta_ids = frozenset(own_meta_tools(ground.catalog))
+        self._distractors: Distractors = NearDistractors(ground.catalog) if variant.near else RandomDistractors()
+        self._filler = Filler(shelf, ground.seed) if variant.padded else None
+        self._kept: OrderedDict[_Key, tuple[object, Offer]] = OrderedDict()
+
+    def offer(self, case: Case, conversation: Conversation) -> Offer:
+        """What the toolset shows, changed."""
+        offers = tuple(self._base.offer(case, _until(conversation, end)) for end in range(len(conversation.exchanges)))
+        offers = (*offers, self._base.offer(case, conversation))
+        # By identity: what is kept here cannot lose its id to another.
+        epoch = conversation.epoch if self._variant.shuffled else 0
+        of = case if self._variant.shuffled or self._variant.distractors else None
+        key = (id(of), epoch, tuple(map(id, offers)))
+        if (kept := self._kept.get(key)) is None:
+            kept = self._kept[key] = ((of, offers), self._make(case, epoch, offers))
+            if len(self._kept) > OFFERS_KEPT:
+                self._kept.popitem(last=False)
+        return kept[1]
+
+    def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
+        """What the toolset answers."""
+        return self._base.answer(case, conversation, calls)
+
+    def reach(self, case: Case) -> frozenset[str]:
+        """What the toolset can reach, and the distractors."""
+        reached = self._base.reach(case)
+        if not self._variant.distractors:
+            return reached
+        first = self._base.offer(case, Conversation(case.messages))
+        return reached.union(self._distractor_ids(case, first))
+
+    def _make(self, case: Case, epoch: int, offers: Sequence[Offer]) -> Offer:
+        company = self._distractor_ids(case, offers[0])
+        first = _mixed(offers[0].tools, [self._shelf.offered(one) for one in company], Lot(self._seed, case.id))
+        if self._filler is not None:
+            first = self._filler.padded(first, self._variant.padded)
+        batches, seen = [first], {offered.tool.id for offered in first}
+        for offer in offers[1:]:
+            added = tuple(offered for offered in offer.tools if offered.tool.id not in seen)
+            seen.update(offered.tool.id for offered in added)
+            batches.append(added)
+        if self._variant.shuffled:
+            batches = [_shuffled(batch, Lot(self._seed, f"{case.id}\0{epoch}")) for batch in batches]
+        present = offers[-1].ids.union(company)
+        return Offer(tuple(offered for batch in batches for offered in batch if offered.tool.id in present))
+
+    def _distractor_ids(self, case: Case, shown: Offer) -> list[str]:
+        """As many as are wanted and there: never right, never shown already, never a meta-tool."""
+        if not self._variant.distractors:
+            return []
+        universe, lot = self._universe.of(case), Lot(self._seed, case.id)
+        members = frozenset(universe)
+        right = tuple(dict.fromkeys(tool for call in case.expected or () for tool in call.tools[:1] if tool in members))
+        barred = self._meta_ids | case.right_ids | shown.ids
+        candidates = self._distractors.candidates(case, right, universe, lot)
+        return take(self._variant.distractors, candidates, barred)
+
+
+def _until(conversation: Conversation, exchanges: int) -> Conversation:
+    return replace(conversation, exchanges=conversation.exchanges[:exchanges])
+
+
+def _mixed(tools: tuple[Offered, ...], added: Sequence[Offered], lot: Lot) -> tuple[Offered, ...]:
+    """The tools in their order, and those added at places drawn for each, so that where they stand tells nothing."""
+    made = list(tools)
+    for offered in added:
+        made.insert(lot.place(offered.tool.id, len(made) + 1), offered)
+    return tuple(made)
+
+
+def _shuffled(batch: tuple[Offered, ...], lot: Lot) -> tuple[Offered, ...]:
+    by_id = {offered.tool.id: offered for offered in batch}
+    return tuple(by_id[tool_id] for tool_id in lot.ordered(by_id))
