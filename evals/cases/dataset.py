@@ -116,6 +116,11 @@ class Dataset:
     def __len__(self) -> int:
         return len(self._index.offsets)
 
+    @property
+    def is_shipped(self) -> bool:
+        """Whether it was opened as one that comes with toolbelt, by its name rather than by a path."""
+        return self.reference == self.name and find_shipped_dataset(self.reference) is not None
+
     def case(self, index: int) -> Case:
         """The case at 0-based `index`.
 
@@ -137,6 +142,11 @@ class Dataset:
             return self._index.ids.index(id_digest(case_id))
         except ValueError:
             return None
+
+    def find_ids(self, case_ids: Iterable[str]) -> frozenset[str]:
+        """Those of the ids that a case has; one look however many there are."""
+        wanted = {id_digest(case_id): case_id for case_id in case_ids}
+        return frozenset(wanted[digest] for digest in wanted.keys() & set(self._index.ids)) if wanted else frozenset()
 
     def get(self, case_id: str) -> int:
         """Position of the case with that id.

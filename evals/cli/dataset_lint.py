@@ -25,14 +25,16 @@ from toolbelt.findings import Finding, sorted_findings
 def lint(
     ctx: click.Context, dataset: str, strict: bool, catalog: str | None, config: str | None, as_json: bool
 ) -> None:
-    """Everything wrong or doubtful about the cases of DATASET, a shipped name, a folder or a file, all at once.
+    """Everything wrong or doubtful about DATASET, a shipped name, a folder or a file, all at once.
+
+    The cases one by one and together, the twins among the tools they are over, and the card.
 
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
         opened, workspace = open_with_project(dataset, catalog, config)
         form: Form | None = opened.form
-        findings = _findings(opened, workspace)
+        findings = _findings(opened, workspace, own_catalog=catalog is None)
     except InvalidFileError as error:  # what cannot be read is a finding too
         form, findings = find_form(dataset), error.findings
     if form is not None and not as_json:
@@ -41,7 +43,7 @@ def lint(
     ctx.exit(exit_code(findings, strict=strict))
 
 
-def _findings(dataset: Dataset, workspace: Workspace) -> tuple[Finding, ...]:
+def _findings(dataset: Dataset, workspace: Workspace, *, own_catalog: bool) -> tuple[Finding, ...]:
     with progress("linting cases", len(dataset)) as advance:
-        found = tuple(lint_dataset(dataset, workspace.registry, advance))
+        found = tuple(lint_dataset(dataset, workspace.registry, advance, own_catalog=own_catalog))
     return sorted_findings([*dataset.warnings, *found])

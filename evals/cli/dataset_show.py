@@ -12,8 +12,12 @@ from toolbelt.cli.options import option
 from toolbelt.cli.workspace import Workspace
 from toolbelt.console.screen import make_screen, print_json, show_view, tell, tell_findings
 from toolbelt.console.text import plural
+from toolbelt.evals.cards.card import Card, card_path
+from toolbelt.evals.cards.content import count_content, differences
+from toolbelt.evals.cards.reading import read_card
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
 from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.cli.dataset_card_view import card_data
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.evals.cli.dataset_views import case_view, dataset_view, list_view
 from toolbelt.stores.shipped import shipped_datasets
@@ -45,7 +49,7 @@ def list_datasets(datasets: tuple[str, ...], catalog: str | None, config: str | 
 @option("--case", "case_id", metavar="ID", help="One case whole: messages, right answers, results.")
 @dataset_options
 def show(dataset: str, case_id: str | None, catalog: str | None, config: str | None, as_json: bool) -> None:
-    """What DATASET, a shipped name, a folder or a file of cases, holds: counts, roles, what is left out and why."""
+    """What DATASET, a shipped name, a folder or a file of cases, holds: its card, counts, roles, what is left out."""
     opened, workspace = open_with_project(dataset, catalog, config)
     if case_id is not None:
         index = opened.get(case_id)
@@ -55,15 +59,33 @@ def show(dataset: str, case_id: str | None, catalog: str | None, config: str | N
         else:
             show_view(case_view(data))
         return
-    data = _summary(opened, workspace)
+    found = _card(opened)
+    data = {
+        **_summary(opened, workspace),
+        **_answers_given(opened),
+        "card": None if found is None else card_data(found),
+    }
     if as_json:
         print_json(data)
         return
+    if found is not None and catalog is None and differences(found.content, count_content(opened)):
+        tell("the card is out of date; `toolbelt dataset card` says where")
     tell_findings(opened.warnings[:_MOST_WARNINGS])
     if (more := len(opened.warnings) - _MOST_WARNINGS) > 0:
         tell(f"{plural(more, 'further warning')}; `toolbelt dataset lint` lists them")
     screen = make_screen()
     show_view(dataset_view(data, screen), screen)
+
+
+def _card(dataset: Dataset) -> Card | None:
+    path = card_path(dataset.source)
+    return None if path is None else read_card(path, dataset)
+
+
+def _answers_given(dataset: Dataset) -> dict[str, Any]:
+    """Which tools are the answer somewhere, and which are not."""
+    unanswered = [tool.id for tool in dataset.catalog_file.catalog.tools if tool.id not in dataset.answered]
+    return {"drafts": dataset.drafts, "answered": len(dataset.answered), "unanswered": unanswered}
 
 
 def _summary(dataset: Dataset, workspace: Workspace) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from rich.text import Text
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import json_text, plural, visible, visible_lines
 from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cli.dataset_card_view import card_parts
+from toolbelt.evals.cli.dataset_card_view import fact as _fact
 
 _MOST_TAGS = 20
-_WIDTH = 12
+_MOST_UNANSWERED = 5
 
 
 def list_view(rows: Sequence[Mapping[str, Any]], screen: Console) -> RenderableType:
@@ -41,7 +43,12 @@ def dataset_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
         _fact("catalog", f"{catalog['name']}: {tools} ({catalog['source']})"),
         _fact("digest", data["digest"][:16]),
         _fact("clusters", f"{data['clusters']:,}"),
+        _fact("answered", _answered(data)),
     ]
+    if data["drafts"]:
+        parts.append(_fact("drafts", f"{data['drafts']:,}, not reviewed yet"))
+    if data["card"]:
+        parts[1:1] = card_parts(data["card"])
     if data["roles"]:
         parts.append(_fact("roles", ", ".join(data["roles"])))
     if data["loadouts"]:
@@ -58,6 +65,16 @@ def dataset_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
         shown = f"line {one['line']}: {one['case']} ({one['detail']})"
         parts.append(Text(f"  {visible(shown)}", "bright_black"))
     return Group(*parts)
+
+
+def _answered(data: Mapping[str, Any]) -> str:
+    """How many tools of the catalog are the answer somewhere; the others by name, where they are few."""
+    total, unanswered = data["catalog"]["tools"], data["unanswered"]
+    text = f"{total - len(unanswered):,} of {plural(total, 'tool')}"
+    if not unanswered:
+        return text
+    more = " and more (--json)" if len(unanswered) > _MOST_UNANSWERED else ""
+    return f"{text}; none asks for {', '.join(unanswered[:_MOST_UNANSWERED])}{more}"
 
 
 def case_view(data: Mapping[str, Any]) -> RenderableType:
@@ -120,7 +137,3 @@ def _argument(name: str, values: Sequence[Any], optional: Sequence[str]) -> str:
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{visible(name) or '(none)'} {count:,}" for name, count in counts.items())
-
-
-def _fact(label: str, text: str) -> Text:
-    return Text.assemble((f"{label:<{_WIDTH}}", "bright_black"), visible(text))

@@ -16,6 +16,7 @@ from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.opening import (
+    ROLES,
     Materials,
     PreparedArm,
     choose_cases,
@@ -100,7 +101,7 @@ DEFAULT_TOOLSETS = "full,loadout,tiered"
 )
 @option(
     "--seed",
-    type=int,
+    type=click.IntRange(-(2**63), 2**63 - 1),
     default=0,
     metavar="N",
     show_default=True,
@@ -140,7 +141,7 @@ def run(**asked: Any) -> int:
     plan = draw_up(
         materials,
         asked["models"] or (DEFAULT_MODEL,),
-        asked["toolsets"] or (DEFAULT_TOOLSETS,),
+        asked["toolsets"] or (_default_toolsets(materials),),
         asked["variants"] or (PLAIN,),
         CaseFilter(asked["kinds"], asked["tags"], asked["ids"], asked["limit"]),
         epochs=asked["epochs"],
@@ -242,6 +243,14 @@ def _exit_code(summary: RunSummary, end: RunEnd, error: str) -> int:
         return INFRASTRUCTURE
     tell(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
     return OK
+
+
+def _default_toolsets(materials: Materials) -> str:
+    """Without the toolset that goes by the role of each case where no case has one, which is told."""
+    if materials.dataset.roles:
+        return DEFAULT_TOOLSETS
+    tell(f"no case has a role, so {ROLES!r} is left out; name one with --toolset loadout:NAME")
+    return ",".join(name for name in DEFAULT_TOOLSETS.split(",") if name != ROLES)
 
 
 def _model_options(asked: dict[str, Any]) -> ModelOptions:

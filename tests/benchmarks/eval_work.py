@@ -28,6 +28,7 @@ from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.plan import CaseFilter
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.variants.variant import PLAIN
 from toolbelt.stores.catalogs import open_catalog
 
 CONCURRENCY = 32
@@ -101,7 +102,7 @@ class Harness:
         materials = open_materials(self.dataset, None, None)
         name = self.model if isinstance(self.model, str) else "local/bm25"
         chosen, sampling = CaseFilter(limit=limit), Sampling(seed=0)
-        plan = draw_up(materials, [name], [self.toolset], chosen, epochs=epochs, sampling=sampling)
+        plan = draw_up(materials, [name], [self.toolset], [PLAIN], chosen, epochs=epochs, sampling=sampling)
         prepared = prepare_arms(materials, plan, self.options)
         if not isinstance(self.model, str):
             prepared = tuple(replace(one, model=self.model) for one in prepared)

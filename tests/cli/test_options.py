@@ -31,7 +31,7 @@ def test_the_commands_there_are() -> None:
         *(f"loadout {name}" for name in ("list", "show", "inspect", "why", "diff", "lint", "export", "create")),
         *(f"catalog {name}" for name in ("list", "show", "stats", "import", "lint")),
         *(f"eval {name}" for name in ("run", "resume", "list", "show", "report")),
-        *(f"dataset {name}" for name in ("list", "show", "lint")),
+        *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
         *(f"config {name}" for name in ("schema", "show")),
     ]
 

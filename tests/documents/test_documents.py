@@ -292,6 +292,7 @@ def test_lines_of_yaml_are_those_of_the_keys() -> None:
         pytest.param("1e5", 100_000.0, id="an-exponent-makes-a-number-as-in-json"),
         pytest.param("1.5E-3", 0.0015, id="with-a-fraction-too"),
         pytest.param("'1e5'", "1e5", id="quotes-make-text"),
+        pytest.param("1000e0a", "1000e0a", id="what-only-begins-with-a-number-is-text"),
         pytest.param("2024-01-01", "2024-01-01", id="a-date-stays-text"),
         pytest.param("2001-12-14t21:59:43.10-05:00", "2001-12-14t21:59:43.10-05:00", id="a-time-stays-text"),
         pytest.param("=", "=", id="an-equals-sign-is-text"),

@@ -182,6 +182,19 @@ async def _raw(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
     )
 
 
+async def _drafts_after(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """500 from that request on, drafts before."""
+    if asked.before < asked.number:
+        return _json(replies.drafts(asked))
+    return _error(500, "Something broke.", "internal")
+
+
+async def _slow_drafts(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Takes that many milliseconds."""
+    await asyncio.sleep(asked.number / 1000)
+    return _json(replies.drafts(asked))
+
+
 BEHAVIOURS: Mapping[str, Behaviour] = {
     "pick-first": _always(replies.pick_first),
     "echo-tool": _always(replies.echo_tool),
@@ -192,6 +205,9 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "bad-arguments": _always(replies.bad_arguments),
     "object-arguments": _always(replies.object_arguments),
     "filtered": _always(replies.filtered),
+    "drafts": _always(replies.drafts),
+    "drafts-until": _drafts_after,
+    "slow-drafts": _slow_drafts,
     "refusal": _always(replies.refusal),
     "duplicate-ids": _always(replies.duplicate_ids),
     "no-ids": _always(replies.no_ids),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -162,6 +164,35 @@ def filtered(asked: Asked) -> dict[str, Any]:
 def refusal(asked: Asked) -> dict[str, Any]:
     """The model says that it will not."""
     return reply(asked, refusal="I will not help with that.")
+
+
+def drafts(asked: Asked) -> dict[str, Any]:
+    """Cases for the tool that the prompt is about, as many as it asks for, each query unlike any other."""
+    opening = str(next(message["content"] for message in asked.body["messages"] if message["role"] == "user"))
+    _, _, rest = opening.partition("The tool:\n")
+    parameters = json.loads(rest.splitlines()[0])["parameters"]
+    required = {name: parameters["properties"][name] for name in parameters.get("required", ())}
+    arguments = {name: _sample(schema) for name, schema in required.items()}
+    text, wordings = asked.last_user_text, _number(r"and (\d+) wording", opening)
+    about = hashlib.sha256(f"{len(asked.body['messages'])}{opening}".encode()).hexdigest()[:12]
+    stated = " ".join(str(value) for value in arguments.values())
+    tasks = [
+        {"arguments": arguments, "queries": [f"Matter {about}, part {n}, said {m}: {stated}." for m in range(wordings)]}
+        for n in range(_number(r"Write (\d+) task|(\d+) more in `tasks`", text))
+    ]
+    misses = _number(r"Write (\d+) near|(\d+) more in `near_misses`", text)
+    near = [{"query": f"Not quite matter {about}, {n}.", "tool": None} for n in range(misses)]
+    return reply(asked, text=f"Sure:\n```json\n{json.dumps({'tasks': tasks, 'near_misses': near})}\n```\n")
+
+
+def _sample(schema: dict[str, Any]) -> Any:
+    samples = {"integer": 7, "number": 7, "boolean": True, "array": [], "object": {}}
+    return schema["enum"][0] if "enum" in schema else samples.get(str(schema.get("type")), "alpha")
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    return 0 if found is None else int(next(filter(None, found.groups())))
 
 
 def anthropic(asked: Asked) -> dict[str, Any]:

@@ -142,7 +142,7 @@ class _YamlBuilder:
 def with_json_numbers(yaml_class: Any) -> Any:
     """A loader or dumper for which `1e5` is the number it is in JSON, and not the text that YAML 1.1 makes of it."""
     made: Any = type(yaml_class.__name__, (yaml_class,), {})
-    pattern = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][-+]?[0-9]+")
+    pattern = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][-+]?[0-9]+$")
     made.add_implicit_resolver("tag:yaml.org,2002:float", pattern, list("-0123456789"))
     return made
 

@@ -15,7 +15,9 @@ def _tool(name: str, *, tool_id: str = "", more: bool = False, **properties: Any
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if more:
         schema["additionalProperties"] = True
-    return Tool(name=name, description=f"Does {name}.", parameters=schema, id=tool_id)
+    return Tool(
+        name=name, description=f"Does {name} with {', '.join(properties) or 'nothing'}.", parameters=schema, id=tool_id
+    )
 
 
 CATALOG = Catalog(

@@ -71,6 +71,7 @@ layout      toolbelt's own: calls in `expected`; a name that means no tool is an
 catalog     small: 5 tools in 3 plugins (mine/catalog.json)
 digest      {open_dataset("mine").digest[:16]}
 clusters    2
+answered    4 of 5 tools; none asks for file/read
 roles       developer
 
 kind    cases

@@ -100,3 +100,19 @@ def test_drafts_among_the_cases_are_told_and_kept_with_the_run(toolbelt: Toolbel
     assert shown["settings"]["drafts"] == 1
     ran = toolbelt("eval", "run", "--dataset", "mine", "--toolset", "full", "--case", "b")
     assert "draft" not in ran.err
+
+
+def test_E1_where_no_case_has_a_role_the_toolsets_of_a_plain_run_do_without_them(
+    toolbelt: Toolbelt, here: Path
+) -> None:
+    folder = here / "mine"
+    folder.mkdir()
+    catalog = {"name": "t", "plugins": [{"name": "p", "tools": [{"name": "ping", "description": "Pings a host."}]}]}
+    (folder / "catalog.json").write_text(json.dumps(catalog), encoding="utf-8")
+    row = {"id": "a", "query": "Is it up?", "expected": [{"tool": "ping"}]}
+    (folder / "cases.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    ran = toolbelt("eval", "run", "--dataset", "mine", "--json")
+    assert ran.code == 0
+    assert "no case has a role, so 'loadout' is left out" in ran.err
+    assert [arm["toolset"] for arm in json.loads(ran.out)["arms"]] == ["full", "tiered"]
+    assert toolbelt("eval", "run", "--dataset", "mine", "--toolset", "loadout").code == 2

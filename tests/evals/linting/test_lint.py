@@ -81,8 +81,8 @@ def test_E3_the_same_words_with_another_answer_are_told_with_both_lines(tmp_path
         case(id="other-tools", expected=[], offered=["git_log"]),
         case(id="other-role", expected=[], role="gitter"),
     ]
-    [finding] = lint(tmp_path, *rows)
-    assert (finding.rule, finding.line) == ("conflicting-labels", 3)
+    [finding] = [one for one in lint(tmp_path, *rows) if one.rule == "conflicting-labels"]
+    assert finding.line == 3
     assert finding.message.startswith("Line 1 asks the same")
 
 

@@ -1,0 +1,156 @@
+"""What a card says (`card.yaml` beside the cases), and where it is.
+
+    name: mine
+    summary: What a support agent is asked.
+    licence: MIT                            # SPDX
+    languages: [en, de]
+    made: By hand, from tickets of 2026, with names changed.
+    content:                                # kept by `toolbelt dataset card --write`
+      cases: 120
+      clusters: 100
+      kinds: {single: 80, irrelevant: 40}
+      answered_tools: 31
+      digest: 64 hexadecimal digits
+      catalog_digest: 64 more, where the catalog stands beside the cases
+    readings:
+      - reader: A colleague who had not seen the labels
+        sample: 50
+        seed: 7
+        agreed: 49
+        disagreements:
+          - {case: single-refund-3, why: A voucher would do as well., done: Both are accepted.}
+    ambiguities:
+      - cases: [single-refund-4]
+        text: Cancelling the order comes near.
+
+`README.md` is the prose for people. A dataset without a card is none the worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.stores.shipped import CASES_FILE
+
+CARD_FILE = "card.yaml"
+CARD_KEYS = ("name", "summary", "licence", "languages", "made", "content", "readings", "ambiguities")
+CONTENT_KEYS = ("cases", "clusters", "kinds", "answered_tools", "digest", "catalog_digest")
+READING_KEYS = ("reader", "sample", "seed", "agreed", "disagreements")
+DISAGREEMENT_KEYS = ("case", "why", "done", "removed")
+AMBIGUITY_KEYS = ("cases", "text")
+
+
+@dataclass(frozen=True)
+class Content:
+    """What can be counted.
+
+    Attributes:
+        cases: That can be asked.
+        clusters: Of cases.
+        kinds: Cases by kind.
+        answered_tools: Tools that are in a right answer.
+        digest: Of the cases and their grading (rule E7), 64 hexadecimal digits.
+        catalog_digest: Of the catalog beside the cases, likewise; `None` where there is none.
+    """
+
+    cases: int
+    clusters: int
+    kinds: Mapping[str, int]
+    answered_tools: int
+    digest: str
+    catalog_digest: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", FrozenDict(self.kinds))
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A case whose label a reader would have chosen otherwise.
+
+    Attributes:
+        case: Its id.
+        why: What the reader said.
+        done: What became of it.
+        removed: Whether the case was taken out, so that its id is of none that is there.
+    """
+
+    case: str
+    why: str
+    done: str
+    removed: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of a sample by who did not know the labels.
+
+    Attributes:
+        reader: Who.
+        sample: Cases read.
+        agreed: Of these, how many with the label.
+        seed: What the sample was drawn with.
+        disagreements: The others, one by one.
+    """
+
+    reader: str
+    sample: int
+    agreed: int
+    seed: int | None = None
+    disagreements: tuple[Disagreement, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """A doubt that is known.
+
+    Attributes:
+        cases: Their ids.
+        text: What it is.
+    """
+
+    cases: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """A whole card; texts that are not there are empty.
+
+    Attributes:
+        name: Of the dataset.
+        summary: What it is, in a sentence or two.
+        licence: An SPDX expression.
+        languages: Of the queries.
+        made: How the cases were made.
+        content: As counted when the card was last brought up to date.
+        readings: In the order of the file.
+        ambiguities: Likewise.
+    """
+
+    name: str
+    summary: str = ""
+    licence: str = ""
+    languages: tuple[str, ...] = ()
+    made: str = ""
+    content: Content | None = None
+    readings: tuple[Reading, ...] = ()
+    ambiguities: tuple[Ambiguity, ...] = field(default=())
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Keys that a reader would miss."""
+        return tuple(key for key in ("summary", "licence", "languages", "made") if not getattr(self, key))
+
+
+def card_path(source: str) -> Path | None:
+    """Where the card of a file of cases is, or would be; `None` for one that is not a dataset folder's.
+
+    Args:
+        source: Path of the file of cases.
+    """
+    path = Path(source)
+    return path.parent / CARD_FILE if path.name == CASES_FILE else None

@@ -1,0 +1,94 @@
+"""`toolbelt dataset card`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import option
+from toolbelt.console.screen import print_json, show_view, tell, tell_findings
+from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.evals.cards.card import Card, Content, card_path
+from toolbelt.evals.cards.content import Difference, content_data, count_content, differences
+from toolbelt.evals.cards.editing import new_card, with_content
+from toolbelt.evals.cards.reading import Examined, examine_card, read_card_text
+from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.cli.dataset_card_view import card_check_view
+from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
+from toolbelt.stores.files import write_text
+from toolbelt.stores.shipped import CASES_FILE
+
+
+@click.command(epilog=examples("toolbelt dataset card ./mine", "toolbelt dataset card ./mine --write"))
+@click.argument("dataset")
+@option("--write", is_flag=True, help="Bring `content` up to date, or begin a card; the rest stays as it is.")
+@dataset_options
+@click.pass_context
+def card(ctx: click.Context, dataset: str, write: bool, catalog: str | None, config: str | None, as_json: bool) -> None:
+    """Hold the card of DATASET, a folder or a shipped name, against what is there: counts by kind, digests.
+
+    Exit code 0: it agrees, or was written; 1: it does not, or there is none; 2: the card has mistakes.
+    """
+    opened, _ = open_with_project(dataset, catalog, config)
+    path = _path(opened)
+    counted = count_content(opened, own_catalog=catalog is None)
+    text = read_card_text(path)
+    examined = None if text is None else examine_card(text, str(path), opened)
+    found = None if examined is None else examined.card
+    if write:
+        _write(opened, path, text, examined, counted)
+        data = {**_data(path, found, counted, ()), "written": True}
+    else:
+        if examined is not None and examined.errors:
+            raise InvalidFileError(examined.findings)
+        wrong = differences(None if found is None else found.content, counted)
+        data = {**_data(path, found, counted, wrong), "written": False}
+    if examined is not None:
+        tell_findings([finding for finding in examined.findings if finding not in examined.errors])
+    if as_json:
+        print_json(data)
+    else:
+        show_view(card_check_view(data))
+    ctx.exit(0 if data["agrees"] else 1)
+
+
+def _path(dataset: Dataset) -> Path:
+    path = card_path(dataset.source)
+    if path is None:
+        raise ToolbeltError(f"A card stands beside a {CASES_FILE}; {dataset.source} is a file of another name.")
+    return path
+
+
+def _write(dataset: Dataset, path: Path, text: str | None, examined: Examined | None, counted: Content) -> None:
+    """Write what `content` should be; mistakes elsewhere in the card refuse it."""
+    if dataset.is_shipped:
+        message = f"{dataset.name!r} is part of toolbelt. If you mean to change it, name its folder: {path.parent}"
+        raise ToolbeltError(message)
+    if text is None or examined is None:
+        write_text(path, new_card(dataset.name, counted), overwrite=False)
+        tell(f"began {path}; say there what the dataset is, its licence and how it was made")
+        return
+    if errors := [finding for finding in examined.errors if finding not in examined.of_content]:
+        raise InvalidFileError(errors)
+    if differences(examined.card.content, counted) or _lacks_catalog(examined.card.content, counted):
+        write_text(path, with_content(text, counted))
+        tell(f"brought {path} up to date")
+    else:
+        tell(f"{path} is up to date")
+
+
+def _lacks_catalog(written: Content | None, counted: Content) -> bool:
+    return written is not None and written.catalog_digest is None and counted.catalog_digest is not None
+
+
+def _data(path: Path, card: Card | None, counted: Content, wrong: tuple[Difference, ...]) -> dict[str, Any]:
+    return {
+        "card": str(path),
+        "exists": card is not None,
+        "agrees": not wrong,
+        "content": content_data(counted),
+        "differences": [{"key": one.key, "written": one.written, "counted": one.counted} for one in wrong],
+    }

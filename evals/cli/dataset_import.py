@@ -1,0 +1,163 @@
+"""`toolbelt dataset import`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.reader import CatalogFile
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import json_option, option
+from toolbelt.cli.workspace import Workspace
+from toolbelt.console.screen import print_json, progress, tell
+from toolbelt.console.text import plural
+from toolbelt.evals.cli.options import CommaList
+from toolbelt.evals.intake.formats import FORMATS
+from toolbelt.evals.intake.importing import Imported, import_cases
+from toolbelt.evals.intake.settings import Keeping, Labels, Settings
+from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER
+from toolbelt.stores.catalogs import open_catalog
+from toolbelt.stores.config import examine_config
+
+_SHOWN = 20
+"""What was left out, one by one, on the screen; `--json` has a thousand."""
+
+
+@click.command(
+    "import",
+    epilog=examples(
+        "toolbelt dataset import requests.jsonl -o ./mine",
+        "toolbelt dataset import BFCL_v4_multiple.json possible_answer/BFCL_v4_multiple.json -o ./bfcl",
+        "toolbelt dataset import samples.jsonl -o ./mine --catalog tools.json --target-field metadata.tools",
+    ),
+)
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+@option("--output", "-o", required=True, metavar="FOLDER", help="Where cases.jsonl and catalog.json go.")
+@option(
+    "--format",
+    "form",
+    type=click.Choice(tuple(sorted(FORMATS))),
+    envvar="TOOLBELT_IMPORT_FORMAT",
+    help="What the sources are.  [default: told from their content]",
+)
+@option(
+    "--catalog",
+    "-c",
+    metavar="C",
+    envvar="TOOLBELT_IMPORT_CATALOG",
+    help="What names mean: a shipped catalog, a dataset folder, or a file; copied beside the cases.  "
+    "[default: the tools in the sources]",
+)
+@option("--role", metavar="R", envvar="TOOLBELT_IMPORT_ROLE", help="The loadout that an agent doing this would have.")
+@option("--kind", metavar="K", envvar="TOOLBELT_IMPORT_KIND", help="Of every case.  [default: told from its calls]")
+@option(
+    "--tag",
+    "tags",
+    type=CommaList(),
+    multiple=True,
+    metavar="T",
+    envvar="TOOLBELT_IMPORT_TAG",
+    help="Of every case; repeatable.",
+)
+@option(
+    "--arguments",
+    type=click.Choice([one.value for one in Keeping]),
+    help="Whether arguments of calls are part of what is right.  "
+    "[default: keep those that people wrote, drop those of recorded calls, which are one wording of many]",
+)
+@option("--reviewed", is_flag=True, help="Recorded calls are known to be right: mark no case as a draft.")
+@option("--target-field", metavar="F", help="Inspect AI: the field with the right tools, such as metadata.tools.")
+@option(
+    "--labels",
+    type=click.Choice([one.value for one in Labels]),
+    default=Labels.ANNOTATED.value,
+    show_default=True,
+    help="LiveMCPBench transcripts: what annotators wrote is right, or what the agent did.",
+)
+@option("--skip-broken", is_flag=True, help="Leave out what cannot be read, and say so, rather than write nothing.")
+@option("--force", is_flag=True, help="Replace a dataset that is there.")
+@json_option
+def import_command(
+    sources: tuple[str, ...],
+    output: str,
+    form: str | None,
+    catalog: str | None,
+    role: str | None,
+    kind: str | None,
+    tags: tuple[str, ...],
+    arguments: str | None,
+    reviewed: bool,
+    target_field: str | None,
+    labels: str,
+    skip_broken: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """A dataset from SOURCEs, files or `-`: message logs, LiveMCPBench, BFCL, promptfoo, Inspect AI.
+
+    What agents did is not what is right: cases made of recorded calls are drafts until somebody reviewed them, which
+    gates refuse. Nothing is left out in silence; where a line is broken, nothing is written unless --skip-broken.
+    """
+    settings = Settings(
+        None if arguments is None else Keeping(arguments), reviewed, role, kind, tags, target_field, Labels(labels)
+    )
+    given = None if catalog is None else open_catalog(catalog)
+    if role is not None:
+        _check_role(role, given)
+    with progress("reading records, twice", None) as advance:
+        made = import_cases(
+            sources,
+            output,
+            standard_input=sys.stdin.buffer,
+            settings=settings,
+            form=form,
+            catalog=given,
+            overwrite=force,
+            skip_broken=skip_broken,
+            progress=advance,
+        )
+    _tell(made)
+    if as_json:
+        print_json(_data(made))
+
+
+def _check_role(role: str, catalog: CatalogFile | None) -> None:
+    """Raises `NotFoundError` with the nearest names where a role is no loadout, which linting would refuse later."""
+    found = examine_config(Path.cwd())
+    found.refuse()
+    workspace = Workspace(found, catalog or CatalogFile(Catalog(), ""), DEFAULT_TOKENIZER)
+    workspace.registry.require_loadout(role)
+
+
+def _tell(made: Imported) -> None:
+    for note in made.notes:
+        tell(note)
+    for left_out in made.lines[:_SHOWN]:
+        tell(str(left_out))
+    if (more := sum(made.left_out.values()) - min(len(made.lines), _SHOWN)) > 0:
+        tell(f"{more:,} more left out")
+    for reason, count in made.left_out.items():
+        tell(f"left out {plural(count, 'time')}: {reason}")
+    drafts = f", {plural(made.drafts, 'draft')} to review" if made.drafts else ""
+    tell(
+        f"read {FORMATS[made.form].label}: {plural(made.cases, 'case')}{drafts}, {plural(made.tools, 'tool')} "
+        f"in {made.folder}; look at them with: toolbelt dataset lint {made.folder}"
+    )
+
+
+def _data(made: Imported) -> dict[str, object]:
+    return {
+        "output": made.folder,
+        "format": made.form,
+        "cases": made.cases,
+        "drafts": made.drafts,
+        "tools": made.tools,
+        "left_out": dict(made.left_out),
+        "lines": [
+            {"file": one.source, "line": one.line, "reason": one.reason, "detail": one.detail} for one in made.lines
+        ],
+        "notes": list(made.notes),
+    }

@@ -1,0 +1,130 @@
+"""`toolbelt dataset split`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from rich.console import Group
+from rich.text import Text
+
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import config_option, json_option, option
+from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.console.tables import fitted_table
+from toolbelt.console.text import plural, visible
+from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.cases.splitting import (
+    Grouping,
+    Part,
+    Split,
+    WrittenPart,
+    counts_by_kind,
+    draw_split,
+    write_split,
+)
+from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
+from toolbelt.evals.cli.options import FiniteRange
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt dataset split ./mine --held-out 0.2 -o ./mine-split",
+        "toolbelt dataset split assistant --by tool --seed 7 -o ./by-tool",
+    )
+)
+@click.argument("dataset")
+@option("--output", "-o", required=True, metavar="FOLDER", help="Gets dev/ and held-out/, a dataset each.")
+@option(
+    "--by",
+    type=click.Choice([grouping.value for grouping in Grouping]),
+    default=Grouping.CLUSTER.value,
+    show_default=True,
+    help="What stays on one side: paraphrases of one task; or all cases that one tool is the answer to.",
+)
+@option(
+    "--held-out",
+    type=FiniteRange(min=0, max=1, min_open=True, max_open=True),
+    default=0.2,
+    metavar="SHARE",
+    show_default=True,
+    help="Of the clusters of each kind.",
+)
+@option("--seed", type=click.IntRange(-(10**9), 10**9), default=0, metavar="N", show_default=True, help="Of the draw.")
+@option("--force", is_flag=True, help="Replace parts that are there.")
+@own_catalog_option
+@config_option
+@json_option
+def split(
+    dataset: str,
+    output: str,
+    by: str,
+    held_out: float,
+    seed: int,
+    force: bool,
+    catalog: str | None,
+    config: str | None,
+    as_json: bool,
+) -> None:
+    """Hold a part of DATASET, a shipped name, a folder or a file of cases, out: to tune on one, and prove on the other.
+
+    No cluster is ever in both parts. Each kind has its share of clusters in both, to the nearest whole one, and at
+    least one; a kind with a single cluster stays in dev. The draw goes by a hash of the cluster's name: cases added
+    to a cluster follow it, and for each new cluster at most one other of its kind changes sides.
+
+    Lines are copied as they are. Nearly the same words under two clusters may still be in both parts:
+    `toolbelt dataset lint` finds them, before.
+    """
+    opened, _ = open_with_project(dataset, catalog, config)
+    with progress("drawing cases", len(opened)) as advance:
+        drawn = draw_split(opened, held_out, by=Grouping(by), seed=seed, progress=advance)
+    with progress("writing cases", len(opened)) as advance:
+        parts = write_split(opened, drawn, output, overwrite=force, progress=advance)
+    if excluded := sum(opened.excluded.values()):
+        tell(f"{plural(excluded, 'case')} that cannot be asked with this catalog: in neither part", "warning")
+    if drawn.single:
+        named = ", ".join(kind or "(none)" for kind in drawn.single[:8]) + ", …" * (len(drawn.single) > 8)
+        tell(f"kinds that cannot be divided, so in dev alone: {named}")
+    if as_json:
+        print_json(_data(opened, drawn, parts, by=by, held_out=held_out, seed=seed))
+        return
+    _show(parts, drawn, by)
+
+
+def _data(dataset: Dataset, drawn: Split, parts: Mapping[Part, WrittenPart], **settings: Any) -> dict[str, Any]:
+    return {
+        "dataset": {"name": dataset.name, "digest": dataset.digest, "cases": len(dataset)},
+        **settings,
+        "parts": {
+            part.value: {
+                "folder": written.folder,
+                "digest": written.digest,
+                "cases": written.cases,
+                "groups": written.groups,
+                "kinds": dict(written.kinds),
+            }
+            for part, written in parts.items()
+        },
+        "excluded": dict(dataset.excluded),
+        "undivided_kinds": list(drawn.single),
+    }
+
+
+def _show(parts: Mapping[Part, WrittenPart], drawn: Split, by: str) -> None:
+    screen = make_screen()
+    rows = []
+    for kind, counts in counts_by_kind(parts):
+        held, total = counts[Part.HELD_OUT], sum(counts.values())
+        dev = f"{counts[Part.DEVELOPMENT]:,}"
+        rows.append((visible(kind) or "(none)", dev, f"{held:,}", f"{held / total:.0%}", ""))
+    table = fitted_table(screen, ("kind", "dev", "held out", "share", ""), rows, right=(1, 2, 3))
+    group = "cluster" if by == Grouping.CLUSTER else "group"
+    lines = [
+        Text(
+            f"{written.folder}: {plural(written.cases, 'case')} in {plural(drawn.groups[part], group)}, "
+            f"digest {written.digest[:16]}"
+        )
+        for part, written in parts.items()
+    ]
+    show_view(Group(table, Text(), *lines), screen)

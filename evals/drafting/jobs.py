@@ -1,0 +1,160 @@
+"""What is to be drafted: for each tool and language some tasks and some near misses."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.search import ToolIndex, search_words, tool_text
+from toolbelt.errors import NotFoundError
+from toolbelt.patterns import matches
+
+NEIGHBOURS = 5
+"""Tools most like the one in question that a model is told of."""
+_MOST_WORDS = 60
+"""Words of a tool that its neighbours are looked up by; all of them would say little more, and take long."""
+_MOST_TEXTS = 3000
+"""Texts that these words may stand in, taken together, so that ten thousand tools take a minute and not ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How much is asked for, for each tool and language.
+
+    Attributes:
+        tasks: For which the tool is right.
+        wordings: Of each task; they make up its cluster.
+        near_misses: Queries that sound like the tool and are for another, or for none.
+    """
+
+    tasks: int = 3
+    wordings: int = 3
+    near_misses: int = 1
+
+    @property
+    def cases(self) -> int:
+        """In all."""
+        return self.tasks * self.wordings + self.near_misses
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A tool that another is easily taken for.
+
+    Attributes:
+        name: Its wire name.
+        tool: What it is.
+    """
+
+    name: str
+    tool: Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One tool in one language.
+
+    Attributes:
+        name: The tool's wire name.
+        tool: What it is.
+        neighbours: The tools most like it, the nearest first.
+        wanted: How much to draft.
+        language: What queries are written in; `None` for the model's choice, English as a rule.
+    """
+
+    name: str
+    tool: Tool
+    neighbours: tuple[Neighbour, ...]
+    wanted: Wanted
+    language: str | None = None
+
+
+class Jobs:
+    """Every job, in the order of the catalog; made when asked for.
+
+    Args:
+        catalog: Where the neighbours are from.
+        tools: What to draft for.
+        wanted: How much.
+        languages: Each makes a job of its own for each tool.
+    """
+
+    def __init__(self, catalog: Catalog, tools: Sequence[Tool], wanted: Wanted, languages: Sequence[str] = ()) -> None:
+        self.catalog = catalog
+        self.tools = tuple(tools)
+        self.wanted = wanted
+        self._languages: tuple[str | None, ...] = tuple(dict.fromkeys(languages)) or (None,)
+        self._words = [Counter(search_words(tool_text(tool))) for tool in catalog.tools]
+        self._index = ToolIndex(self._words)
+        self._positions = {tool.id: position for position, tool in enumerate(catalog.tools)}
+        self._near: dict[int, tuple[int, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self.tools) * len(self._languages)
+
+    def __iter__(self) -> Iterator[Job]:
+        return (self.job(number) for number in range(len(self)))
+
+    def job(self, number: int) -> Job:
+        """The job at 0-based `number`."""
+        tool = self.tools[number // len(self._languages)]
+        names, tools = self.catalog.wire_names, self.catalog.tools
+        near = tuple(Neighbour(names[tools[one].id], tools[one]) for one in self._neighbours(tool))
+        return Job(names[tool.id], tool, near, self.wanted, self._languages[number % len(self._languages)])
+
+    def _neighbours(self, tool: Tool) -> tuple[int, ...]:
+        position = self._positions[tool.id]
+        if position not in self._near:
+            scores = self._index.scores_of(self._telling_words(position))
+            others = ((-score, one) for one, score in enumerate(scores) if score > 0 and one != position)
+            self._near[position] = tuple(one for _, one in heapq.nsmallest(NEIGHBOURS, others))
+        return self._near[position]
+
+    def _telling_words(self, position: int) -> list[str]:
+        """The words that say most of a tool, among those that others have too."""
+        words, index = self._words[position], self._index
+        shared = (word for word in words if index.count(word) > 1)
+        ranked = heapq.nsmallest(_MOST_WORDS, shared, key=lambda word: (-index.weight(word) * words[word], word))
+        found = list(itertools.accumulate(index.count(word) for word in ranked))
+        return [word for word, texts in zip(ranked, found, strict=True) if texts <= max(_MOST_TEXTS, found[0])]
+
+
+def choose_tools(
+    catalog: Catalog, patterns: Sequence[str] = (), limit: int | None = None, seed: int = 0
+) -> tuple[Tool, ...]:
+    """Tools of a catalog, in its order.
+
+    Args:
+        catalog: Where they are.
+        patterns: Of ids, `plugin/tool` or bare names (rule L4); all tools if there is none.
+        limit: Draw so many of them; with more, those drawn with fewer are among them.
+        seed: Of the draw.
+
+    Raises:
+        NotFoundError: a pattern that matches nothing, with the nearest names.
+    """
+    tools = catalog.tools
+    for pattern in patterns:
+        if not any(_fits(pattern, tool) for tool in tools):
+            raise NotFoundError("tool", pattern, [name for tool in tools for name in (tool.name, tool.id)])
+    if patterns:
+        tools = tuple(tool for tool in tools if any(_fits(pattern, tool) for pattern in patterns))
+    if limit is None or limit >= len(tools):
+        return tools
+    key = seed.to_bytes(16, signed=True)
+    drawn = heapq.nsmallest(limit, tools, key=lambda tool: (_draw(tool, key), tool.id))
+    chosen = {tool.id for tool in drawn}
+    return tuple(tool for tool in tools if tool.id in chosen)
+
+
+def _fits(pattern: str, tool: Tool) -> bool:
+    return any(matches(pattern, name) for name in (tool.id, tool.path, tool.name))
+
+
+def _draw(tool: Tool, key: bytes) -> bytes:
+    return hashlib.blake2b(tool.id.encode(errors="surrogatepass"), key=key, digest_size=8).digest()

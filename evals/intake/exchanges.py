@@ -1,0 +1,186 @@
+"""A record of a message log: what was sent, what was offered, and what came back, in the shapes logs have.
+
+- `{"messages": […], "tools": […]}`, as used for fine-tuning; `functions` in place of `tools` in older ones;
+- a request with its response, `{"request": {…}, "response": {…}}` or under the names in `_REQUESTS` and `_RESPONSES`,
+  as proxies and tracers keep them; `{"messages": […], "response": {…}}`, as litellm's log has it, whose tools are in
+  `model_parameters` or `optional_params`;
+- a stored completion: `choices` beside `messages` or a request;
+- preferences: an `input` with a `preferred_output`, which is taken for the response;
+- a batch: `{"custom_id", "body"}`, whose response is a record of its own (`toolbelt.evals.intake.batches`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.documents import parse_json
+from toolbelt.errors import InvalidFileError
+from toolbelt.evals.intake.context import UnmappedError
+from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.intake.messages import Message, check_messages
+
+_REQUESTS = ("request", "body", "kwargs", "input", "inputs", "request_body", "requestBody", "invocation_params")
+_RESPONSES = ("response", "output", "outputs", "preferred_output", "completion", "response_body", "responseBody")
+_PARAMETERS = ("model_parameters", "optional_params", "modelParameters", "kwargs", "params", "invocation_params")
+_IDS = ("id", "custom_id", "request_id", "trace_id", "uuid")
+_CUT_OFF = ("length", "content_filter")
+_NO_CONVERSATION = "There is no list of messages in this record."
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a record holds.
+
+    Attributes:
+        messages: What was sent; where there is no `answer`, the whole conversation.
+        answer: What came back, one message or several; `None` where `messages` holds that too.
+        tools: As they were offered; `None` where the record says nothing of tools.
+        tool_choice: As it was asked for.
+        id: Of the record; empty where it has none.
+    """
+
+    messages: list[Message]
+    answer: list[Message] | None
+    tools: list[Any] | None
+    tool_choice: Any = None
+    id: str = ""
+
+
+def looks_like_exchange(data: Any) -> bool:
+    """Whether a record might be one of a message log."""
+    return isinstance(data, Mapping) and (_find_request(data) is not None or is_batch_response(data))
+
+
+def is_batch_response(data: Mapping[str, Any]) -> bool:
+    """Whether it is the response alone, which names its request by `custom_id`."""
+    return "custom_id" in data and "response" in data and _find_request(data) is None
+
+
+def read_exchange(data: Any) -> Exchange:
+    """What a record holds.
+
+    Raises:
+        BrokenError: it is of no known shape, or wrong in it.
+        UnmappedError: the response is an error, in pieces, or cut off.
+    """
+    request = _find_request(data) if isinstance(data, Mapping) else None
+    if request is None or not isinstance(data, Mapping):
+        raise BrokenError("no-messages", _NO_CONVERSATION)
+    messages = check_messages(request.get("messages"))
+    answer: list[Message] | None = None
+    written = _find_response(data)
+    if written is not _ABSENT:
+        answer = read_answer(written)
+    tools = _find_tools(data, request)
+    choice = next((found["tool_choice"] for found in _places(data, request) if "tool_choice" in found), None)
+    return Exchange(messages, answer, tools, choice, _find_id(data, written))
+
+
+def read_answer(value: Any) -> list[Message]:
+    """The messages of a response.
+
+    Raises:
+        BrokenError: it is of no known shape.
+        UnmappedError: it is an error, in pieces, or cut off.
+    """
+    if isinstance(value, str) and not value.strip():
+        raise UnmappedError("there is no response")
+    if isinstance(value, str) and not _is_response(_unpacked(value)):
+        return [{"role": "assistant", "content": value}]
+    value = _unpacked(value)
+    if isinstance(value, dict) and "body" in value:
+        status = value.get("status_code", 200)
+        if status != 200:
+            raise UnmappedError("the response is an error", str(status))
+        value = _unpacked(value["body"])
+    if value is None or (isinstance(value, dict) and value.get("error")):
+        raise UnmappedError("the response is an error" if value else "there is no response")
+    if isinstance(value, list):
+        return check_messages(value, "response")
+    if not isinstance(value, dict):
+        raise BrokenError("wrong-type", "The response must be an object, a list of messages or text.")
+    if isinstance(value.get("choices"), list):
+        return [_first_choice(value)]
+    if value.get("object") == "response" or isinstance(value.get("output"), list):
+        raise UnmappedError("the response is of the Responses API, whose items are not read")
+    message = value.get("message", value)
+    if isinstance(message, dict) and ("content" in message or "tool_calls" in message or "function_call" in message):
+        return check_messages([{"role": "assistant", **message}], "response")
+    raise BrokenError("wrong-type", "The response holds neither `choices` nor a message.")
+
+
+def _is_response(value: Any) -> bool:
+    """Whether what a text held is a response, rather than an answer that is JSON."""
+    return isinstance(value, dict) and not {"choices", "body", "message", "tool_calls"}.isdisjoint(value)
+
+
+def _first_choice(response: Mapping[str, Any]) -> Message:
+    choices = response["choices"]
+    if response.get("object") == "chat.completion.chunk":
+        raise UnmappedError("the response is in pieces, as it was streamed")
+    if not choices or not isinstance(choices[0], dict):
+        raise UnmappedError("there is no response")
+    if (reason := choices[0].get("finish_reason")) in _CUT_OFF:
+        raise UnmappedError("the response was cut off", str(reason))
+    message = choices[0].get("message")
+    if not isinstance(message, dict):
+        raise BrokenError("wrong-type", "`choices[0]` holds no message.")
+    return check_messages([{"role": "assistant", **message}], "choices")[0]
+
+
+_ABSENT = object()
+
+
+def _find_request(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if isinstance(data.get("messages"), list):
+        return data
+    for key in _REQUESTS:
+        value = _unpacked(data.get(key))
+        if isinstance(value, dict) and "messages" in value:
+            return value
+        if isinstance(value, list) and value and all(isinstance(one, dict) and "role" in one for one in value):
+            return {**data, "messages": value}
+    return None
+
+
+def _find_response(data: Mapping[str, Any]) -> Any:
+    if "choices" in data:
+        return data
+    return next((data[key] for key in _RESPONSES if key in data), _ABSENT)
+
+
+def _find_tools(data: Mapping[str, Any], request: Mapping[str, Any]) -> list[Any] | None:
+    found: list[Any] | None = None
+    for place in _places(data, request):
+        for key in ("tools", "functions"):
+            if (value := _unpacked(place.get(key))) is not None:
+                if not isinstance(value, list):
+                    raise BrokenError("wrong-type", f"`{key}` must be a list.")
+                found = [*(found or []), *value]
+        if found is not None:
+            return found
+    return None
+
+
+def _places(data: Mapping[str, Any], request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Where parameters of a request may stand."""
+    nested = [place.get(key) for place in (request, data) for key in _PARAMETERS]
+    return [request, data, *(one for one in nested if isinstance(one, dict))]
+
+
+def _find_id(data: Mapping[str, Any], response: Any) -> str:
+    inner = response if isinstance(response, dict) else {}
+    written = (place.get(key) for place in (data, inner) for key in _IDS)
+    return next((str(value) for value in written if isinstance(value, str | int) and str(value).strip()), "")
+
+
+def _unpacked(value: Any) -> Any:
+    """What a text holds that is JSON of an object or a list, as some logs keep requests; else the value itself."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return parse_json(value, "").data
+    except InvalidFileError:
+        return value

@@ -1,0 +1,196 @@
+"""Texts that are nearly the same among very many, found without holding each against each.
+
+An exact join of word sets by their prefixes: where the words of every set are put in one order, the rarest first, two
+sets with a Jaccard index of at least `t` share at least two words among the first `size - ceil(t * size) + 2` of each
+(or are the same single word). So they meet under a pair of such words, and what meets is compared. Pairs rather than
+single words keep few together where all share a small vocabulary, as what comes from a template does.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import combinations, groupby
+from math import ceil
+
+MOST_WORDS = 64
+"""Of a longer text a sample is compared, the same words wherever they stand (those of the least checksums)."""
+MOST_COMPARED = 64
+"""Sets that one is compared with for each pair of words that brings them together."""
+_MOST_HELD = 10_000
+_BUCKETS = 1 << 20
+_MIX = 0x9E3779B97F4A7C15
+_PART_BITS = 6
+"""What is to be sorted is so in as many parts as these bits can tell apart."""
+_UNSPACED = (
+    "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3040-\\u30ff\\u31f0-\\u31ff\\u3400-\\u4dbf\\u4e00-\\u9fff"
+    "\\uf900-\\ufaff\\U00020000-\\U0003ffff"
+)
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese letters."""
+_RUN = re.compile(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}])+")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in order, whatever its case; of writing without blanks, overlapping pairs of characters."""
+    if text.isascii():
+        return _RUN.findall(text.lower()) or text.split()
+    found: list[str] = []
+    for run in _RUN.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if _IS_UNSPACED.match(run):
+            found.extend(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
+        else:
+            found.append(run)
+    return found or text.split()
+
+
+class WordSets:
+    """Sets of words, four bytes a word."""
+
+    def __init__(self) -> None:
+        self._words = array("I")
+        self._ends = array("Q", [0])
+        self._counts = array("I", bytes(4 * _BUCKETS))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def add(self, words: Iterable[str]) -> None:
+        """One more set; it may be empty."""
+        made = sorted({zlib.crc32(word.encode(errors="surrogatepass")) for word in set(words)})[:MOST_WORDS]
+        for word in made:
+            self._counts[word % _BUCKETS] += 1
+        self._words.extend(made)
+        self._ends.append(len(self._words))
+
+    def size(self, index: int) -> int:
+        """How many words a set has."""
+        return self._ends[index + 1] - self._ends[index]
+
+    def get(self, index: int) -> frozenset[int]:
+        """A set, as checksums of its words."""
+        return frozenset(self._words[self._ends[index] : self._ends[index + 1]])
+
+    def rarest(self, index: int, count: int) -> list[int]:
+        """The rarest words of a set, in one order for all sets."""
+        words = self._words[self._ends[index] : self._ends[index + 1]]
+        return sorted(words, key=lambda word: (self._counts[word % _BUCKETS], word))[:count]
+
+
+class Groups:
+    """Numbers that belong together (a disjoint-set forest)."""
+
+    def __init__(self, size: int) -> None:
+        self._parents = array("Q", range(size))
+
+    def find(self, number: int) -> int:
+        """The least number of its group."""
+        parents = self._parents
+        while (parent := parents[number]) != number:
+            parents[number] = number = parents[parent]
+        return number
+
+    def join(self, one: int, other: int) -> None:
+        """Make one group of two."""
+        low, high = sorted((self.find(one), self.find(other)))
+        self._parents[high] = low
+
+    def several(self) -> list[list[int]]:
+        """Every group of more than one, each in order."""
+        made: dict[int, list[int]] = {}
+        for number, parent in enumerate(self._parents):
+            if number != parent:
+                root = self.find(number)
+                made.setdefault(root, [root]).append(number)
+        return [made[root] for root in sorted(made)]
+
+
+def is_alike(one: frozenset[int], other: frozenset[int], threshold: float) -> bool:
+    """Whether the Jaccard index of two sets is at least `threshold`; of two empty ones it is 1."""
+    shared = len(one & other)
+    return shared >= threshold * (len(one) + len(other) - shared)
+
+
+def join_alike(
+    sets: WordSets,
+    groups: Groups,
+    threshold: float,
+    *,
+    among: Collection[int] | None = None,
+    may_join: Callable[[int, int], bool] = lambda _one, _other: True,
+) -> int:
+    """Join the groups of sets that are alike.
+
+    Args:
+        sets: An empty one is like no other.
+        groups: Of their numbers; those in one group are not compared.
+        threshold: Least Jaccard index, above 0.5 and at most 1.
+        among: Numbers of the sets that are looked at; all if `None`.
+        may_join: Asked of each two that are alike.
+
+    Returns:
+        How many sets have so many others with the same rarest words that only `MOST_COMPARED` of them were compared.
+    """
+    numbers = range(len(sets)) if among is None else among
+    shift = max(24, len(sets).bit_length())
+    crowded: set[int] = set()
+    for part in _entries(sets, numbers, threshold, shift):
+        for _, run in groupby(sorted(part), key=lambda entry: entry >> shift):
+            met = [entry & ((1 << shift) - 1) for entry in run]
+            if len(met) > 1:
+                crowded.update(_join_met(met, sets, groups, threshold, may_join))
+    return len(crowded)
+
+
+def _entries(sets: WordSets, numbers: Iterable[int], threshold: float, shift: int) -> list[array[int]]:
+    """Of each set, the pairs it is met under, with its number in the lowest `shift` bits; by their highest bits."""
+    mask = (1 << 64) - (1 << shift)
+    parts = [array("Q") for _ in range(1 << _PART_BITS)]
+    for number in numbers:
+        size = sets.size(number)
+        if size == 1:
+            keys = [sets.rarest(number, 1)[0] * _MIX]
+        else:
+            words = sets.rarest(number, size - ceil(threshold * size - 1e-9) + 2)
+            keys = [(a * _MIX + b) * _MIX for a, b in combinations(words, 2)]
+        for key in keys:
+            entry = (key & mask) | number
+            parts[entry >> 64 - _PART_BITS].append(entry)
+    return parts
+
+
+def _join_met(
+    met: list[int], sets: WordSets, groups: Groups, threshold: float, may_join: Callable[[int, int], bool]
+) -> Iterator[int]:
+    """Compare what a pair of words brought together; gives those that met more than they were compared with."""
+    seen: dict[int, list[int]] = {}  # by group
+    words: dict[int, frozenset[int]] = {}
+
+    def get(number: int) -> frozenset[int]:
+        if len(words) > _MOST_HELD:
+            words.clear()
+        if number not in words:
+            words[number] = sets.get(number)
+        return words[number]
+
+    for number in met:
+        left = MOST_COMPARED
+        for root, others in reversed(seen.items()):
+            if groups.find(root) == groups.find(number):
+                continue
+            if not left:
+                yield number
+                break
+            room = left
+            for other in others[-room:]:
+                left -= 1
+                if is_alike(get(number), get(other), threshold) and may_join(number, other):
+                    groups.join(number, other)
+                    break
+            else:
+                if room < len(others):
+                    yield number
+        seen.setdefault(groups.find(number), []).append(number)

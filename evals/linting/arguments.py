@@ -1,0 +1,132 @@
+"""Whether the calls of a case can be made as it says: arguments, results, steps, and what was called before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.validators import SchemaValidator, make_validator
+from toolbelt.evals.cases.case import Answer, ArgumentRules, Case, ExpectedArguments, ExpectedCall
+from toolbelt.evals.cases.names import CatalogNames, Unresolved
+from toolbelt.findings import Finding, Severity
+
+_LONGEST = 200
+"""Characters of a validator's message that are shown."""
+
+
+class Calls:
+    """Holds calls against the schemas of a catalog's tools."""
+
+    def __init__(self, catalog: Catalog, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+        self._names = CatalogNames(catalog)
+        self._validators: dict[str, SchemaValidator | None] = {}
+
+    def look(self, case: Case) -> Iterator[Finding]:
+        """Everything that cannot be as it is written."""
+        for answer in case.answers:
+            for call in answer:
+                # The leaderboard's values are looser than JSON's, and go by its own rules.
+                if call.arguments is not None and call.arguments.rules is ArgumentRules.LITERAL:
+                    yield from self._expected(call, call.arguments)
+        yield from self._history(case)
+        yield from _unused_results(case)
+        yield from _too_few_steps(case)
+
+    def _expected(self, call: ExpectedCall, arguments: ExpectedArguments) -> Iterator[Finding]:
+        tools = [self._tools[tool_id] for tool_id in call.tools]
+        named = " or ".join(call.tools)
+        for name, values in arguments.accepted.items():
+            refused = [value for value in values if all(self._fault(tool, name, value) for tool in tools)]
+            if not refused:
+                continue
+            why = self._fault(tools[0], name, refused[0])
+            message = f"{named} cannot be given this for {name!r}: {why}"
+            if len(refused) == len(values):
+                yield Finding("impossible-argument", Severity.ERROR, message)
+            else:
+                yield _warning("impossible-value", message)
+        if arguments.exact and (missing := _unnamed(tools, arguments)):
+            message = f"{named} requires {', '.join(missing)}, which `args_exact` with these arguments calls wrong."
+            yield Finding("impossible-argument", Severity.ERROR, message)
+
+    def _fault(self, tool: Tool, name: str, value: Any) -> str | None:
+        """Why the tool's schema refuses this value of one argument; nothing is known against a broken schema."""
+        if (validator := self._validator(tool)) is None:
+            return None
+        # What is wrong with the object as a whole, such as another argument that is required, is no matter here.
+        faults = validator.faults({name: value})
+        error = next((fault for fault in faults if next(iter(fault.absolute_path), None) == name), None)
+        return None if error is None else error.message[:_LONGEST]
+
+    def _validator(self, tool: Tool) -> SchemaValidator | None:
+        if tool.id not in self._validators:
+            self._validators[tool.id] = make_validator(tool.parameters)
+        return self._validators[tool.id]
+
+    def _history(self, case: Case) -> Iterator[Finding]:
+        for index, message in enumerate(case.messages):
+            calls = message.get("tool_calls")
+            for call in calls if isinstance(calls, list) else ():
+                function = call.get("function") if isinstance(call, Mapping) else None
+                name = function.get("name") if isinstance(function, Mapping) else None
+                if isinstance(name, str) and isinstance(function, Mapping):
+                    yield from self._called(f"`messages[{index}]`", name, function.get("arguments"))
+
+    def _called(self, place: str, name: str, written: Any) -> Iterator[Finding]:
+        found = self._names.look_up(name)
+        if isinstance(found, Unresolved):
+            if found.rule == "unknown-tool":
+                yield _warning("unknown-tool-in-history", f"{place} calls what is in no catalog: {found.message}")
+            return
+        try:
+            arguments = json.loads(written) if isinstance(written, str) else written
+        except (ValueError, RecursionError):
+            yield _warning("impossible-call-in-history", f"The arguments that {place} gives {name!r} are no JSON.")
+            return
+        if arguments is None or (validator := self._validator(self._tools[found])) is None:
+            return
+        if (fault := next(validator.faults(arguments), None)) is not None:
+            message = f"{place} gives {name!r} arguments that it does not take: {fault.message[:_LONGEST]}"
+            yield _warning("impossible-call-in-history", message)
+
+
+def _unnamed(tools: list[Tool], arguments: ExpectedArguments) -> list[str]:
+    """Arguments that each of the tools requires and that are not named."""
+    needed: list[set[str]] = []
+    for tool in tools:
+        required = tool.parameters.get("required")
+        names = required if isinstance(required, list) else []
+        needed.append({name for name in names if isinstance(name, str)})
+    return sorted(set.intersection(*needed) - arguments.accepted.keys())
+
+
+def _unused_results(case: Case) -> Iterator[Finding]:
+    if case.expected is None or not (unused := sorted(case.results.keys() - case.right_ids)):
+        return
+    message = f"`results` has {', '.join(unused)}, which no right answer calls and `allowed_extra` does not allow."
+    yield _warning("unused-result", message)
+
+
+def _too_few_steps(case: Case) -> Iterator[Finding]:
+    for answer in case.answers:
+        if len(answer) > case.steps and not _holds_a_shorter_one(answer, case):
+            message = (
+                f"After {case.steps:,} `steps` the trial ends, so the answer of {len(answer):,} calls cannot be made "
+                "one after the other."
+            )
+            yield _warning("too-few-steps", message)
+            return
+
+
+def _holds_a_shorter_one(answer: Answer, case: Case) -> bool:
+    """Whether who is on the way to an answer has given another by the last step."""
+    made = [call.tools for call in answer]
+    shorter = ([call.tools for call in other] for other in case.answers if 0 < len(other) <= case.steps)
+    return any(all(tools in made for tools in other) for other in shorter)
+
+
+def _warning(rule: str, message: str) -> Finding:
+    return Finding(rule, Severity.WARNING, message)

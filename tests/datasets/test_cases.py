@@ -1,0 +1,273 @@
+"""The cases that come with toolbelt: right in form, possible, reachable, balanced, and not given away (rule E3)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+from tests.datasets.written_cases import (
+    DATASETS,
+    Row,
+    asked,
+    calls,
+    leaks,
+    results_of,
+    right_tools,
+    rows,
+    said,
+    tools_of,
+    written_arguments,
+)
+from toolbelt import Catalog, ToolLoadoutRegistry
+from toolbelt.evals.cases.dataset import open_dataset
+from toolbelt.evals.linting.lint import lint_dataset
+from toolbelt.loadouts.written import loadouts_of
+from toolbelt.stores.catalogs import open_catalog
+
+CATALOGS: dict[str, Catalog] = {name: open_catalog(name).catalog for name in DATASETS}
+REGISTRIES = {name: ToolLoadoutRegistry(loadouts_of(catalog)) for name, catalog in CATALOGS.items()}
+DIFFICULTIES = ("easy", "medium", "hard")
+LANGUAGES = {
+    "german", "french", "spanish", "chinese", "portuguese", "japanese", "italian", "polish", "turkish", "arabic",
+    "hindi", "russian", "dutch", "korean",
+}  # fmt: skip
+each_dataset = pytest.mark.parametrize("dataset", DATASETS)
+each_case = pytest.mark.parametrize(
+    ("dataset", "row"), [pytest.param(name, row, id=f"{name}-{row['id']}") for name in DATASETS for row in rows(name)]
+)
+
+
+def kind_of(row: Row) -> str:
+    return str(row["kind"])
+
+
+def difficulties(row: Row) -> list[str]:
+    return [tag for tag in row["tags"] if tag in DIFFICULTIES]
+
+
+def active(dataset: str, role: str) -> set[str]:
+    return {tool.id for tool in REGISTRIES[dataset].resolve(role, CATALOGS[dataset]).active_tools}
+
+
+@each_dataset
+def test_E3_the_reader_has_nothing_to_say_about_the_file(dataset: str) -> None:
+    opened = open_dataset(dataset)
+    assert list(opened.warnings) == []
+    assert dict(opened.excluded) == {}
+    assert opened.drafts == 0
+    assert [opened.case(number).id for number in range(len(opened))] == [row["id"] for row in rows(dataset)]
+
+
+@each_dataset
+def test_E3_lint_has_nothing_to_say_either(dataset: str) -> None:
+    found = [str(finding.message) for finding in lint_dataset(open_dataset(dataset), REGISTRIES[dataset])]
+    assert found == []
+
+
+@each_dataset
+def test_ids_are_unique_and_begin_with_the_kind(dataset: str) -> None:
+    ids = [row["id"] for row in rows(dataset)]
+    assert len(set(ids)) == len(ids)
+    wrong = [row["id"] for row in rows(dataset) if not re.fullmatch(rf"{row['kind']}(-[a-z0-9]+)+", row["id"])]
+    assert wrong == []
+
+
+@each_dataset
+def test_no_query_is_there_twice(dataset: str) -> None:
+    seen = Counter(" ".join(re.findall(r"\w+", said(row).casefold())) for row in rows(dataset))
+    assert [text for text, count in seen.items() if count > 1] == []
+
+
+@each_dataset
+def test_a_cluster_is_three_ways_to_ask_for_the_same(dataset: str) -> None:
+    clusters: dict[str, list[Row]] = {}
+    for row in rows(dataset):
+        if "cluster" in row:
+            clusters.setdefault(row["cluster"], []).append(row)
+    for name, members in clusters.items():
+        assert len(members) == 3, name
+        for key in ("expected", "accept", "forbidden", "role", "kind"):
+            assert len({json.dumps(row.get(key), sort_keys=True) for row in members}) == 1, (name, key)
+    assert len(clusters) >= {"assistant": 24, "tiered": 8}[dataset]
+
+
+@each_dataset
+def test_every_tool_is_the_answer_somewhere_but_those_that_find_tools(dataset: str) -> None:
+    catalog = CATALOGS[dataset]
+    found = {catalog.get_tool(name).name for row in rows(dataset) for name in right_tools(row)}
+    assert {tool.name for tool in catalog.tools} - found == (
+        {"browse_tools", "load_tools"} if dataset == "tiered" else set()
+    )
+
+
+@each_dataset
+def test_no_tool_is_the_answer_too_often(dataset: str) -> None:
+    counted = Counter(tool for row in rows(dataset) for tool in right_tools(row))
+    assert {tool: count for tool, count in counted.items() if count > len(rows(dataset)) * 0.05} == {}
+
+
+@each_dataset
+def test_languages_typos_and_long_contexts_are_there(dataset: str) -> None:
+    tags = Counter(tag for row in rows(dataset) for tag in row["tags"])
+    least = {"assistant": (60, 20, 20), "tiered": (15, 6, 6)}[dataset]
+    assert tags.keys() & LANGUAGES >= {"german", "french", "spanish"}
+    assert sum(tags[language] for language in LANGUAGES) >= least[0]
+    assert tags["typo"] >= least[1]
+    assert tags["long"] >= least[2]
+
+
+@each_dataset
+def test_difficulty_is_not_one_for_all(dataset: str) -> None:
+    counted = Counter(difficulties(row)[0] for row in rows(dataset))
+    assert all(counted[difficulty] >= len(rows(dataset)) * 0.02 for difficulty in DIFFICULTIES), counted
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_so"),
+    [
+        pytest.param("single", lambda tools: len(tools) == 1, id="single is one call"),
+        pytest.param("confusable", lambda tools: len(tools) == 1, id="confusable is one call"),
+        pytest.param("multi", lambda tools: len(tools) == len(set(tools)) >= 2, id="multi is different tools"),
+        pytest.param("dependent", lambda tools: len(tools) >= 2, id="dependent is several steps"),
+        pytest.param("parallel", lambda tools: len(tools) >= 2 and len(set(tools)) == 1, id="parallel is one tool"),
+        pytest.param("outside", lambda tools: len(tools) >= 1, id="outside has an answer"),
+        pytest.param("irrelevant", lambda tools: tools == [], id="irrelevant is no call"),
+        pytest.param("clarify", lambda tools: tools == [], id="clarify asks back"),
+    ],
+)
+def test_a_kind_is_what_its_name_says(kind: str, is_so: Any) -> None:
+    made = {
+        row["id"]: [str(call["tool"]) for call in row["expected"]]
+        for name in DATASETS
+        for row in rows(name)
+        if row["kind"] == kind
+    }
+    assert made
+    assert {case_id: tools for case_id, tools in made.items() if not is_so(tools)} == {}
+
+
+@each_case
+def test_each_case_has_one_difficulty_and_a_role(dataset: str, row: Row) -> None:
+    assert len(difficulties(row)) == 1
+    assert REGISTRIES[dataset].get_loadout(row["role"]) is not None
+    assert len(row["tags"]) == len(set(row["tags"]))
+
+
+@each_case
+def test_E3_each_tool_is_in_the_catalog_by_a_name_that_means_one(dataset: str, row: Row) -> None:
+    named = [*right_tools(row), *row.get("forbidden", ()), *row.get("allowed_extra", ()), *row.get("results", {})]
+    for name in named:
+        assert CATALOGS[dataset].get_tool(name).name == name
+
+
+@each_case
+def test_E3_each_argument_is_one_the_tool_takes(dataset: str, row: Row) -> None:
+    for call in calls(row):
+        for tool in tools_of(call):
+            properties = CATALOGS[dataset].get_tool(tool).parameters["properties"]
+            for name, value in written_arguments(call):
+                assert name in properties
+                schema = Draft202012Validator(properties[name], format_checker=FormatChecker())
+                assert [error.message for error in schema.iter_errors(value)] == []
+
+
+@each_case
+def test_an_argument_that_is_the_default_may_be_left_out(dataset: str, row: Row) -> None:
+    for call in calls(row):
+        properties = CATALOGS[dataset].get_tool(tools_of(call)[0]).parameters["properties"]
+        defaults = {name for name, value in written_arguments(call) if properties[name].get("default", ...) == value}
+        assert defaults <= set(call.get("optional", ()))
+
+
+@each_case
+def test_E3_nothing_forbidden_is_right(dataset: str, row: Row) -> None:
+    extra = set(row.get("allowed_extra", ()))
+    assert (right_tools(row) | extra) & set(row.get("forbidden", ())) == set()
+
+
+@each_case
+def test_E3_surplus_calls_leave_room_for_the_right_ones(dataset: str, row: Row) -> None:
+    longest = max(len(answer) for answer in (row["expected"], *row.get("accept", ())))
+    if row.get("allowed_extra") and longest:
+        assert row["steps"] > longest, "a look around first must not use up the steps"
+    if row["kind"] == "dependent":
+        assert row.get("steps", longest) >= longest
+
+
+@each_case
+def test_results_are_of_tools_that_may_be_called(dataset: str, row: Row) -> None:
+    assert row.get("results", {}).keys() <= right_tools(row) | set(row.get("allowed_extra", ()))
+
+
+@each_case
+def test_what_the_second_step_needs_the_first_one_says(dataset: str, row: Row) -> None:
+    if row["kind"] != "dependent":
+        return
+    assert row["match"] == "ordered"
+    first = tools_of(row["expected"][0])
+    assert set(first) & row["results"].keys(), "the first call is answered with what the next one needs"
+    assert all(str(result).strip() for tool in first if tool in row["results"] for result in results_of(row, tool))
+
+
+@each_case
+def test_the_role_has_the_tools_unless_the_case_is_about_that(dataset: str, row: Row) -> None:
+    catalog, shown = CATALOGS[dataset], active(dataset, row["role"])
+    ids = [{catalog.get_tool(tool).id for tool in tools_of(call)} for call in row["expected"]]
+    assert ("outside-role" in row["tags"]) == (row["kind"] == "outside")
+    if row["kind"] == "outside":
+        assert any(not one & shown for one in ids)
+        assert row["note"].strip()
+    else:
+        assert all(one & shown for one in ids)
+
+
+@each_case
+def test_only_an_easy_case_names_its_tool(dataset: str, row: Row) -> None:
+    named = [tool for call in row["expected"] for tool in tools_of(call) if leaks(tool, asked(row))]
+    assert not named or "easy" in row["tags"], named
+
+
+@each_case
+def test_every_confusable_case_says_what_discriminates_and_from_what(dataset: str, row: Row) -> None:
+    if row["kind"] != "confusable":
+        return
+    assert row["note"].strip()
+    pairs = [tag.split("/") for tag in row["tags"] if "/" in tag]
+    assert len(pairs) == 1
+    right, *others = pairs[0]
+    assert right in tools_of(row["expected"][0])
+    assert others
+    for name in others:
+        assert CATALOGS[dataset].get_tool(name).name == name, "a tool that somebody might take instead"
+
+
+@each_case
+def test_cases_about_arguments_check_some_and_histories_have_one(dataset: str, row: Row) -> None:
+    if row["kind"] == "arguments":
+        assert all(list(written_arguments(call)) for call in calls(row))
+    assert "messages" in row or row["kind"] != "history"
+
+
+@each_case
+def test_a_history_is_a_conversation_that_ends_with_the_user(dataset: str, row: Row) -> None:
+    messages = row.get("messages", [{"role": "user"}])
+    assert messages[-1]["role"] == "user"
+    made = [call for message in messages for call in message.get("tool_calls", ())]
+    assert [call["id"] for call in made] == [m["tool_call_id"] for m in messages if m["role"] == "tool"]
+    for call in made:
+        schema = Draft202012Validator(CATALOGS[dataset].get_tool(call["function"]["name"]).parameters)
+        assert [error.message for error in schema.iter_errors(json.loads(call["function"]["arguments"]))] == []
+
+
+@each_case
+def test_a_long_case_is_long_and_the_others_are_not(dataset: str, row: Row) -> None:
+    written = json.dumps(row.get("messages", row.get("query")), ensure_ascii=False)
+    if "long" in row["tags"]:
+        assert len(written) > 2500
+    else:
+        assert len(written) < 6000

@@ -1,0 +1,74 @@
+"""The shipped cases as they are written, read with nothing but json."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parents[2] / "datasets"
+DATASETS = ("assistant", "tiered")
+PROSE = frozenset({"process", "think"})
+"""Names of tools that are words anybody uses; such a name gives nothing away unless it is quoted."""
+Row = dict[str, Any]
+
+
+@cache
+def rows(dataset: str) -> tuple[Row, ...]:
+    """Every line of a dataset."""
+    text = (FOLDER / dataset / "cases.jsonl").read_text(encoding="utf-8")
+    return tuple(json.loads(line) for line in text.split("\n") if line)
+
+
+def calls(row: Row) -> Iterator[Row]:
+    """Every call of every answer that is right."""
+    for answer in (row["expected"], *row.get("accept", ())):
+        yield from answer
+
+
+def tools_of(call: Row) -> list[str]:
+    """The tools any of which will do for a call."""
+    return call["tool"] if isinstance(call["tool"], list) else [call["tool"]]
+
+
+def right_tools(row: Row) -> set[str]:
+    """Every tool of every answer that is right."""
+    return {tool for call in calls(row) for tool in tools_of(call)}
+
+
+def said(row: Row) -> str:
+    """All that the user says."""
+    if "query" in row:
+        return str(row["query"])
+    return "\n".join(message["content"] for message in row["messages"] if message["role"] == "user")
+
+
+def asked(row: Row) -> str:
+    """What the user says last."""
+    if "query" in row:
+        return str(row["query"])
+    return str(row["messages"][-1]["content"])
+
+
+def written_arguments(call: Row) -> Iterator[tuple[str, Any]]:
+    """Name and value of each argument that is accepted."""
+    yield from call.get("args", {}).items()
+    for name, values in call.get("args_any", {}).items():
+        yield from ((name, value) for value in values)
+
+
+def results_of(row: Row, tool: str) -> list[Any]:
+    """What the calls of a tool are answered with, in turn."""
+    written = row["results"][tool]
+    return written if isinstance(written, list) else [written]
+
+
+def leaks(name: str, text: str) -> bool:
+    """Whether a tool is named in plain words: as it is written, with spaces or hyphens, or without anything between."""
+    if name in PROSE:
+        return re.search(rf"[`'\"]{name}[`'\"(]", text, re.IGNORECASE) is not None
+    pattern = r"[\s_-]*".join(map(re.escape, name.split("_")))
+    return re.search(rf"(?<![a-z0-9]){pattern}(?![a-z0-9])", text, re.IGNORECASE) is not None

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from tests.evals.cases.samples import case, write_dataset
+from toolbelt.evals.cases.dataset import open_dataset
+
+ABOUT = 'summary: "What is \\e[31m asked."\nlicence: MIT\nlanguages: [en]\nmade: By hand.\n'
+READ = """\
+readings:
+  - {reader: a colleague, sample: 1, seed: 3, agreed: 1}
+ambiguities:
+  - {cases: [a], text: Comes near.}
+"""
+
+
+@pytest.fixture
+def mine(project: Path) -> Path:
+    return write_dataset(project / "mine", [case(kind="single"), case(id="b", query="Hi.", expected=[], kind="none")])
+
+
+def test_a_card_is_begun_held_against_the_cases_and_brought_up_to_date(toolbelt: Toolbelt, mine: Path) -> None:
+    path = mine / "card.yaml"
+    ran = toolbelt("dataset", "card", "mine", "--json")
+    assert (ran.code, ran.json["exists"], ran.json["agrees"]) == (1, False, False)
+    assert not path.exists()
+    ran = toolbelt("dataset", "card", "mine", "--write")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "written")
+    assert "began mine/card.yaml" in ran.err
+    path.write_text(path.read_text().replace("name: mine\n", f"name: mine  # mine\n{ABOUT}") + READ)
+    assert toolbelt("dataset", "card", "mine").code == 0
+    before = path.read_text()
+    write_dataset(
+        mine,
+        [
+            case(kind="single"),
+            case(id="b", query="Hi.", expected=[], kind="none", role="developer"),
+            case(id="c", query="Log.", kind="more"),
+        ],
+    )
+    ran = toolbelt("dataset", "card", "mine", "--json")
+    assert (ran.code, ran.err) == (1, "")
+    assert [one["key"] for one in ran.json["differences"]] == ["cases", "clusters", "kinds.more", "digest"]
+    assert path.read_text() == before
+    assert "cases: the card says 2, there is 3\n" in toolbelt("dataset", "card", "mine").out
+    assert toolbelt("dataset", "card", "mine", "--write").code == 0
+    digest = open_dataset("mine").digest
+    assert f"digest: {digest}\n" in path.read_text().replace('"', "")
+    assert before.startswith("# What people should know")
+    assert [line for line in path.read_text().splitlines() if line not in before.splitlines()] == [
+        "  cases: 3",
+        "  clusters: 3",
+        "    more: 1",
+        *[line for line in path.read_text().splitlines() if line.startswith("  digest")],
+    ]
+    assert "is up to date" in toolbelt("dataset", "card", "mine", "--write").err
+
+
+def test_show_prints_the_card_with_escapes_spelled_out(toolbelt: Toolbelt, mine: Path) -> None:
+    toolbelt("dataset", "card", "mine", "--write")
+    path = mine / "card.yaml"
+    path.write_text(path.read_text() + ABOUT + READ)
+    ran = toolbelt("dataset", "show", "mine")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[1:8] == [
+        "summary     What is \\x1b[31m asked.",
+        "licence     MIT",
+        "languages   en",
+        "made        By hand.",
+        "read        1 of 1 agreed by a colleague (seed 3)",
+        "ambiguities 1",
+        "  a: Comes near.",
+    ]
+    data = toolbelt("dataset", "show", "mine", "--json").json
+    assert data["card"]["readings"] == [
+        {"reader": "a colleague", "sample": 1, "seed": 3, "agreed": 1, "disagreements": []}
+    ]
+    assert data["card"]["content"]["kinds"] == {"none": 1, "single": 1}
+    path.write_text(path.read_text().replace("cases: 2", "cases: 3"))
+    assert "note: the card is out of date" in toolbelt("dataset", "show", "mine").err
+
+
+def test_long_texts_and_many_ambiguities_are_cut(toolbelt: Toolbelt, mine: Path) -> None:
+    rows = "".join(f"  - {{cases: [a, a, a, a], text: {'word ' * 200}}}\n" for _ in range(7))
+    (mine / "card.yaml").write_text(f"name: mine\nmade: {'x' * 5000}\nambiguities:\n{rows}")
+    lines = toolbelt("dataset", "show", "mine").out.splitlines()
+    assert "  … and 2 more (--json)" in lines
+    assert len("".join(lines)) < 3000
+
+
+def test_show_tells_drafts_and_tools_that_are_no_answer(toolbelt: Toolbelt, project: Path) -> None:
+    write_dataset(project / "mine", [case(draft=True), case(id="b", query="x", expected=[{"tool": "search"}])])
+    out = toolbelt("dataset", "show", "mine").out
+    assert "answered    2 of 5 tools; none asks for git/git_log, file/read, web/read\n" in out
+    assert "drafts      1, not reviewed yet\n" in out
+    data = toolbelt("dataset", "show", "mine", "--json").json
+    assert (data["drafts"], data["answered"], data["card"]) == (1, 2, None)
+    assert data["unanswered"] == ["git/git_log", "file/read", "web/read"]
+
+
+@pytest.mark.parametrize("arguments", [["card", "mine"], ["show", "mine"], ["card", "mine", "--write"]])
+def test_E9_mistakes_of_a_card_exit_2_with_their_lines(toolbelt: Toolbelt, mine: Path, arguments: list[str]) -> None:
+    (mine / "card.yaml").write_text("nam: x\nambiguities: [{cases: [c], text: t}]\n")
+    ran = toolbelt("dataset", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "mine/card.yaml:1: error: A card has no key 'nam'. Did you mean 'name'?" in ran.err
+    assert "mine/card.yaml:2: error: No case named 'c'." in ran.err
+
+
+def test_mistakes_of_content_alone_are_mended_by_write(toolbelt: Toolbelt, mine: Path) -> None:
+    (mine / "card.yaml").write_text(f"name: mine\n{ABOUT}content: {{cases: many}}\n")
+    assert toolbelt("dataset", "card", "mine").code == 2
+    assert toolbelt("dataset", "card", "mine", "--write").code == 0
+    assert toolbelt("dataset", "card", "mine").code == 0
+    assert toolbelt("dataset", "lint", "mine", "--strict").code == 0
+
+
+def test_lint_tells_a_stale_card_with_its_file(toolbelt: Toolbelt, mine: Path) -> None:
+    toolbelt("dataset", "card", "mine", "--write")
+    (mine / "card.yaml").write_text((mine / "card.yaml").read_text().replace("cases: 2", "cases: 3") + ABOUT)
+    [finding] = toolbelt("dataset", "lint", "mine", "--json").json["findings"]
+    assert (finding["rule"], finding["file"]) == ("card-stale", "mine/card.yaml")
+    assert toolbelt("dataset", "lint", "mine", "--json", "--catalog", "mine").json["findings"] == []
+
+
+def test_a_shipped_dataset_is_written_only_where_its_folder_is_named(toolbelt: Toolbelt) -> None:
+    ran = toolbelt("dataset", "card", "assistant", "--write")
+    assert (ran.code, ran.out) == (2, "")
+    assert "'assistant' is part of toolbelt. If you mean to change it, name its folder" in ran.err
+
+
+def test_a_file_of_another_name_has_no_card(toolbelt: Toolbelt, mine: Path) -> None:
+    (mine / "cases.jsonl").rename(mine / "others.jsonl")
+    ran = toolbelt("dataset", "card", "mine/others.jsonl")
+    assert (ran.code, ran.out) == (2, "")
+    assert "stands beside a cases.jsonl" in ran.err
+    assert json.loads(toolbelt("dataset", "show", "mine/others.jsonl", "--json").out)["card"] is None

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from tests.evals.intake.samples import MAILING, log, rows, user, write
+
+
+def test_E3_an_import_can_be_run_at_once(toolbelt: Toolbelt, project: Path) -> None:
+    write(project / "log.jsonl", [MAILING])
+    ran = toolbelt(
+        "dataset", "import", "log.jsonl", "-o", "mine", "--tag", "a", "--tag", "b", "--kind", "mail", "--json"
+    )
+    assert (ran.code, ran.json) == (
+        0,
+        {
+            "output": "mine",
+            "format": "openai",
+            "cases": 1,
+            "drafts": 1,
+            "tools": 2,
+            "left_out": {},
+            "lines": [],
+            "notes": [],
+        },
+    )
+    (row,) = rows(project / "mine")
+    assert (row["tags"], row["kind"], row["draft"]) == (["a", "b"], "mail", True)
+    assert toolbelt("dataset", "lint", "mine").code == 0
+    assert toolbelt("eval", "run", "--dataset", "mine", "--toolset", "full").code == 0
+
+
+def test_E3_what_was_left_out_is_said_one_by_one_and_counted(toolbelt: Toolbelt, project: Path) -> None:
+    write(project / "log.jsonl", [MAILING, "{oops", *[log(user("Hi."))] * 30])
+    ran = toolbelt("dataset", "import", "log.jsonl", "-o", "mine", "--skip-broken", "--json")
+    assert ran.code == 0
+    assert ran.json["left_out"] == {"broken: syntax": 1, "a turn without an answer": 30}
+    assert [one["line"] for one in ran.json["lines"]] == list(range(2, 33))
+    told = ran.err.splitlines()
+    assert told[0].startswith("note: log.jsonl:2: left out: broken: syntax (Not JSON")
+    assert "note: 11 more left out" in told
+    assert "note: left out 30 times: a turn without an answer" in told
+    assert "1 case, 1 draft to review, 2 tools in mine" in told[-1]
+
+
+def test_E9_a_broken_line_is_wrong_input(toolbelt: Toolbelt, project: Path) -> None:
+    write(project / "log.jsonl", [MAILING, "{oops"])
+    ran = toolbelt("dataset", "import", "log.jsonl", "-o", "mine", "--json")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("log.jsonl:2: error: Not JSON")
+    assert not (project / "mine").exists()
+
+
+def test_E3_foreign_text_is_made_visible(toolbelt: Toolbelt, project: Path) -> None:
+    record = log(user("Hi."), {"role": "assistant", "tool_calls": [{"function": {"name": "\x1b[31mevil"}}]})
+    write(project / "log.jsonl", [MAILING, record])
+    ran = toolbelt("dataset", "import", "log.jsonl", "-o", "mine")
+    assert "\x1b" not in ran.err
+    assert "evil" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(["gone.jsonl", "-o", "mine"], "No file named 'gone.jsonl'", id="no-source"),
+        pytest.param([".", "-o", "mine"], "without files of the leaderboard", id="a-folder"),
+        pytest.param(["log.jsonl", "-o", "log.jsonl"], "is a file", id="a-file-for-a-folder"),
+        pytest.param(["log.jsonl"], "--output", id="no-output"),
+        pytest.param(["log.jsonl", "-o", "mine", "--role", "develper"], "Did you mean 'developer'", id="no-such-role"),
+        pytest.param(["log.jsonl", "-o", "mine", "-c", "gone"], "No file or catalog named 'gone'", id="no-catalog"),
+        pytest.param(["log.jsonl", "-o", "mine", "--format", "inspect"], "--catalog", id="another-format"),
+    ],
+)
+def test_E9_wrong_use(toolbelt: Toolbelt, project: Path, arguments: list[str], told: str) -> None:
+    write(project / "log.jsonl", [MAILING])
+    ran = toolbelt("dataset", "import", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in " ".join(ran.err.split())
+
+
+def test_E3_standard_input_is_read(project: Path) -> None:
+    command = [sys.executable, "-m", "toolbelt", "dataset", "import", "-", "-o", "mine"]
+    done = subprocess.run(command, input=json.dumps(MAILING), capture_output=True, text=True, cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert [row["id"] for row in rows(project / "mine")] == ["standard-input-1"]
+
+
+def test_E9_a_disk_that_refuses_is_no_mistake_of_the_users(project: Path) -> None:
+    write(
+        project / "log.jsonl",
+        (log(user(f"Mail {number}. " + "x" * 500), *MAILING["messages"][1:]) for number in range(400)),
+    )
+    command = 'ulimit -f 100; exec "$@"'  # blocks of half or of a whole kilobyte
+    run = [sys.executable, "-m", "toolbelt", "dataset", "import", "log.jsonl", "-o", "mine"]
+    done = subprocess.run(["sh", "-c", command, "sh", *run], capture_output=True, text=True, cwd=project)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "Cannot write" in done.stderr
+    assert not (project / "mine").exists()
