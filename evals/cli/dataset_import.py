@@ -98,8 +98,9 @@ def import_command(
 ) -> None:
     """A dataset from SOURCEs, files or `-`: message logs, LiveMCPBench, BFCL, promptfoo, Inspect AI.
 
-    What agents did is not what is right: cases made of recorded calls are drafts until somebody reviewed them, which
-    gates refuse. Nothing is left out in silence; where a line is broken, nothing is written unless --skip-broken.
+    What agents did is not what is right: cases made of recorded calls are drafts until somebody reviewed them, and
+    every run over them says so. Nothing is left out in silence; where a line is broken, nothing is written unless
+    --skip-broken.
     """
     settings = Settings(
         None if arguments is None else Keeping(arguments), reviewed, role, kind, tags, target_field, Labels(labels)
