@@ -73,7 +73,7 @@ class Look:
     Attributes:
         key: Tells it from other looks.
         names: By id, the wire names of those that have another; each legal, and no name of any other tool.
-        edit: What is shown of a tool of the catalog.
+        edit: What is shown of a tool of the catalog, its id unchanged.
     """
 
     key: str = ""
@@ -110,15 +110,15 @@ class Shelf:
         if look is not None:
             names = {**names, **look.names}
         self._ids = {name: tool_id for tool_id, name in names.items()}
-        edit = Look().edit if look is None else look.edit
+        shown = catalog.tools if look is None else tuple(map(look.edit, catalog.tools))
         if look is None and names == catalog.wire_names:
             counted = count_tool_tokens(catalog, counter, form).by_id
         else:
-            shown = [edit(tool) for tool in catalog.tools]
-            texts = [definition_text(self._format(tool, names[tool.id])) for tool in shown]
+            texts = [definition_text(self._format(one, names[one.id])) for one in shown]
             counted = dict(zip((tool.id for tool in catalog.tools), counter.count(texts), strict=True))
         self._offered = {
-            tool.id: _offered(tool, names[tool.id], counted[tool.id], edit(tool)) for tool in catalog.tools
+            tool.id: _offered(tool, names[tool.id], counted[tool.id], one)
+            for tool, one in zip(catalog.tools, shown, strict=True)
         }
         for name, tool in self._extras.items():
             self._offered[tool.id] = _offered(tool, name, self._count(tool, name), tool)

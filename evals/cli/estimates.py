@@ -35,7 +35,7 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate], screen: Console) -> R
     rows = [
         (
             visible(arm.model),
-            visible(arm.toolset),
+            visible(" · ".join(filter(None, (arm.toolset, arm.variant)))),
             f"{arm.trials:,}",
             f"{arm.requests:,}",
             f"{arm.prompt_tokens:,}",

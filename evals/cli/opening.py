@@ -6,7 +6,7 @@ import hashlib
 import os
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from toolbelt.catalog.definitions import definition_text, openai_definition
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.cli.workspace import Workspace
 from toolbelt.console.screen import progress, tell
+from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import open_with_project
-from toolbelt.evals.conversation import Conversation
-from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Shelf
 from toolbelt.evals.running.asking import Asker, Gate, Keep, RetryPolicy
@@ -35,10 +35,9 @@ from toolbelt.evals.toolsets.opening import expand_toolsets, make_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.variants.disguise import make_look
 from toolbelt.evals.variants.variant import Variant, expand_variants, parse_variant
-from toolbelt.evals.variants.varied import vary
+from toolbelt.evals.variants.varied import Varied, vary
 from toolbelt.gateway.models import find_form
 from toolbelt.gateway.tokenizers import TiktokenCounter, find_tokenizer, make_counter
-from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import loadout_data
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.stores.files import cache_folder
@@ -48,6 +47,8 @@ ROLES = "loadout"
 """The toolset that goes by the role of each case."""
 FULL = "full"
 """The toolset that leaves nothing to add."""
+SAMPLE = 50
+"""Cases that a variant is tried on before a run."""
 MOST_TRIALS = 100_000_000
 """Trials of a run; each takes a byte of memory while it is under way."""
 
@@ -137,7 +138,7 @@ def draw_up(
     for model in models:
         if not model.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in model):
             raise ToolbeltError(f"The name of model {model!r} is not UTF-8.")
-    shown = _vary(names, expand_variants(variants))
+    shown = _in_variants(names, expand_variants(variants))
     arms = tuple(Arm(model, toolset, variant) for model in dict.fromkeys(models) for toolset, variant in shown)
     epochs = settings.get("epochs", 1)
     if (size := len(indices) * len(arms) * (epochs if isinstance(epochs, int) else 1)) > MOST_TRIALS:
@@ -164,7 +165,7 @@ def draw_up(
     )
 
 
-def _vary(toolsets: Sequence[str], variants: Sequence[Variant]) -> list[tuple[str, str]]:
+def _in_variants(toolsets: Sequence[str], variants: Sequence[Variant]) -> list[tuple[str, str]]:
     """Every toolset in every variant, but for those that are nothing of their own, which is told."""
     made = []
     for toolset in toolsets:
@@ -221,16 +222,27 @@ def prepare_arms(
     models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
     shelves = _Shelves(materials.catalog, plan.tokenizer, plan.seed)
     made = tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
-    _tell_what_is_long_already(made, choose_cases(materials, plan).case(0))
+    _tell_shortfalls(made, choose_cases(materials, plan))
     return made
 
 
-def _tell_what_is_long_already(prepared: Sequence[PreparedArm], case: Case) -> None:
+def _tell_shortfalls(prepared: Sequence[PreparedArm], cases: ChosenCases) -> None:
+    """Where an arm is not all that its name says, in a sample of the cases."""
+    step = max(1, len(cases.indices) // SAMPLE)
     for one in prepared:
-        wanted = parse_variant(one.arm.variant).padded
-        tokens = one.toolset.offer(case, Conversation(case.messages)).tokens if wanted else 0
-        if tokens > wanted + wanted // 50:
-            tell(f"{one.arm.label}: nothing is padded, its definitions take {tokens:,} tokens already")
+        if not isinstance(one.toolset, Varied):
+            continue
+        found = one.toolset.find_shortfall(cases.case(index) for index in range(0, len(cases.indices), step))
+        if found.longer:
+            tell(
+                f"{one.arm.label}: nothing is padded in {found.longer:,} of {plural(found.tried, 'case')} tried, whose "
+                "definitions are longer already"
+            )
+        if found.lacking:
+            tell(
+                f"{one.arm.label}: fewer distractors are to be had in {found.lacking:,} of "
+                f"{plural(found.tried, 'case')} tried, in one only {found.fewest:,}"
+            )
 
 
 def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves) -> PreparedArm:
@@ -243,7 +255,7 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: 
 
     ground = Ground(
         catalog=materials.catalog,
-        registry=_registry(materials),
+        registry=materials.workspace.registry,
         shelf=shelf,
         roles=materials.dataset.roles,
         seed=plan.seed,
@@ -251,10 +263,6 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: 
     )
     toolset = vary(make_toolset(arm.toolset, ground), variant, ground, used[-1])
     return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model))
-
-
-def _registry(materials: Materials) -> ToolLoadoutRegistry:
-    return materials.workspace.registry
 
 
 class _Shelves:
@@ -298,8 +306,16 @@ def make_players(
         gate = gates.setdefault(one.arm.model, Gate())
         counted = prompts.setdefault(one.counter.name, PromptCounter(one.counter))
         asker = Asker(one.model, budget, policy, keep, gate, random.Random())  # noqa: S311  only spreads the waits
-        players.append(ArmPlayer(one.toolset, one.shelf, asker, scorer, counted, plan.sampling, plan.request_limit))
+        sampling = _named_as_shown(plan.sampling, one.shelf)
+        players.append(ArmPlayer(one.toolset, one.shelf, asker, scorer, counted, sampling, plan.request_limit))
     return tuple(players)
+
+
+def _named_as_shown(sampling: Sampling, shelf: Shelf) -> Sampling:
+    """With the tool that is to be called by the name it is shown under."""
+    choice = sampling.tool_choice
+    tool_id = None if choice is None or choice in TOOL_CHOICES else shelf.find_id(choice)
+    return sampling if tool_id is None else replace(sampling, tool_choice=shelf.offered(tool_id).name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from toolbelt.evals.cli.opening import (
 )
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.watching import watch
-from toolbelt.evals.models.model import Sampling
+from toolbelt.evals.models.model import TOOL_CHOICES, Sampling
 from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.report.table import summary_view
 from toolbelt.evals.running.asking import RetryPolicy
@@ -43,7 +43,6 @@ from toolbelt.gateway.models import ModelTable
 from toolbelt.stores.files import cache_folder
 
 DEFAULT_MODEL = "local/bm25"
-TOOL_CHOICES = ("auto", "required", "none")
 DEFAULT_TOOLSETS = "full,loadout,tiered"
 
 
@@ -105,7 +104,7 @@ DEFAULT_TOOLSETS = "full,loadout,tiered"
     default=0,
     metavar="N",
     show_default=True,
-    help="Of the cases drawn, the distractors, and the model's own sampling where it takes one.",
+    help="Of the cases drawn, the distractors, what variants draw, and the model's own sampling where it takes one.",
 )
 @option("--temperature", type=FiniteRange(min=0), metavar="X", help="[default: the provider's]")
 @option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Longest answer.  [default: the provider's]")
@@ -294,9 +293,8 @@ def _refuse_unknown_choice(prepared: tuple[PreparedArm, ...], choice: str | None
     if choice is None or choice in TOOL_CHOICES:
         return
     for one in prepared:
-        names = one.shelf.names
-        if choice not in names:
-            raise NotFoundError("tool choice", choice, (*TOOL_CHOICES, *names))
+        if choice not in one.shelf.names and one.shelf.find_id(choice) is None:
+            raise NotFoundError("tool choice", choice, (*TOOL_CHOICES, *one.shelf.names))
 
 
 def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> None:

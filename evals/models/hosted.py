@@ -17,7 +17,7 @@ from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.hosted_errors import make_model_error
 from toolbelt.evals.models.hosted_messages import sendable
 from toolbelt.evals.models.hosted_replies import make_reply
-from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
+from toolbelt.evals.models.model import TOOL_CHOICES, Failure, ModelError, Request, Sampling
 from toolbelt.evals.offers import Offer
 from toolbelt.gateway.models import ModelTable
 from toolbelt.gateway.prices import Prices, find_prices
@@ -29,7 +29,6 @@ PLACEHOLDER_KEY = "none-needed"
 """Sent to an endpoint of one's own where no key is set: the client refuses to send none."""
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)")
 _KEY_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$|BEARER_TOKEN")
-_CHOICES = frozenset({"auto", "required", "none"})
 _texts: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()
 """The definitions of an offer as JSON, written once."""
 
@@ -179,7 +178,9 @@ class HostedModel:
         tools: dict[str, Any] = {"tools": offer.definitions if shared else json.loads(_text(offer))}
         if sampling.tool_choice is not None:
             choice = sampling.tool_choice
-            tools["tool_choice"] = choice if choice in _CHOICES else {"type": "function", "function": {"name": choice}}
+            tools["tool_choice"] = (
+                choice if choice in TOOL_CHOICES else {"type": "function", "function": {"name": choice}}
+            )
         return {"extra_body": tools} if shared else tools
 
     def _takes_as_is(self, offer: Offer) -> bool:

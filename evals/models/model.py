@@ -14,6 +14,10 @@ NOTHING_REPORTED = Usage()
 """Of a provider that says nothing."""
 
 
+TOOL_CHOICES = ("auto", "required", "none")
+"""What a model may be told about calling; anything else is a tool's name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How a model is asked; `None` leaves it to the provider.

@@ -203,7 +203,11 @@ def _drawable() -> frozenset[int]:
 def drawable(text: str, most: int) -> str:
     """Foreign text as a picture can show it: on one line, at most so many characters, unknown ones as boxes."""
     plain = "".join(char if ord(char) in _drawable() else _MISSING for char in visible(text))
-    return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
+    if len(plain) <= most:
+        return plain
+    # In the middle: labels of arms differ at either end.
+    head = (most - 1) // 2
+    return f"{plain[:head].rstrip()}…{plain[head + 1 - most :].lstrip()}"
 
 
 def distinct(texts: Sequence[str], most: int) -> list[str]:

@@ -32,6 +32,7 @@ class ArmEstimate:
     Attributes:
         model: Its name.
         toolset: Its name.
+        variant: What is changed about the toolset; empty if nothing.
         trials: Planned.
         requests: Expected.
         definition_tokens: Expected over all requests.
@@ -42,6 +43,7 @@ class ArmEstimate:
 
     model: str
     toolset: str
+    variant: str
     trials: int
     requests: int
     definition_tokens: int
@@ -93,6 +95,7 @@ async def _estimate(
     return ArmEstimate(
         plan.arms[arm].model,
         plan.arms[arm].toolset,
+        plan.arms[arm].variant,
         plan.per_arm,
         round(len(kept) * share),
         round(sum(one.offer.tokens for one in kept) * share),

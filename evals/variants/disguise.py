@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
@@ -17,8 +18,10 @@ from toolbelt.tiers import own_meta_tools
 _STEMS = ("tool", "function", "capability")
 _COMPOUND = re.compile(r"[a-z0-9][A-Z]|[^A-Za-z0-9]")
 """In names that are no words of prose: `git_push`, `getWeather`; unlike `search`."""
-_SUBSCHEMAS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+_SUBSCHEMAS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies")
 """Keys of a schema whose value maps names to schemas, so that `description` among them is an argument's name."""
+_EXPLANATIONS = ("description", "title", "$comment", "markdownDescription", "enumDescriptions", "examples")
+"""Keys of a schema that are for readers alone."""
 _LITERALS = ("const", "enum", "default", "required", "dependentRequired")
 """Keys of a schema that hold values, not schemas."""
 
@@ -64,7 +67,7 @@ def _bare(schema: Any) -> Any:
         return schema
     made = {}
     for key, value in schema.items():
-        if key in {"description", "title", "$comment", "examples"}:
+        if key in _EXPLANATIONS:
             continue
         if key in _SUBSCHEMAS and isinstance(value, dict):
             made[key] = {name: _bare(inner) for name, inner in value.items()}
@@ -90,17 +93,18 @@ def _anonymous_names(catalog: Catalog, kept: Collection[str], seed: int) -> Mapp
 class _Renaming:
     """Descriptions that speak of tools by the names these have now.
 
-    A name that is a word of prose, such as `search`, is renamed in backticks or quotes alone.
+    A name that is a word of prose, such as `search`, is renamed in backticks or quotes alone. One that several tools
+    bear means the one of the describing tool's own plugin; where there is none, it becomes `another tool`. What is an
+    argument of the described tool is taken to mean that.
     """
 
     def __init__(self, catalog: Catalog, names: Mapping[str, str], kept: Collection[str]) -> None:
-        self._names: dict[str, str] = {}
+        self._names = names
+        self._meant: dict[str, list[Tool]] = {}
         for tool in catalog.tools:
-            if tool.id in kept:
-                continue
-            for known in (tool.id, catalog.wire_names[tool.id], tool.name):
-                self._names.setdefault(known, names[tool.id])
-        ranked = sorted(self._names, key=len, reverse=True)
+            for known in () if tool.id in kept else {tool.id, catalog.wire_names[tool.id], tool.name}:
+                self._meant.setdefault(known, []).append(tool)
+        ranked = sorted(self._meant, key=len, reverse=True)
         compound = [re.escape(name) for name in ranked if _COMPOUND.search(name)]
         plain = [re.escape(name) for name in ranked if not _COMPOUND.search(name)]
         patterns = []
@@ -113,27 +117,37 @@ class _Renaming:
     def __call__(self, tool: Tool) -> Tool:
         if self._pattern is None:
             return tool
-        return replace(tool, description=self._text(tool.description), parameters=self._texts(thaw(tool.parameters)))
+        properties = tool.parameters.get("properties")
+        arguments = properties if isinstance(properties, Mapping) else {}
 
-    def _text(self, text: str) -> str:
-        if self._pattern is None:
-            return text
-        return self._pattern.sub(lambda found: self._names[found[0]], text)
+        def renamed(found: re.Match[str]) -> str:
+            return found[0] if found[0] in arguments else self._name(found[0], tool)
 
-    def _texts(self, schema: Any) -> Any:
-        if isinstance(schema, list):
-            return [self._texts(item) for item in schema]
-        if not isinstance(schema, dict):
-            return schema
-        made: dict[str, Any] = {}
-        for key, value in schema.items():
-            if key in {"description", "title", "$comment"} and isinstance(value, str):
-                made[key] = self._text(value)
-            elif key in _SUBSCHEMAS and isinstance(value, dict):
-                made[key] = {name: self._texts(inner) for name, inner in value.items()}
-            else:
-                made[key] = value if key in (*_LITERALS, "examples") else self._texts(value)
-        return made
+        text = partial(self._pattern.sub, renamed)
+        return replace(tool, description=text(tool.description), parameters=_rewritten(thaw(tool.parameters), text))
+
+    def _name(self, known: str, tool: Tool) -> str:
+        meant = self._meant[known]
+        if len(meant) > 1:
+            meant = [one for one in meant if one.plugin == tool.plugin]
+        return self._names[meant[0].id] if len(meant) == 1 else "another tool"
+
+
+def _rewritten(schema: Any, text: Callable[[str], str]) -> Any:
+    """The schema with what explains it rewritten."""
+    if isinstance(schema, list):
+        return [_rewritten(item, text) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _EXPLANATIONS:
+            made[key] = text(value) if isinstance(value, str) else value
+        elif key in _SUBSCHEMAS and isinstance(value, dict):
+            made[key] = {name: _rewritten(inner, text) for name, inner in value.items()}
+        else:
+            made[key] = value if key in _LITERALS else _rewritten(value, text)
+    return made
 
 
 def _either(names: list[str]) -> str:

@@ -45,7 +45,9 @@ class Filler:
         self._made = lru_cache(20_000)(self._make)
 
     def padded(self, tools: tuple[Offered, ...], tokens: int) -> tuple[Offered, ...]:
-        """The tools, together about so many tokens long (within 2 per cent); as they are where they are longer.
+        """The tools, together about so many tokens long; as they are where they are longer.
+
+        It comes to within 2 per cent of what is added, or within a word and a half for each tool where little is.
 
         Each is made longer by the same, so that length does not tell one from another.
 

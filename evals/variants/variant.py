@@ -22,7 +22,8 @@ class Variant:
 
     Attributes:
         shuffled: The order is another in each trial, so that a liking for some position averages out.
-        padded: Tokens that descriptions are padded to, all tools shown at first together: length without more tools.
+        padded: Tokens that descriptions are padded to, all tools shown at first together, meta-tools among them: length
+            without more tools.
         distractors: Wrong tools that are shown besides.
         near: Whether these are the nearest by words to the right ones, rather than any.
         anonymous: Names say nothing, so that descriptions alone are gone by.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, ToolUse
@@ -19,6 +19,23 @@ from toolbelt.evals.variants.variant import Variant
 from toolbelt.tiers import own_meta_tools
 
 _Key = tuple[int, int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """How far a variant could not be had, over some cases.
+
+    Attributes:
+        tried: Cases looked at.
+        longer: Of these, how many show definitions that are longer than they were to be padded to.
+        lacking: Of these, how many have fewer distractors than were wanted.
+        fewest: Distractors that the worst of them has.
+    """
+
+    tried: int = 0
+    longer: int = 0
+    lacking: int = 0
+    fewest: int = 0
 
 
 def vary(base: Toolset, variant: Variant, ground: Ground, shelf: Shelf) -> Toolset:
@@ -79,6 +96,20 @@ class Varied:
             return reached
         first = self._base.offer(case, Conversation(case.messages))
         return reached.union(self._distractor_ids(case, first))
+
+    def find_shortfall(self, cases: Iterable[Case]) -> Shortfall:
+        """How far the variant could not be had in the first request of some cases."""
+        wanted, made = self._variant, Shortfall(fewest=self._variant.distractors)
+        for case in cases:
+            first = self._base.offer(case, Conversation(case.messages))
+            added = len(self._distractor_ids(case, first))
+            made = Shortfall(
+                made.tried + 1,
+                made.longer + (0 < wanted.padded < first.tokens),
+                made.lacking + (added < wanted.distractors),
+                min(made.fewest, added),
+            )
+        return made
 
     def _make(self, case: Case, epoch: int, offers: Sequence[Offer]) -> Offer:
         company = self._distractor_ids(case, offers[0])

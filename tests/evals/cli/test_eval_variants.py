@@ -32,7 +32,7 @@ def test_E1_each_variant_makes_an_arm_of_each_toolset(toolbelt: Toolbelt) -> Non
         *(("oracle+4", kind) for kind in kinds),
     ]
     assert "left out: full with distractors:30" in told
-    assert "full · padded:9000: nothing is padded" in told
+    assert "full · padded:9000: nothing is padded in 20 of 20 cases tried" in told
     tokens = {kind: arms["oracle+4", kind]["definition_tokens"] for kind in kinds}
     assert tokens["shuffled"] == tokens[""]
     assert tokens["padded:9000"] == pytest.approx(9000, rel=0.02)
@@ -116,3 +116,25 @@ def test_E1_where_no_case_has_a_role_the_toolsets_of_a_plain_run_do_without_them
     assert "no case has a role, so 'loadout' is left out" in ran.err
     assert [arm["toolset"] for arm in json.loads(ran.out)["arms"]] == ["full", "tiered"]
     assert toolbelt("eval", "run", "--dataset", "mine", "--toolset", "loadout").code == 2
+
+
+def test_E1_a_dry_run_tells_variants_apart(toolbelt: Toolbelt) -> None:
+    asked = ["--toolset", "oracle+4", "--variant", "plain,padded:9000", "--limit", "20", "--dry-run"]
+    arms = json.loads(toolbelt("eval", "run", *asked, "--json").out)["arms"]
+    assert [(arm["toolset"], arm["variant"]) for arm in arms] == [("oracle+4", ""), ("oracle+4", "padded:9000")]
+    assert arms[1]["definition_tokens"] > 5 * arms[0]["definition_tokens"]
+    assert "oracle+4 · padded:9000" in toolbelt("eval", "run", *asked).out
+
+
+def test_E1_where_there_are_fewer_distractors_than_wanted_that_is_told(toolbelt: Toolbelt) -> None:
+    _, told = arms_of(toolbelt, "--toolset", "loadout:full", "--variant", "distractors:100")
+    assert "loadout:full · distractors:100: fewer distractors are to be had in 20 of 20 cases tried" in told
+
+
+def test_a_tool_that_is_to_be_called_is_named_as_it_is_shown(toolbelt: Toolbelt) -> None:
+    asked = ["--toolset", "full", "--variant", "plain,anonymous", "--tool-choice", "git_push"]
+    arms, _ = arms_of(toolbelt, *asked)
+    assert len(arms) == 2
+    ran = toolbelt("eval", "run", *asked[:-1], "git_pusch")
+    assert ran.code == 2
+    assert "'git_push'" in ran.err

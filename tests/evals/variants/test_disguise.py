@@ -145,6 +145,8 @@ def test_E1_an_argument_called_description_is_no_description() -> None:
         },
         "required": ["description"],
         "dependentRequired": {"description": ["title"]},
+        "dependencies": {"description": ["title"]},
+        "markdownDescription": "gone",
         "$defs": {"title": {"type": "string", "default": {"description": "kept"}, "$comment": "gone"}},
         "additionalProperties": False,
     }
@@ -159,6 +161,7 @@ def test_E1_an_argument_called_description_is_no_description() -> None:
         },
         "required": ["description"],
         "dependentRequired": {"description": ["title"]},
+        "dependencies": {"description": ["title"]},
         "$defs": {"title": {"type": "string", "default": {"description": "kept"}}},
         "additionalProperties": False,
     }
@@ -209,3 +212,28 @@ def test_E3_a_history_calls_tools_by_the_names_they_are_shown_under() -> None:
     assert said[3] == messages[3]
     assert call["function"]["name"] == "push"
     assert shelf(SMALL, "").spoken(case().messages) == case().messages
+
+
+def test_E1_a_name_that_several_tools_bear_means_the_neighbour_or_nobody() -> None:
+    gh = Plugin("gh", (Tool("list_items", "Lists."), Tool("look", "After list_items.")))
+    jira = Plugin("jira", (Tool("list_items", "Lists."), Tool("look", "After list_items, or gh/list_items.")))
+    mail = Plugin("mail", (Tool("send", "Like list_items."),))
+    catalog = Catalog((gh, jira, mail))
+    made = shelf(catalog, "anonymous")
+
+    def told(tool_id: str) -> str:
+        return str(made.offered(tool_id).definition["function"]["description"])
+
+    names = {tool.id: made.offered(tool.id).name for tool in catalog.tools}
+    assert told("gh/look") == f"After {names['gh/list_items']}."
+    assert told("jira/look") == f"After {names['jira/list_items']}, or {names['gh/list_items']}."
+    assert told("mail/send") == "Like another tool."
+
+
+def test_E1_an_argument_is_no_tool_though_it_is_called_like_one() -> None:
+    schema = {"type": "object", "properties": {"read_mail": {"type": "string", "description": "The read_mail id."}}}
+    tools = (Tool("reply", "Answers by the read_mail id; see read_mail_box.", schema), Tool("read_mail", "Reads."))
+    made = shelf(Catalog((Plugin("p", tools),)), "anonymous")
+    function = made.offered("p/reply").definition["function"]
+    assert function["description"] == "Answers by the read_mail id; see read_mail_box."
+    assert function["parameters"]["properties"]["read_mail"]["description"] == "The read_mail id."

@@ -16,7 +16,7 @@ from toolbelt.evals.offers import Offer, Shelf
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.variants.filler import Filler
 from toolbelt.evals.variants.variant import Variant
-from toolbelt.evals.variants.varied import vary
+from toolbelt.evals.variants.varied import Shortfall, Varied, vary
 from toolbelt.gateway.tokenizers import make_counter
 from toolbelt.loadouts.written import loadouts_of
 from toolbelt.tiers import MetaTools
@@ -231,3 +231,14 @@ def test_E1_what_is_offered_under_a_plain_variant_is_the_toolset_itself() -> Non
     assert vary(made, Variant(), base, base.shelf({})) is made
     assert vary(made, Variant(anonymous=True), base, base.shelf({})) is made
     assert isinstance(made.offer(PUSH, start(PUSH)), Offer)
+
+
+def test_E1_how_far_a_variant_could_not_be_had() -> None:
+    small = case(("git/git_push",), "small", offered=("git/git_push", "git/git_pull", "shell/run_command"))
+    made = toolset("oracle", ASSISTANT, variant="distractors:9")
+    assert isinstance(made, Varied)
+    assert made.find_shortfall([PUSH, small, PUSH]) == Shortfall(tried=3, lacking=1, fewest=2)
+    made = toolset("oracle+2", ASSISTANT, variant="padded:300")
+    assert isinstance(made, Varied)
+    assert made.find_shortfall([PUSH, case((), "none")]).tried == 2
+    assert made.find_shortfall([PUSH]).longer == 1
