@@ -76,10 +76,13 @@ def read_card_text(path: Path) -> str | None:
     """The text of a card; `None` where there is none.
 
     Raises:
-        InvalidFileError: too long, not UTF-8, or a folder.
+        InvalidFileError: too long, not UTF-8, or no regular file.
         StorageError: it may not be read.
     """
     try:
+        if path.exists() and not path.is_file():
+            message = "This is no file that can be read as a card."  # a pipe would wait for who writes into it
+            raise InvalidFileError([Finding("not-a-file", Severity.ERROR, message, str(path))])
         if path.is_file() and path.stat().st_size > MAX_BYTES:
             message = f"Longer than {MAX_BYTES:,} bytes; a card is read whole."
             raise InvalidFileError([Finding("too-long", Severity.ERROR, message, str(path))])

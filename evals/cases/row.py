@@ -116,7 +116,23 @@ class Row:
             content = message.get("content")
             if content is not None and not isinstance(content, str | list):
                 self.error("wrong-type", f"`{place}.content` must be text or a list of parts, not {shown(content)}.")
+            if message.get("tool_calls") is not None:
+                self._check_calls(message["tool_calls"], f"{place}.tool_calls")
             yield freeze(message)
+
+    def _check_calls(self, calls: Any, place: str) -> None:
+        """Note calls that are not in OpenAI's form, which no provider would take."""
+        if not isinstance(calls, list):
+            self.error("wrong-type", f"`{place}` must be a list, not {shown(calls)}.")
+            return
+        for index, call in enumerate(calls):
+            kind = "custom" if isinstance(call, dict) and call.get("type") == "custom" else "function"
+            inner = call.get(kind) if isinstance(call, dict) else None
+            given = "input" if kind == "custom" else "arguments"
+            texts = (call.get("id"), inner.get("name"), inner.get(given)) if isinstance(inner, dict) else (None,)
+            if not all(isinstance(text, str) for text in texts):
+                form = f"an `id` and a `{kind}` with a `name` and its `{given}`, each a text"
+                self.error("invalid-call", f"`{place}[{index}]` must be a call in OpenAI's form: {form}.")
 
 
 def default_steps(answers: Iterable[Answer]) -> int:

@@ -1,38 +1,30 @@
-"""Holding a part of a dataset out: which cases go where, and the two parts as datasets of their own.
+"""Holding a part of a dataset out: which cases go where.
 
 Cases that belong together stay together: paraphrases of one task (`cluster`), or all that one tool is the answer to
 (`tool`). Groups are drawn within each kind, by a hash of their names and the seed: of a kind with `n` groups as many
 are held out as come nearest to the share, at least one and at most `n - 1`; a kind with a single group stays in the
-development part. So a kind's share of groups is off by less than half a group wherever the two bounds do not hold it.
+development part. So does a group that has more than the share of its kind's cases and more than the group in the
+middle: one tool that everything hangs on would else take all with it. How large a group is changes nothing else. A
+kind's share of groups is off by less than half a group wherever these bounds do not hold it.
 
 Further cases of a group go to where the group is. For each new group at most one other of its kind changes sides, the
-one that stands at the border of the draw; the order in the file changes nothing.
+one that stands at the border of the draw, unless one comes to be too large or is so no more; the order in the file
+changes nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-import shutil
-import tempfile
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
-from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.cases.lines import open_lines, read_lines
-from toolbelt.evals.cases.loadouts import LOADOUTS_FILE
-from toolbelt.findings import Finding, Severity
-from toolbelt.stores.catalogs import CATALOG_FILES, write_catalog
-from toolbelt.stores.files import make_way_for
-from toolbelt.stores.shipped import CASES_FILE
-
-_BESIDE = (*CATALOG_FILES, LOADOUTS_FILE)
+from toolbelt.evals.cases.dataset import Dataset
 
 
 class Part(StrEnum):
@@ -51,6 +43,23 @@ class Grouping(StrEnum):
     """Cases that share a tool of a right answer, or a cluster; so do those that are linked by others."""
 
 
+@dataclass(frozen=True, slots=True)
+class LargeGroup:
+    """A group that stays in the development part since it is too large to be held out.
+
+    Attributes:
+        kind: Which it has most of.
+        cases: How many, of that kind.
+        of: All of that kind.
+        position: Of its first case in the dataset.
+    """
+
+    kind: str
+    cases: int
+    of: int
+    position: int
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """Which case goes where.
@@ -59,34 +68,22 @@ class Split:
         parts: By position in the dataset, 1 for a case that is held out.
         groups: How many there are on each side.
         single: Kinds that have one group, which stays in the development part.
+        large: Groups that stay there for their size.
     """
 
     parts: bytearray
     groups: Mapping[Part, int]
     single: tuple[str, ...]
+    large: tuple[LargeGroup, ...] = ()
+
+    @property
+    def held_out(self) -> float:
+        """The share of cases that is held out."""
+        return sum(self.parts) / max(len(self.parts), 1)
 
     def part(self, position: int) -> Part:
         """The side of the case at a position."""
         return Part.HELD_OUT if self.parts[position] else Part.DEVELOPMENT
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenPart:
-    """A part that was written.
-
-    Attributes:
-        folder: Where; a dataset.
-        digest: Of its cases and grading (rule E7).
-        cases: How many.
-        groups: How many that belong together.
-        kinds: Cases by kind.
-    """
-
-    folder: str
-    digest: str
-    cases: int
-    groups: int
-    kinds: Mapping[str, int]
 
 
 def draw_split(
@@ -124,54 +121,6 @@ def draw_split(
     return split
 
 
-def write_split(
-    dataset: Dataset,
-    split: Split,
-    folder: str,
-    *,
-    overwrite: bool = False,
-    progress: Callable[[int], None] | None = None,
-) -> Mapping[Part, WrittenPart]:
-    """Write both parts, each a folder with its cases, the catalog and the loadouts beside them.
-
-    Lines are copied byte for byte, in their order. Lines of excluded cases go to neither part. Nothing has its name
-    before both parts were read again and found to hold the cases as they are in the whole.
-
-    Args:
-        dataset: As it was drawn from.
-        split: Of the same dataset.
-        folder: Gets a folder for each part.
-        overwrite: Whether parts that are there may be replaced.
-        progress: Called with the number of cases written so far.
-
-    Raises:
-        ToolbeltError: a part is there and may not be replaced, or would be read in another way on its own.
-        InvalidFileError: the file was changed since it was opened.
-        StorageError: the disk would not.
-    """
-    for part in Part:
-        target = Path(folder) / part
-        if file := next((one for one in (Path(folder), target) if one.exists() and not one.is_dir()), None):
-            raise ToolbeltError(f"{str(file)!r} is a file; name another folder.")
-        for name in (CASES_FILE, *_BESIDE):
-            make_way_for(target / name, overwrite=overwrite)
-        if (target / CASES_FILE).exists() and (target / CASES_FILE).samefile(dataset.source):
-            raise ToolbeltError(f"{str(target)!r} is what is being split; name another folder.")
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".split.", dir=folder) as made:
-            for part in Part:
-                (Path(made) / part).mkdir()
-                _copy_surroundings(dataset, Path(made) / part)
-            _copy_cases(dataset, split, Path(made), progress)
-            written = {part: _look_again(dataset, split, Path(made), Path(folder), part) for part in Part}
-            for part in Part:
-                _move(Path(made) / part, Path(folder) / part)
-    except OSError as error:
-        raise StorageError(f"Cannot write {folder!r}: {error.strerror or error}.") from None
-    return written
-
-
 class _Groups:
     """Groups of cases: every name is a 64-bit hash, and names that one case has are linked."""
 
@@ -197,8 +146,11 @@ class _Groups:
     def split(self, share: float) -> Split:
         """Draw within each kind; a group of several kinds is drawn with the one that it has most of."""
         counted: dict[int, Counter[int]] = {}
-        for name, kind in zip(self._cases, self._kind_of_case, strict=True):
-            counted.setdefault(self._root(name), Counter())[kind] += 1
+        firsts: dict[int, int] = {}
+        for position, (name, kind) in enumerate(zip(self._cases, self._kind_of_case, strict=True)):
+            root = self._root(name)
+            counted.setdefault(root, Counter())[kind] += 1
+            firsts.setdefault(root, position)
         draws = self._draws()
         by_kind: dict[int, list[tuple[int, int]]] = {}
         names = list(self._kinds)
@@ -206,20 +158,32 @@ class _Groups:
             most = min(kinds, key=lambda kind: (-kinds[kind], names[kind]))
             by_kind.setdefault(most, []).append((draws[root], root))
         held: set[int] = set()
-        for drawn in by_kind.values():
+        large: list[LargeGroup] = []
+        for kind, drawn in by_kind.items():
+            sizes = [counted[root][kind] for _, root in drawn]
+            most_cases = _most_cases(sizes, share)
+            too_large = {root for (_, root), size in zip(drawn, sizes, strict=True) if size > most_cases}
+            large += (LargeGroup(names[kind], counted[root][kind], sum(sizes), firsts[root]) for root in too_large)
             count = _nearest_count(len(drawn), share)
-            held.update(root for _, root in sorted(drawn)[:count])
+            held.update([root for _, root in sorted(drawn) if root not in too_large][:count])
         parts = bytearray(self._root(name) in held for name in self._cases)
         single = tuple(names[kind] for kind, drawn in by_kind.items() if len(drawn) == 1)
-        return Split(parts, {Part.DEVELOPMENT: len(counted) - len(held), Part.HELD_OUT: len(held)}, single)
+        sides = {Part.DEVELOPMENT: len(counted) - len(held), Part.HELD_OUT: len(held)}
+        return Split(parts, sides, single, tuple(sorted(large, key=lambda group: group.position)))
 
     def _draws(self) -> dict[int, int]:
-        """What each group is drawn by: the least hash of its tools, or of its cluster, where it has none."""
+        """What each group is drawn by: a hash of the least hash of its tools; or its cluster's, where it has none."""
         draws: dict[int, tuple[bool, int]] = {}
         for number, hashed in enumerate(self._hashes):
             root, found = self._root(number), (not self._is_tool[number], hashed)
             draws[root] = min(draws.get(root, found), found)
-        return {root: hashed for root, (_, hashed) in draws.items()}
+        # The least of many is small itself: by it, the largest groups would nearly always be drawn first.
+        return {
+            root: hashed if of_cluster else self._hash_again(hashed) for root, (of_cluster, hashed) in draws.items()
+        }
+
+    def _hash_again(self, hashed: int) -> int:
+        return int.from_bytes(hashlib.blake2b(hashed.to_bytes(8), key=self._key, digest_size=8).digest())
 
     def _number(self, sort: str, name: str) -> int:
         digest = hashlib.blake2b(f"{sort}{name}".encode(errors="surrogatepass"), key=self._key, digest_size=8).digest()
@@ -245,86 +209,6 @@ def _nearest_count(groups: int, share: float) -> int:
     return 0 if groups < 2 else min(max(math.floor(groups * share + 0.5), 1), groups - 1)
 
 
-def _copy_surroundings(dataset: Dataset, target: Path) -> None:
-    """The catalog under its own name, which tells how cases are written; the loadouts where they are beside."""
-    beside = Path(dataset.source).parent
-    own = next((name for name in CATALOG_FILES if (beside / name).is_file()), None)
-    if own is None or dataset.catalog_is_fallback or not _is_own(dataset, beside / own):
-        write_catalog(dataset.catalog_file.catalog, str(target / CATALOG_FILES[0]))
-        return
-    shutil.copyfile(beside / own, target / own)
-    if (beside / LOADOUTS_FILE).is_file():
-        shutil.copyfile(beside / LOADOUTS_FILE, target / LOADOUTS_FILE)
-
-
-def _is_own(dataset: Dataset, file: Path) -> bool:
-    source = Path(dataset.catalog_file.source)
-    return source.exists() and source.samefile(file)
-
-
-def _copy_cases(dataset: Dataset, split: Split, made: Path, progress: Callable[[int], None] | None) -> None:
-    position = 0
-    with (
-        open_lines(dataset.source) as source,
-        (made / Part.DEVELOPMENT / CASES_FILE).open("wb") as kept,
-        (made / Part.HELD_OUT / CASES_FILE).open("wb") as held,
-    ):
-        for line in read_lines(source, dataset.source):
-            if position == len(dataset) or line.number != dataset.line(position):
-                continue  # an excluded case
-            (held if split.parts[position] else kept).write(line.raw + b"\n")
-            position += 1
-            if progress is not None and position % 200 == 0:
-                progress(position)
-    if position != len(dataset):
-        raise _changed(dataset)
-
-
-def _look_again(dataset: Dataset, split: Split, made: Path, folder: Path, part: Part) -> WrittenPart:
-    """Read a part as whoever runs it will, and hold each case against the one in the whole."""
-    try:
-        read = open_dataset(str(made / part))
-    except InvalidFileError as error:
-        raise _read_otherwise(part, str(error.findings[0].message)) from None
-    try:
-        positions = (position for position in range(len(dataset)) if split.part(position) is part)
-        for mine, position in zip(range(len(read)), positions, strict=True):
-            found, whole = read.case(mine), dataset.case(position)
-            if found.id != whole.id:
-                raise _changed(dataset)
-            if found != whole:
-                raise _read_otherwise(part, f"line {read.line(mine)} would mean something else.")
-        return WrittenPart(str(folder / part), read.digest, len(read), split.groups[part], read.kinds)
-    except ValueError:
-        raise _read_otherwise(part, "not all of its cases would be read.") from None
-    finally:
-        read.close()
-
-
-def _changed(dataset: Dataset) -> InvalidFileError:
-    message = "This file was changed while it was in use; run the command again."
-    return InvalidFileError([Finding("changed", Severity.ERROR, message, dataset.source)])
-
-
-def _read_otherwise(part: Part, why: str) -> ToolbeltError:
-    return ToolbeltError(
-        f"The cases of {part} would be read in another way on their own than in the whole file: {why} "
-        "Put the catalog beside the cases in the form that they came with, or bring the cases into one layout."
-    )
-
-
-def _move(made: Path, target: Path) -> None:
-    """Give the files of a part their names, the cases last; a catalog of another form would be taken in their place."""
-    target.mkdir(exist_ok=True)
-    for name in _BESIDE:
-        if (made / name).exists():
-            (made / name).replace(target / name)
-        else:
-            (target / name).unlink(missing_ok=True)
-    (made / CASES_FILE).replace(target / CASES_FILE)
-
-
-def counts_by_kind(parts: Mapping[Part, WrittenPart]) -> Iterator[tuple[str, Mapping[Part, int]]]:
-    """Every kind, with how many cases each part has of it."""
-    for kind in dict.fromkeys(kind for written in parts.values() for kind in written.kinds):
-        yield kind, {part: written.kinds.get(kind, 0) for part, written in parts.items()}
+def _most_cases(sizes: Sequence[int], share: float) -> float:
+    """How large a group of a kind may be that is held out: what the kind's share is, or the group in the middle."""
+    return max(share * sum(sizes), sorted(sizes)[(len(sizes) - 1) // 2])

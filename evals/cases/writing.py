@@ -41,7 +41,9 @@ class CasesWriter:
         make_way_for(path, overwrite=overwrite)
         try:
             self._target.parent.mkdir(parents=True, exist_ok=True)
-            handle, self._temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
+            handle, self._temporary = tempfile.mkstemp(
+                prefix=f".{path.name[:40]}.", suffix=".tmp", dir=self._target.parent
+            )
         except OSError as error:
             raise self._refused(error) from None
         self._file = os.fdopen(handle, "w", encoding="utf-8", newline="\n")
@@ -56,17 +58,6 @@ class CasesWriter:
             self._file.close()
         with contextlib.suppress(OSError):  # also where it has its name already
             Path(self._temporary).unlink()
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """One more case.
-
-        Args:
-            row: As `toolbelt.evals.cases.reader` reads it.
-
-        Raises:
-            StorageError: the disk would not.
-        """
-        self.add_text(case_line(row))
 
     def add_text(self, line: str) -> None:
         """One more case, as its line was written; raises `StorageError` where the disk would not."""

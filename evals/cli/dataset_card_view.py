@@ -14,9 +14,8 @@ from toolbelt.evals.cards.content import content_data
 
 WIDTH = 12
 """Columns that labels take."""
-_MOST_AMBIGUITIES = 5
-_LONGEST = 240
-"""Characters of a text that are shown; `--json` has the whole."""
+_MOST_AMBIGUITIES = 25
+_MOST_DISAGREEMENTS = 10
 _MOST_IDS = 3
 
 
@@ -47,7 +46,7 @@ def card_data(card: Card) -> dict[str, Any]:
 
 
 def card_parts(card: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """A card among what else is shown of a dataset, long texts cut."""
+    """A card among what else is shown of a dataset."""
     for label, text in (
         ("summary", card["summary"]),
         ("licence", card["licence"]),
@@ -55,18 +54,21 @@ def card_parts(card: Mapping[str, Any]) -> Iterator[RenderableType]:
         ("made", card["made"]),
     ):
         if text:
-            yield fact(label, _cut(text))
+            yield fact(label, _folded(text))
     for reading in card["readings"]:
         seed = "" if reading["seed"] is None else f" (seed {reading['seed']})"
-        yield fact("read", _cut(f"{reading['agreed']:,} of {reading['sample']:,} agreed by {reading['reader']}{seed}"))
+        agreed = f"{reading['agreed']:,} of {reading['sample']:,} agreed"
+        yield fact("read", _folded(f"{agreed} by {reading['reader']}{seed}"))
+        for one in reading["disagreements"][:_MOST_DISAGREEMENTS]:
+            yield _note(f"{one['case']}: {one['why']} {one['done']}")
+        yield from _more(len(reading["disagreements"]) - _MOST_DISAGREEMENTS)
     if ambiguities := card["ambiguities"]:
         yield fact("ambiguities", f"{len(ambiguities):,}")
         for one in ambiguities[:_MOST_AMBIGUITIES]:
             ids = ", ".join(one["cases"][:_MOST_IDS]) + ", …" * (len(one["cases"]) > _MOST_IDS)
             text = f"{ids}: {one['text']}" if ids else one["text"]
-            yield Text(f"  {visible(_cut(text))}", "bright_black")
-        if (more := len(ambiguities) - _MOST_AMBIGUITIES) > 0:
-            yield Text(f"  … and {more:,} more (--json)", "bright_black")
+            yield _note(text)
+        yield from _more(len(ambiguities) - _MOST_AMBIGUITIES)
 
 
 def card_check_view(data: Mapping[str, Any]) -> RenderableType:
@@ -110,6 +112,14 @@ def fact(label: str, text: str) -> Text:
     return Text.assemble((f"{label:<{WIDTH}}", "bright_black"), visible(text))
 
 
-def _cut(text: str) -> str:
-    folded = " ".join(text.split())
-    return folded if len(folded) <= _LONGEST else f"{folded[: _LONGEST - 1]}…"
+def _note(text: str) -> Text:
+    return Text(f"  {visible(_folded(text))}", "bright_black")
+
+
+def _more(count: int) -> Iterator[Text]:
+    if count > 0:
+        yield _note(f"… and {count:,} more (--json)")
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

@@ -21,6 +21,7 @@ from toolbelt.evals.cli.drafting_views import (
     drafted_view,
     estimate_data,
     estimate_view,
+    tell_broken,
     tell_drafted,
 )
 from toolbelt.evals.cli.estimates import shown_cost
@@ -29,9 +30,9 @@ from toolbelt.evals.conversation import Usage
 from toolbelt.evals.drafting.asking import Drafter
 from toolbelt.evals.drafting.estimate import DraftEstimate, estimate_drafting
 from toolbelt.evals.drafting.finishing import Drafted, Finisher
-from toolbelt.evals.drafting.folder import DraftFolder
+from toolbelt.evals.drafting.folder import DraftFolder, Touched
 from toolbelt.evals.drafting.jobs import Jobs, Wanted, choose_tools
-from toolbelt.evals.drafting.journal import Journal, open_journal
+from toolbelt.evals.drafting.journal import Journal, open_journal, read_journal
 from toolbelt.evals.drafting.reading import Checker
 from toolbelt.evals.models.model import Model, Sampling
 from toolbelt.evals.models.opening import ModelOptions, open_model
@@ -53,7 +54,14 @@ _MOST_SEED = 10**9
     )
 )
 @option("--model", "-m", required=True, metavar="M", help="Who writes: any litellm name, or scripted/FILE.")
-@option("--output", "-o", required=True, metavar="FOLDER", help="Gets cases.jsonl and the catalog: a dataset.")
+@option(
+    "--output",
+    "-o",
+    default="drafts",
+    metavar="FOLDER",
+    show_default=True,
+    help="Gets cases.jsonl and the catalog: a dataset.",
+)
 @option("--per-tool", type=click.IntRange(0, 50), default=3, metavar="N", show_default=True, help="Tasks for each.")
 @option(
     "--paraphrases",
@@ -150,7 +158,8 @@ def generate(**asked: Any) -> int:
     the line.
 
     Every answer is kept as it comes, in FOLDER/.toolbelt-drafts. Called again with the same settings, it goes on where
-    it was interrupted, capped or failed, and asks nothing twice.
+    it was interrupted, capped or failed, and asks nothing twice. Called with other tools or settings, it adds to what
+    FOLDER has.
 
     Exit code 0: all was asked; 3: a cap was reached or requests failed, and what there is was written.
     """
@@ -168,18 +177,20 @@ def generate(**asked: Any) -> int:
     sampling = Sampling(asked["temperature"], asked["seed"])
     options = ModelOptions(asked["api_base"], asked["timeout"], ModelTable(cache_folder(os.environ)))
     if asked["dry_run"]:
-        found = _estimate(jobs, open_price(name, options), sampling, workspace, folder)
+        found = _estimate(jobs, open_price(name, options), sampling, workspace, folder, asked["api_base"])
         _show_estimate(found, jobs, name, as_json=asked["as_json"])
         return OK
+    checker = Checker(workspace.catalog)
+    touched = folder.look(checker.names)
     if not asked["force"]:
-        _refuse_edited(folder)
+        _refuse_edited(folder, touched)
         folder.refuse_other_catalog(workspace.catalog)
     model = open_model(name, options)
     if asked["max_cost"] is not None and model.cost_usd(Usage(1, 1)) is None:
         raise ToolbeltError(f"--max-cost cannot be kept: the price of {name} is unknown.")
     with open_journal(folder.memory) as journal:
         folder.put_catalog(workspace.catalog, overwrite=asked["force"])
-        return _draft(jobs, model, sampling, journal, folder, workspace, asked)
+        return _draft(jobs, model, sampling, journal, folder, workspace, checker, asked)
 
 
 def _draft(
@@ -189,11 +200,10 @@ def _draft(
     journal: Journal,
     folder: DraftFolder,
     workspace: Workspace,
+    checker: Checker,
     asked: dict[str, Any],
 ) -> int:
-    if journal.broken:
-        tell(f"{plural(journal.broken, 'line')} of the answers kept cannot be read, and are asked again", "warning")
-    checker = Checker(workspace.catalog)
+    tell_broken(journal)
     before = journal.requests, journal.cost_usd
     drafter = Drafter(
         jobs,
@@ -205,16 +215,18 @@ def _draft(
         make_counter(find_tokenizer(model.name) or workspace.tokenizer),
         sampling,
         asked["max_concurrency"],
+        asked["api_base"],
     )
-    finisher = Finisher(jobs, checker, journal, model.name, sampling)
+    finisher = Finisher(jobs, checker, journal, model.name, sampling, asked["api_base"])
     try:
         with progress("drafting tools", len(jobs)) as advance:
             asyncio.run(drafter.work(advance))
     except KeyboardInterrupt:
-        made = _finish(finisher, folder, len(jobs))
-        tell(f"{plural(made.cases, 'case')} so far in {folder.cases}; the same command goes on where it was")
+        made = _finish(finisher, folder, drafter)
+        place = f"{plural(made.cases, 'case')} so far in {folder.cases}" if made.cases else "no case so far"
+        tell(f"{place}; the same command goes on where it was")
         raise
-    made = _finish(finisher, folder, len(jobs))
+    made = _finish(finisher, folder, drafter)
     requests = journal.requests - before[0]
     cost = None if model.cost_usd(Usage(1, 1)) is None else journal.cost_usd - before[1]
     if asked["as_json"]:
@@ -228,15 +240,17 @@ def _draft(
     tell_drafted(made, folder)
     if drafter.reasons or made.unanswered:
         reason = drafter.reasons[0].rstrip(".") if drafter.reasons else "not all was answered"
-        left = plural(made.unanswered, "tool")
+        if made.failed.total() > 1:
+            reason += f"; failed: {', '.join(f'{how} ({count:,})' for how, count in made.failed.most_common())}"
+        left = plural(made.unanswered_tools, "tool")
         tell(f"incomplete: {reason}. The same command goes on with the {left} left", "warning")
         return INFRASTRUCTURE
     return OK
 
 
-def _finish(finisher: Finisher, folder: DraftFolder, total: int) -> Drafted:
-    with progress("writing cases", total) as advance:
-        return finisher.write(folder, folder.look(), advance)
+def _finish(finisher: Finisher, folder: DraftFolder, drafter: Drafter) -> Drafted:
+    with progress("writing cases", len(finisher.jobs)) as advance:
+        return finisher.write(folder, folder.look(finisher.checker.names), advance, drafter.failures)
 
 
 def _refuse_what_cannot_write(name: str) -> None:
@@ -247,8 +261,7 @@ def _refuse_what_cannot_write(name: str) -> None:
         )
 
 
-def _refuse_edited(folder: DraftFolder) -> None:
-    touched = folder.look()
+def _refuse_edited(folder: DraftFolder, touched: Touched) -> None:
     if touched.is_untouched:
         return
     changed = f"{plural(touched.kept, 'line')} not drafted here, or changed"
@@ -259,13 +272,12 @@ def _refuse_edited(folder: DraftFolder) -> None:
     )
 
 
-def _estimate(jobs: Jobs, model: Model, sampling: Sampling, workspace: Workspace, folder: DraftFolder) -> DraftEstimate:
+def _estimate(
+    jobs: Jobs, model: Model, sampling: Sampling, workspace: Workspace, folder: DraftFolder, api_base: str | None
+) -> DraftEstimate:
     counter = make_counter(find_tokenizer(model.name) or workspace.tokenizer)
-    with progress("reading tools", len(jobs)) as advance:
-        if not folder.memory.is_dir():
-            return estimate_drafting(jobs, model, sampling, counter, None, advance)
-        with open_journal(folder.memory) as journal:
-            return estimate_drafting(jobs, model, sampling, counter, journal, advance)
+    with progress("reading tools", len(jobs)) as advance, read_journal(folder.memory) as journal:
+        return estimate_drafting(jobs, model, sampling, counter, journal, advance, api_base)
 
 
 def _show_estimate(found: DraftEstimate, jobs: Jobs, model: str, *, as_json: bool) -> None:

@@ -138,13 +138,14 @@ def _tell(made: Imported) -> None:
         tell(note)
     for left_out in made.lines[:_SHOWN]:
         tell(str(left_out))
-    if (more := sum(made.left_out.values()) - min(len(made.lines), _SHOWN)) > 0:
+    if (more := len(made.lines) - min(len(made.lines), _SHOWN) + made.untold) > 0:
         tell(f"{more:,} more left out")
     for reason, count in made.left_out.items():
         tell(f"left out {plural(count, 'time')}: {reason}")
     drafts = f", {plural(made.drafts, 'draft')} to review" if made.drafts else ""
     tell(
-        f"read {FORMATS[made.form].label}: {plural(made.cases, 'case')}{drafts}, {plural(made.tools, 'tool')} "
+        f"read {plural(made.records, 'record')} of {FORMATS[made.form].label}: "
+        f"{plural(made.cases, 'case')}{drafts}, {plural(made.tools, 'tool')} "
         f"in {made.folder}; look at them with: toolbelt dataset lint {made.folder}"
     )
 
@@ -153,6 +154,7 @@ def _data(made: Imported) -> dict[str, object]:
     return {
         "output": made.folder,
         "format": made.form,
+        "records": made.records,
         "cases": made.cases,
         "drafts": made.drafts,
         "tools": made.tools,
@@ -160,5 +162,6 @@ def _data(made: Imported) -> dict[str, object]:
         "lines": [
             {"file": one.source, "line": one.line, "reason": one.reason, "detail": one.detail} for one in made.lines
         ],
+        "lines_left_off": made.untold,
         "notes": list(made.notes),
     }

@@ -35,11 +35,19 @@ def lint(
         opened, workspace = open_with_project(dataset, catalog, config)
         form: Form | None = opened.form
         findings = _findings(opened, workspace, own_catalog=catalog is None)
+        complete = True
     except InvalidFileError as error:  # what cannot be read is a finding too
-        form, findings = find_form(dataset), error.findings
+        form, findings, complete = find_form(dataset), error.findings, False
     if form is not None and not as_json:
         tell(f"layout: {form.description}")
-    show_findings(findings, as_json=as_json, about={"layout": None if form is None else form.value})
+    if not complete and not as_json:
+        tell(
+            "what cannot be read comes first: repeats, roles, arguments, twins and the card were not looked at",
+            "warning",
+        )
+    show_findings(
+        findings, as_json=as_json, about={"layout": None if form is None else form.value, "complete": complete}
+    )
     ctx.exit(exit_code(findings, strict=strict))
 
 

@@ -68,7 +68,7 @@ def show(dataset: str, case_id: str | None, catalog: str | None, config: str | N
     if as_json:
         print_json(data)
         return
-    if found is not None and catalog is None and differences(found.content, count_content(opened)):
+    if found is not None and differences(found.content, count_content(opened, own_catalog=catalog is None)):
         tell("the card is out of date; `toolbelt dataset card` says where")
     tell_findings(opened.warnings[:_MOST_WARNINGS])
     if (more := len(opened.warnings) - _MOST_WARNINGS) > 0:

@@ -15,17 +15,13 @@ from toolbelt.console.screen import make_screen, print_json, progress, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cases.splitting import (
-    Grouping,
-    Part,
-    Split,
-    WrittenPart,
-    counts_by_kind,
-    draw_split,
-    write_split,
-)
+from toolbelt.evals.cases.split_parts import WrittenPart, counts_by_kind, write_split
+from toolbelt.evals.cases.splitting import Grouping, Part, Split, draw_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
+
+_MOST_LARGE = 5
+"""Groups that are too large, told one by one."""
 
 
 @click.command(
@@ -71,7 +67,8 @@ def split(
 
     No cluster is ever in both parts. Each kind has its share of clusters in both, to the nearest whole one, and at
     least one; a kind with a single cluster stays in dev. The draw goes by a hash of the cluster's name: cases added
-    to a cluster follow it, and for each new cluster at most one other of its kind changes sides.
+    to a cluster follow it, and for each new cluster at most one other of its kind changes sides. What has more than the
+    share of its kind's cases, and more than most, stays in dev and is named.
 
     Lines are copied as they are. Nearly the same words under two clusters may still be in both parts:
     `toolbelt dataset lint` finds them, before.
@@ -83,13 +80,29 @@ def split(
         parts = write_split(opened, drawn, output, overwrite=force, progress=advance)
     if excluded := sum(opened.excluded.values()):
         tell(f"{plural(excluded, 'case')} that cannot be asked with this catalog: in neither part", "warning")
+    _tell_sizes(opened, drawn, held_out)
     if drawn.single:
         named = ", ".join(kind or "(none)" for kind in drawn.single[:8]) + ", …" * (len(drawn.single) > 8)
         tell(f"kinds that cannot be divided, so in dev alone: {named}")
+    if drafts := sum(written.drafts for written in parts.values()):
+        tell(f"{plural(drafts, 'case')} among them drafted by a model and not reviewed: no proof before", "warning")
     if as_json:
         print_json(_data(opened, drawn, parts, by=by, held_out=held_out, seed=seed))
         return
     _show(parts, drawn, by)
+
+
+def _tell_sizes(opened: Dataset, drawn: Split, asked: float) -> None:
+    """What of the share is not as it was asked for."""
+    for group in drawn.large[:_MOST_LARGE]:
+        tell(
+            f"a group of {group.cases:,} of the {plural(group.of, 'case')} of kind {group.kind or '(none)'}, that of "
+            f"{opened.case(group.position).id!r}, is too large to be held out, so in dev"
+        )
+    if (more := len(drawn.large) - _MOST_LARGE) > 0:
+        tell(f"{plural(more, 'more group')} too large to be held out; --json lists them")
+    if not asked / 2 <= drawn.held_out <= 2 * asked:
+        tell(f"{drawn.held_out:.1%} of the cases are held out, and {asked:.1%} were asked for", "warning")
 
 
 def _data(dataset: Dataset, drawn: Split, parts: Mapping[Part, WrittenPart], **settings: Any) -> dict[str, Any]:
@@ -103,11 +116,17 @@ def _data(dataset: Dataset, drawn: Split, parts: Mapping[Part, WrittenPart], **s
                 "cases": written.cases,
                 "groups": written.groups,
                 "kinds": dict(written.kinds),
+                "drafts": written.drafts,
             }
             for part, written in parts.items()
         },
         "excluded": dict(dataset.excluded),
         "undivided_kinds": list(drawn.single),
+        "large_groups": [
+            {"kind": group.kind, "cases": group.cases, "of": group.of, "case": dataset.case(group.position).id}
+            for group in drawn.large
+        ],
+        "held_out_cases": drawn.held_out,
     }
 
 

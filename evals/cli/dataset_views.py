@@ -41,7 +41,7 @@ def dataset_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
         Text.assemble((visible(data["name"]), "bold"), f"  {plural(data['cases'], 'case')} in {data['source']}"),
         _fact("layout", Form(data["layout"]).description),
         _fact("catalog", f"{catalog['name']}: {tools} ({catalog['source']})"),
-        _fact("digest", data["digest"][:16]),
+        _fact("digest", data["digest"]),
         _fact("clusters", f"{data['clusters']:,}"),
         _fact("answered", _answered(data)),
     ]

@@ -16,6 +16,7 @@ from toolbelt.evals.drafting.estimate import DraftEstimate
 from toolbelt.evals.drafting.finishing import NOT_ASKED, Drafted, Short
 from toolbelt.evals.drafting.folder import DraftFolder
 from toolbelt.evals.drafting.jobs import Jobs
+from toolbelt.evals.drafting.journal import Journal
 
 _MOST_SHORT = 10
 """Tools with too few drafts that are told one by one."""
@@ -31,7 +32,11 @@ def drafted_data(made: Drafted) -> dict[str, Any]:
         "kept": made.kept,
         "superseded": made.superseded,
         "deleted": made.deleted,
+        "earlier": made.earlier,
+        "replaced": made.replaced,
         "unanswered": made.unanswered,
+        "unanswered_tools": made.unanswered_tools,
+        "failed": dict(made.failed),
     }
 
 
@@ -55,6 +60,12 @@ def tell_drafted(made: Drafted, folder: DraftFolder) -> None:
         tell(f"{plural(made.kept, 'line')} of yours kept, first in the file")
     if made.superseded or made.deleted:
         tell(f"not drafted again: {made.superseded:,} that you changed, {made.deleted:,} that you took out")
+    if made.earlier:
+        tell(f"{plural(made.earlier, 'draft')} of other tools or settings kept, before these")
+    if made.replaced:
+        tell(
+            f"{plural(made.replaced, 'draft')} of these tools and settings replaced: answered otherwise now", "warning"
+        )
     if not made.cases:
         tell("there is no draft, so no cases were written", "warning")
         return
@@ -64,6 +75,19 @@ def tell_drafted(made: Drafted, folder: DraftFolder) -> None:
             'review each: mend its query, its calls and their arguments, then take out "draft": true; or take out the '
             f"line. What is doubtful: toolbelt dataset lint {folder.path}"
         )
+
+
+def tell_broken(journal: Journal) -> None:
+    """Which of the answers kept are lost."""
+    if not journal.broken:
+        return
+    lines = ", ".join(f"{journal.path}:{number}" for number in journal.broken[:_MOST_SHORT])
+    lines += ", …" * (len(journal.broken) > _MOST_SHORT)
+    tell(
+        f"{plural(len(journal.broken), 'line')} of the answers kept cannot be read ({lines}): asked again where "
+        "wanted, and what they took counts to neither cap",
+        "warning",
+    )
 
 
 def estimate_data(found: DraftEstimate, jobs: Jobs, model: str) -> dict[str, Any]:

@@ -36,8 +36,9 @@ class Drafter:
         counter: Counts prompts.
         sampling: How to ask.
         max_concurrency: Tools under way at once.
-        reasons: Why not all could be asked, in words.
-        failed: Tools for which there was no answer.
+        api_base: Where the model is asked; `None` for its provider's own place.
+        reasons: Why not all could be asked, in words: what ended it, and the first failure.
+        failures: How asking failed, by the number of the job, for those without an answer.
     """
 
     jobs: Jobs
@@ -49,8 +50,9 @@ class Drafter:
     counter: TokenCounter
     sampling: Sampling
     max_concurrency: int = 8
+    api_base: str | None = None
     reasons: list[str] = field(default_factory=list)
-    failed: int = 0
+    failures: dict[int, Failure] = field(default_factory=dict)
     _gate: Gate = field(default_factory=Gate)
     _in_a_row: int = 0
     _is_over: bool = False
@@ -87,6 +89,7 @@ class Drafter:
                 self._end(str(reached))
                 return
             except Unanswered as unanswered:
+                self.failures[number] = unanswered.error.failure
                 self._mind(unanswered, drafting.job.tool.id)
             self._done += 1
             advance(self._done)
@@ -94,7 +97,7 @@ class Drafter:
 
     async def _draft(self, drafting: Drafting, number: int) -> None:
         while (messages := drafting.messages) is not None:
-            key = request_key(self.model.name, self.sampling, messages)
+            key = request_key(self.model.name, self.sampling, messages, self.api_base)
             answer = self.journal.find(key)
             drafting.take(answer if answer is not None else await self._ask(drafting, number, key, messages))
 
@@ -112,8 +115,7 @@ class Drafter:
         return self.journal.get(key)
 
     def _mind(self, unanswered: Unanswered, tool: str) -> None:
-        """Count a failure; leave a model that only fails, or that cannot do better."""
-        self.failed += 1
+        """Say the first failure; leave a model that only fails, or that cannot do better."""
         self._in_a_row += 1
         model = self.model.name
         if unanswered.error.failure.is_for_good:

@@ -14,6 +14,8 @@ from toolbelt.evals.drafting.reading import Checker, Fault, Reason, WrittenMiss,
 
 ROUNDS = 2
 """How often a model is asked about one tool at the most: what cannot be used is asked for again, once."""
+_OF_ALL = frozenset({Reason.NO_JSON, Reason.REFUSED, Reason.OVERFLOW})
+"""Faults of a whole answer, which are why all is missing that is."""
 _ENDINGS: Mapping[str, Reason] = {"refused": Reason.REFUSED, "context_overflow": Reason.OVERFLOW}
 
 
@@ -64,7 +66,7 @@ class Drafting:
         messages: What to ask now; `None` when nothing more is to be asked.
         tasks: Those that can be used, with the wordings that can.
         near_misses: Those that can be used.
-        refused: What was left out, by reason.
+        refused: What was left out, or is missing, by reason; in drafts, but for an answer that is none at all.
     """
 
     def __init__(self, job: Job, checker: Checker) -> None:
@@ -92,15 +94,17 @@ class Drafting:
         before = self.messages or ()
         self._rounds += 1
         faults = list(self._read(answer))
-        self.refused.update(fault.reason for fault in faults)
+        for fault in faults:
+            self.refused[fault.reason] += fault.drafts
         self.messages = None
-        if not self.missing or answer.failure:
+        if not self.missing:
             return
-        if self._rounds < ROUNDS:
+        if self._rounds < ROUNDS and not answer.failure:
             told = [str(fault) for fault in faults if fault.reason is not Reason.SURPLUS]
             self.messages = further_messages(before, answer.text, told, list(self._wanted()))
-        elif not faults:
-            self.refused[Reason.TOO_FEW] += self.missing
+        elif not any(fault.reason in _OF_ALL for fault in faults):
+            lost = sum(fault.drafts for fault in faults if fault.reason is not Reason.SURPLUS)
+            self.refused += Counter({Reason.TOO_FEW: max(self.missing - lost, 0)})
 
     def _read(self, answer: Answer) -> Iterator[Fault]:
         if answer.failure:
@@ -118,7 +122,7 @@ class Drafting:
     def _add_task(self, written: WrittenTask, known: int) -> Iterator[Fault]:
         if written.of is not None:
             if not 1 <= written.of <= known:
-                yield Fault(Reason.OTHER_FORM, f"there is no task {written.of}")
+                yield Fault(Reason.OTHER_FORM, f"there is no task {written.of}", max(len(written.queries), 1))
                 return
             task = self.tasks[written.of - 1]
         elif len(self.tasks) == self.job.wanted.tasks:

@@ -45,6 +45,7 @@ def estimate_drafting(
     counter: TokenCounter,
     journal: Journal | None,
     advance: Callable[[int], object],
+    api_base: str | None = None,
 ) -> DraftEstimate:
     """What is still to be asked, from the prompts themselves.
 
@@ -55,11 +56,12 @@ def estimate_drafting(
         counter: Counts the prompts.
         journal: What was answered already; `None` for nothing.
         advance: Told how many tools were looked at.
+        api_base: Where it would be asked; `None` for the provider's own place.
     """
     answered = 0
     if journal is not None:
         for number, job in enumerate(jobs, start=1):
-            answered += request_key(model.name, sampling, opening_messages(job)) in journal
+            answered += request_key(model.name, sampling, opening_messages(job), api_base) in journal
             advance(number)
     prompts = PromptCounter(counter)
     step = max(1, len(jobs) // SAMPLE)

@@ -11,55 +11,82 @@ import contextlib
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.files import format_catalog
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.evals.cases.index import id_digest
-from toolbelt.evals.cases.lines import Line, line_digest, open_lines, read_lines
+from toolbelt.evals.cases.lines import MAX_LINE, Line, line_digest, open_lines, read_lines
+from toolbelt.evals.cases.names import Names
+from toolbelt.evals.cases.reader import parse_case
 from toolbelt.evals.drafting.reading import alike_key
+from toolbelt.evals.drafting.rows import stem_of
+from toolbelt.findings import Finding, Severity
 from toolbelt.stores.catalogs import CATALOG_FILES, open_catalog, write_catalog
 from toolbelt.stores.shipped import CASES_FILE
 
 MEMORY = ".toolbelt-drafts"
 """The folder within it for answers and what was written."""
-_NOT_KEPT = ("not-utf8", "too-long")
-"""What is wrong with lines that could not be written again as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a line is.
+
+    Attributes:
+        offset: Of its first byte.
+        length: In bytes.
+        digest: 64 bits of it.
+    """
+
+    offset: int
+    length: int
+    digest: int
 
 
 @dataclass(eq=False)
 class Touched:
-    """What a human has done to the cases; a few bytes for each line.
+    """What a human has done to the cases, and what was left as it was drafted; a few bytes for each line.
 
     Attributes:
         gone: 64 bits of each line that was written here and was taken out.
-        ids: Likewise of the ids of a human's lines.
+        ids: Numbers of a human's lines, by 64 bits of their ids.
         queries: Likewise of their queries.
-        places: Where their lines begin, in bytes, and how long each is.
-        is_untouched: Whether the file is as it was last written, or not there.
+        places: Where their lines are.
+        drafts: Where those are that are as they were drafted, by 64 bits of what their ids begin with.
+        is_untouched: Whether the file is as it was last written, however its lines end; or not there.
     """
 
     gone: set[int] = field(default_factory=set)
-    ids: set[int] = field(default_factory=set)
+    ids: dict[int, int] = field(default_factory=dict)
     queries: set[int] = field(default_factory=set)
-    places: array[int] = field(default_factory=lambda: array("Q"))
+    places: list[Place] = field(default_factory=list)
+    drafts: dict[int, list[Place]] = field(default_factory=dict)
     is_untouched: bool = True
 
     @property
     def kept(self) -> int:
         """Lines that are a human's."""
-        return len(self.places) // 2
+        return len(self.places)
 
-    def add(self, line: Line) -> None:
-        """One more line that is a human's."""
-        self.places.extend((line.offset, len(line.raw)))
+    def add(self, line: Line, digest: int) -> Iterator[Finding]:
+        """One more line that is a human's; with what is wrong where its id was there already."""
+        self.places.append(Place(line.offset, len(line.raw), digest))
         data = line.data if isinstance(line.data, dict) else {}
         if isinstance(data.get("id"), str):
-            self.ids.add(id_digest(data["id"]))
+            first = self.ids.setdefault(id_digest(data["id"]), line.number)
+            if first != line.number:
+                message = f"The id {data['id']!r} stands in line {first} already."
+                yield Finding("duplicate-id", Severity.ERROR, message)
         if isinstance(data.get("query"), str):
             self.queries.add(id_digest(alike_key(data["query"])))
+
+    def add_draft(self, line: Line, digest: int) -> None:
+        """One more line that is as it was drafted."""
+        stem = id_digest(stem_of(line.data["id"]))
+        self.drafts.setdefault(stem, []).append(Place(line.offset, len(line.raw), digest))
 
 
 class DraftFolder:
@@ -83,34 +110,45 @@ class DraftFolder:
             if file.is_dir():
                 raise ToolbeltError(f"{str(file)!r} is a folder; name another.")
 
-    def look(self) -> Touched:
+    def look(self, names: Names | None = None) -> Touched:
         """What a human has done to the cases, in this session or before any earlier one.
 
+        Args:
+            names: What a human's lines are held against; without, only whether they can be kept at all is looked at.
+
         Raises:
-            InvalidFileError: a line is not UTF-8, or longer than any case.
+            InvalidFileError: with lines of a human's, the cases could not be opened; what is wrong, line by line.
             StorageError: the cases may not be read.
         """
+        touched = Touched()
         if not self.cases.exists():
-            return Touched()
-        with open_lines(str(self.cases)) as handle:
-            present = {line_digest(line.raw) for line in read_lines(handle, str(self.cases))}
-            written, is_untouched = self._remembered(present)
-            touched = Touched(written - present, is_untouched=is_untouched)
-            for line in read_lines(handle, str(self.cases)):
-                if unreadable := [found for found in line.findings if found.rule in _NOT_KEPT]:
-                    raise InvalidFileError(unreadable)
-                if line_digest(line.raw) not in written:
-                    touched.add(line)
+            return touched
+        found: list[Finding] = []
+        source = str(self.cases)
+        with open_lines(source) as handle:
+            present = {line_digest(line.raw) for line in read_lines(handle, source)}
+            written, touched.is_untouched = self._remembered(present)
+            touched.gone = written - present
+            for line in read_lines(handle, source):
+                digest = line_digest(line.raw)
+                if digest not in written:
+                    wrong = (*touched.add(line, digest), *_errors_of(line, names))
+                    found += (replace(finding, file=source, line=line.number) for finding in wrong)
+                elif digest in present:
+                    present.remove(digest)  # a draft that was copied is one draft
+                    touched.add_draft(line, digest)
+        if found:
+            raise InvalidFileError(found)
         return touched
 
-    def lines(self, touched: Touched) -> Iterator[str]:
-        """A human's lines, as they are, one at a time."""
-        if not touched.kept:
-            return
-        with open_lines(str(self.cases)) as handle:
-            for offset, length in zip(touched.places[::2], touched.places[1::2], strict=True):
-                handle.seek(offset)
-                yield handle.read(length).decode()
+    def lines(self, places: Iterable[Place]) -> Iterator[str]:
+        """The lines at these places, as they are, one at a time."""
+        with contextlib.ExitStack() as held:
+            handle = None
+            for place in places:
+                handle = handle or held.enter_context(open_lines(str(self.cases)))
+                handle.seek(place.offset)
+                yield handle.read(place.length).decode()
 
     def remember(self, written: Iterable[int], digest: str) -> None:
         """Note what is about to be written, before cases of that digest take their place.
@@ -145,9 +183,11 @@ class DraftFolder:
             self.refuse_other_catalog(catalog)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            write_catalog(catalog, str(self.path / CATALOG_FILES[0]))
+            for name in CATALOG_FILES[1:]:  # of the catalog that is replaced
+                (self.path / name).unlink(missing_ok=True)
         except OSError as error:
             raise StorageError(f"Cannot write {str(self.path)!r}: {error.strerror or error}.") from None
-        write_catalog(catalog, str(self.path / CATALOG_FILES[0]))
 
     def refuse_other_catalog(self, catalog: Catalog) -> None:
         """Raises `ToolbeltError` where another catalog is beside the cases."""
@@ -187,8 +227,21 @@ def _read_memory(file: Path) -> set[int]:
 
 
 def _digest(file: Path) -> str:
+    """Of the lines, whatever ends them: an editor may have changed that, and nothing else."""
+    digest = hashlib.sha256()
     try:
         with file.open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
+            while chunk := handle.readline(MAX_LINE):
+                if raw := chunk.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n"):
+                    digest.update(raw + b"\n")
     except OSError as error:
         raise StorageError(f"Cannot read {str(file)!r}: {error.strerror or error}.") from None
+    return digest.hexdigest()
+
+
+def _errors_of(line: Line, names: Names | None) -> Iterator[Finding]:
+    """Why a line is no case."""
+    if line.findings or names is None:
+        yield from line.findings
+        return
+    yield from (found for found in parse_case(line.data, names).findings if found.severity is Severity.ERROR)

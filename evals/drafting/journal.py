@@ -6,7 +6,9 @@ import contextlib
 import hashlib
 import io
 import json
+import math
 import os
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,19 +28,20 @@ class Journal:
 
     Args:
         path: Of the file.
-        file: It, open for reading and appending, without a buffer.
+        file: It, open for reading and appending, or for reading alone, without a buffer.
 
     Attributes:
+        path: As given.
         requests: Made so far, failed ones and those of earlier sessions included.
         cost_usd: Of those, as far as prices are known.
-        broken: Lines that cannot be read, and are left aside.
+        broken: Numbers of lines that cannot be read, from 1; what they took is in neither of the two.
     """
 
     def __init__(self, path: Path, file: io.FileIO) -> None:
         self.requests = 0
         self.cost_usd = 0.0
-        self.broken = 0
-        self._path = path
+        self.broken = array("L")
+        self.path = path
         self._file = file
         self._found: dict[bytes, tuple[int, int]] = {}
         self._end = 0
@@ -57,7 +60,7 @@ class Journal:
         try:
             data = json.loads(os.pread(self._file.fileno(), place[1], place[0]))
         except OSError as error:
-            raise StorageError(f"Cannot read {str(self._path)!r}: {error.strerror or error}.") from None
+            raise StorageError(f"Cannot read {str(self.path)!r}: {error.strerror or error}.") from None
         return Answer(data.get("text", ""), data.get("failure", ""))
 
     def add(self, key: bytes, tool: str, record: RequestRecord) -> None:
@@ -83,40 +86,39 @@ class Journal:
         except OSError as error:
             with contextlib.suppress(OSError):
                 self._file.truncate(self._end)
-            raise self._refused(error) from None
+            raise _refused(self.path, error) from None
         self._end += len(line)
 
     def _read(self) -> None:
         """Find every answer; what a kill left of a last line is cut off."""
         self._file.seek(0)
         with os.fdopen(os.dup(self._file.fileno()), "rb") as lines:
-            for line in lines:
+            for number, line in enumerate(lines, start=1):
                 if not line.endswith(b"\n"):
-                    self._file.truncate(self._end)
+                    if self._file.writable():
+                        self._file.truncate(self._end)
                     break
-                self._take(line)
+                self._take(line, number)
                 self._end += len(line)
 
-    def _take(self, line: bytes) -> None:
+    def _take(self, line: bytes, number: int) -> None:
         try:
             data = json.loads(line)
             key = bytes.fromhex(data["key"])
-            is_whole = isinstance(data.get("text", ""), str) and isinstance(data["cost_usd"], int | float | None)
-        except (ValueError, TypeError, KeyError, RecursionError):
+            cost = data["cost_usd"] or 0.0
+            is_whole = isinstance(data.get("text", ""), str) and math.isfinite(cost) and cost >= 0
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             is_whole = False
         if is_whole:
             self._note(key, data, self._end, len(line))
         else:
-            self.broken += 1
+            self.broken.append(number)
 
     def _note(self, key: bytes, data: dict[str, Any], start: int, length: int) -> None:
         self.requests += 1
         self.cost_usd += data["cost_usd"] or 0.0
         if "text" in data or data.get("failure") in _FINAL:
             self._found[key] = (start, length)
-
-    def _refused(self, error: OSError) -> StorageError:
-        return _refused(self._path, error)
 
 
 @contextlib.contextmanager
@@ -147,12 +149,34 @@ def open_journal(folder: Path) -> Iterator[Journal]:
         yield journal
 
 
+@contextlib.contextmanager
+def read_journal(folder: Path) -> Iterator[Journal | None]:
+    """The journal of a folder of drafts to look things up in, nothing being changed; also while another process drafts.
+
+    Args:
+        folder: Where it is; `None` is given where there is none.
+
+    Raises:
+        StorageError: it may not be read.
+    """
+    path = folder / "answers.jsonl"
+    with contextlib.ExitStack() as held:
+        try:
+            journal = Journal(path, held.enter_context(path.open("rb", buffering=0)))
+        except (FileNotFoundError, NotADirectoryError):
+            journal = None
+        except OSError as error:
+            raise StorageError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
+        yield journal
+
+
 def _refused(path: Path, error: OSError) -> StorageError:
     return StorageError(f"Cannot write {str(path)!r}: {error.strerror or error}. What was kept is kept.")
 
 
-def request_key(model: str, sampling: Sampling, messages: Sequence[Message]) -> bytes:
-    """What an answer is found by: who was asked what, and how."""
-    asked = [model, sampling.temperature, sampling.seed, messages]
+def request_key(model: str, sampling: Sampling, messages: Sequence[Message], api_base: str | None = None) -> bytes:
+    """What an answer is found by: who was asked what, where, and how."""
+    place = [] if api_base is None else [api_base.rstrip("/")]
+    asked = [model, sampling.temperature, sampling.seed, messages, *place]
     text = json.dumps(asked, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).digest()

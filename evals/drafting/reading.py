@@ -24,7 +24,9 @@ LONGEST_QUERY = 4000
 """Characters."""
 _FENCED = re.compile(r"```[A-Za-z]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
-_LETTERS = re.compile(r"\w+")
+_END_OF_SENTENCE = " .,;:!?…。！？"
+_NO_TOOL = ("null", "none")
+_PARTS = ("tasks", "near_misses")
 
 
 class Reason(StrEnum):
@@ -53,10 +55,12 @@ class Fault:
     Attributes:
         reason: Why.
         detail: What, in a line, as the model may be told.
+        drafts: How many that are.
     """
 
     reason: Reason
     detail: str
+    drafts: int = 1
 
     def __str__(self) -> str:
         return f"{self.detail}: {self.reason}" if self.detail else str(self.reason)
@@ -95,10 +99,13 @@ class Checker:
 
     Args:
         catalog: What there is.
+
+    Attributes:
+        names: What its tools are called.
     """
 
     def __init__(self, catalog: Catalog) -> None:
-        self._names = CatalogNames(catalog)
+        self.names = CatalogNames(catalog)
         self._wire_names = catalog.wire_names
         self._validator = lru_cache(64)(_validator_of)
 
@@ -106,30 +113,41 @@ class Checker:
         """The tasks of an answer, in order."""
         for number, entry in enumerate(_list(data, "tasks"), start=1):
             place = f"task {number}"
-            if not isinstance(entry, dict) or not isinstance(entry.get("queries"), list):
+            queries = entry.get("queries") if isinstance(entry, dict) else None
+            if not isinstance(queries, list):
                 yield Fault(Reason.OTHER_FORM, place)
                 continue
-            of = entry.get("task")
-            if type(of) is int and "arguments" not in entry:
-                yield WrittenTask(FrozenDict(), tuple(entry["queries"]), of)
+            drafts = max(len(queries), 1)
+            if "task" in entry and "arguments" not in entry:
+                of = entry["task"]
+                # Without arguments it is about an earlier task, or about nothing that is known.
+                is_number = type(of) is int
+                yield (
+                    WrittenTask(FrozenDict(), tuple(queries), of)
+                    if is_number
+                    else Fault(Reason.OTHER_FORM, place, drafts)
+                )
                 continue
             arguments = entry.get("arguments", {})
             if why := self._fault_of(arguments, tool):
-                yield Fault(Reason.BAD_ARGUMENTS, f"{place}, {why}")
+                yield Fault(Reason.BAD_ARGUMENTS, f"{place}, {why}", drafts)
             else:
-                yield WrittenTask(freeze(arguments), tuple(entry["queries"]))
+                yield WrittenTask(freeze(arguments), tuple(queries))
 
     def near_misses(self, data: Mapping[str, Any], tool: Tool) -> Iterator[WrittenMiss | Fault]:
         """The near misses of an answer, in order."""
         for number, entry in enumerate(_list(data, "near_misses"), start=1):
             place = f"near miss {number}"
             name = entry.get("tool", ...) if isinstance(entry, dict) else ...
-            if name is None or (isinstance(name, str) and name.strip().casefold() in ("null", "none", "")):
+            if name is None:
                 yield WrittenMiss(entry.get("query"), None)
-            elif not isinstance(name, str):
+            elif not isinstance(name, str) or not name.strip():
                 yield Fault(Reason.OTHER_FORM, place)
-            elif isinstance(found := self._names.look_up(name.strip()), Unresolved):
-                yield Fault(Reason.UNKNOWN_TOOL, f"{place}, {shown(name)}")
+            elif isinstance(found := self.names.look_up(name.strip()), Unresolved):
+                if name.strip().casefold() in _NO_TOOL and not found.candidates:  # tools may be called that, too
+                    yield WrittenMiss(entry.get("query"), None)
+                else:
+                    yield Fault(Reason.UNKNOWN_TOOL, f"{place}, {shown(name)}")
             elif found == tool.id:
                 yield Fault(Reason.SAME_TOOL, place)
             else:
@@ -143,7 +161,7 @@ class Checker:
             return Reason.TOO_LONG
         if any(unicodedata.category(letter) == "Cc" and letter not in "\n\t\r" for letter in query):
             return Reason.UNPRINTABLE
-        tools = [tool for tool in map(self._names.find_tool, tool_ids) if tool is not None]
+        tools = [tool for tool in map(self.names.find_tool, tool_ids) if tool is not None]
         names = (name for tool in tools for name in (tool.name, self._wire_names[tool.id]))
         return Reason.NAMES_TOOL if any(names_tool(query, name) for name in names) else None
 
@@ -158,23 +176,29 @@ class Checker:
 
 
 def read_answer(text: str) -> dict[str, Any] | None:
-    """The JSON object of an answer, in a fence or not, with or without words around it; `None` if there is none."""
+    """The JSON object of an answer, in a fence or not, with or without words around it; `None` if there is none.
+
+    Of several, the first that has tasks or near misses.
+    """
     said = _THOUGHTS.sub("", text)
     whole = said[said.find("{") : said.rfind("}") + 1]
+    first: dict[str, Any] | None = None
     for candidate in (said, *_FENCED.findall(said), whole):
         try:
             data = parse_json(candidate.strip(), "the answer").data
         except InvalidFileError:
             continue
         if isinstance(data, dict):
-            return data
-    return None
+            if any(_list(data, part) for part in _PARTS):
+                return data
+            first = data if first is None else first
+    return first
 
 
 def alike_key(query: str) -> str:
-    """What two queries share that say the same: their words, whatever case, marks and white space."""
-    text = unicodedata.normalize("NFKC", query).casefold()
-    return " ".join(_LETTERS.findall(text)) or text.strip()
+    """What two queries share that say the same: all but case, white space, and how the sentence ends."""
+    text = " ".join(unicodedata.normalize("NFC", query).casefold().split())
+    return text.rstrip(_END_OF_SENTENCE) or text
 
 
 def _list(data: Mapping[str, Any], key: str) -> list[Any]:

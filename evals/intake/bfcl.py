@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbelt.evals.intake.context import CaseRow, Context, UnmappedError
+from toolbelt.evals.intake.context import CaseRow, Context
 from toolbelt.evals.intake.joining import Joined
-from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.intake.ledger import BrokenError, UnmappedError
 from toolbelt.evals.intake.messages import check_messages, opening
 from toolbelt.evals.intake.pool import ToolPool
 from toolbelt.evals.intake.sources import Record
@@ -92,9 +92,9 @@ class Bfcl:
     def finish(self, context: Context) -> None:
         """Answers to no question."""
         if count := self._answers.unclaimed:
-            context.ledger.reasons["ground truth of a question that is in no source"] += count
+            context.ledger.count("ground truth of a question that is in no source", count)
         if count := self._answers.repeated:
-            context.ledger.reasons["a second ground truth of one question"] += count
+            context.ledger.count("a second ground truth of one question", count)
 
     def _label(self, case_id: str, category: str, offered: tuple[str, ...] | None, context: Context) -> CaseRow:
         found = self._answers.find(case_id)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from toolbelt.catalog import Catalog
 from toolbelt.evals.cases.names import CatalogNames, Unresolved
-from toolbelt.evals.intake.ledger import Ledger
+from toolbelt.evals.intake.ledger import Ledger, UnmappedError
 from toolbelt.evals.intake.pool import ToolPool, names_offered
 from toolbelt.evals.intake.settings import Settings
 from toolbelt.evals.intake.sources import Record
@@ -20,19 +20,6 @@ LINE = "line"
 NOT_IN_CATALOG = "names a tool that is not in the catalog"
 NOT_OFFERED = "calls a tool that was not offered"
 OFFER_NOT_IN_CATALOG = "was offered a tool that is not in the catalog"
-
-
-class UnmappedError(Exception):
-    """Something sound that makes no case.
-
-    Args:
-        reason: Why, in words that are the same for all alike.
-        detail: What this one is about.
-    """
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(reason)
-        self.reason, self.detail = reason, detail
 
 
 @dataclass(eq=False)
@@ -142,12 +129,3 @@ def kind_of(steps: Sequence[Sequence[Any]]) -> str:
     if count == 1:
         return "single"
     return "parallel" if len(steps) == 1 else "multi"
-
-
-def text_of(value: Any) -> str:
-    """A case's or tool's text from a content: text itself, or the texts of its parts."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "\n".join(str(part.get("text", "")) for part in value if isinstance(part, Mapping))
-    return ""

@@ -51,11 +51,11 @@ def _elements(text: _Text, source: str) -> Iterator[Element]:
             if isinstance(written, str) and written:
                 yield _read(written, source, line)
             else:
-                yield line, None, (Finding("syntax", Severity.ERROR, _cut_off(written), source, line),)
+                yield line, None, (Finding("syntax", Severity.ERROR, _cut_off(written) + text.rest(), source, line),)
                 return
             mark = text.peek()
             if mark not in (",", "]"):
-                message = "Not JSON: after an element comes `,` or `]`. What follows was not read."
+                message = "Not JSON: after an element comes `,` or `]`. What follows was not read." + text.rest()
                 yield text.line, None, (Finding("syntax", Severity.ERROR, message, source, text.line),)
                 return
             text.expect(mark)
@@ -90,6 +90,13 @@ class _Text:
         self._at = 0
         self._ended = False
         self.line = 1
+
+    def rest(self) -> str:
+        """How much was not read, for a message."""
+        here = self._handle.tell()
+        left = self._handle.seek(0, 2) - here + len(self._held[self._at :].encode(errors="replace"))
+        self._handle.seek(here)
+        return f" That is about {left:,} bytes, in which there may be sound elements." if left > 0 else ""
 
     def peek(self) -> str:
         """The next character that is not blank; nothing at the end."""

@@ -6,7 +6,8 @@
   `model_parameters` or `optional_params`;
 - a stored completion: `choices` beside `messages` or a request;
 - preferences: an `input` with a `preferred_output`, which is taken for the response;
-- a batch: `{"custom_id", "body"}`, whose response is a record of its own (`toolbelt.evals.intake.batches`).
+- a batch: `{"custom_id", "body"}`, whose response is a record of its own (`toolbelt.evals.intake.joining`);
+- the Responses API: `input`, `instructions` and `output`, whose items become messages.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from typing import Any
 
 from toolbelt.documents import parse_json
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.intake.context import UnmappedError
-from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.cases.texts import text_of
+from toolbelt.evals.intake.foreign_messages import is_item
+from toolbelt.evals.intake.ledger import BrokenError, UnmappedError
 from toolbelt.evals.intake.messages import Message, check_messages
 
 _REQUESTS = ("request", "body", "kwargs", "input", "inputs", "request_body", "requestBody", "invocation_params")
 _RESPONSES = ("response", "output", "outputs", "preferred_output", "completion", "response_body", "responseBody")
 _PARAMETERS = ("model_parameters", "optional_params", "modelParameters", "kwargs", "params", "invocation_params")
 _IDS = ("id", "custom_id", "request_id", "trace_id", "uuid")
-_CUT_OFF = ("length", "content_filter")
+_CUT_OFF = ("length", "content_filter", "max_tokens", "pause_turn", "incomplete")
+_STREAMED = ("data:", "event:")
+IN_PIECES = "the response is in pieces, as it was streamed"
 _NO_CONVERSATION = "There is no list of messages in this record."
 
 
@@ -37,8 +41,9 @@ class Exchange:
         messages: What was sent; where there is no `answer`, the whole conversation.
         answer: What came back, one message or several; `None` where `messages` holds that too.
         tools: As they were offered; `None` where the record says nothing of tools.
-        tool_choice: As it was asked for.
+        tool_choice: As it was asked for; the older `function_call` too.
         id: Of the record; empty where it has none.
+        choices: How many answers came back side by side; `answer` is the first.
     """
 
     messages: list[Message]
@@ -46,6 +51,7 @@ class Exchange:
     tools: list[Any] | None
     tool_choice: Any = None
     id: str = ""
+    choices: int = 1
 
 
 def looks_like_exchange(data: Any) -> bool:
@@ -68,14 +74,26 @@ def read_exchange(data: Any) -> Exchange:
     request = _find_request(data) if isinstance(data, Mapping) else None
     if request is None or not isinstance(data, Mapping):
         raise BrokenError("no-messages", _NO_CONVERSATION)
+    if request.get("previous_response_id") or request.get("conversation"):
+        raise UnmappedError("it goes on from what stands in another record")
     messages = check_messages(request.get("messages"))
+    if said := text_of(request.get("system") or request.get("instructions")):
+        messages = [{"role": "system", "content": said}, *messages]
     answer: list[Message] | None = None
     written = _find_response(data)
     if written is not _ABSENT:
         answer = read_answer(written)
     tools = _find_tools(data, request)
-    choice = next((found["tool_choice"] for found in _places(data, request) if "tool_choice" in found), None)
-    return Exchange(messages, answer, tools, choice, _find_id(data, written))
+    asked = (found[key] for found in _places(data, request) for key in ("tool_choice", "function_call") if key in found)
+    return Exchange(messages, answer, tools, next(asked, None), _find_id(data, written), count_choices(written))
+
+
+def count_choices(value: Any) -> int:
+    """How many answers a response has side by side."""
+    value = _unpacked(value)
+    body = _unpacked(value["body"]) if isinstance(value, dict) and "body" in value else value
+    choices = body.get("choices") if isinstance(body, dict) else None
+    return len(choices) if isinstance(choices, list) else 1
 
 
 def read_answer(value: Any) -> list[Message]:
@@ -85,30 +103,43 @@ def read_answer(value: Any) -> list[Message]:
         BrokenError: it is of no known shape.
         UnmappedError: it is an error, in pieces, or cut off.
     """
-    if isinstance(value, str) and not value.strip():
-        raise UnmappedError("there is no response")
-    if isinstance(value, str) and not _is_response(_unpacked(value)):
+    is_said = isinstance(value, str) and bool(value.strip()) and not value.lstrip().startswith(_STREAMED)
+    if is_said and not _is_response(_unpacked(value)):
         return [{"role": "assistant", "content": value}]
-    value = _unpacked(value)
-    if isinstance(value, dict) and "body" in value:
-        status = value.get("status_code", 200)
-        if status != 200:
-            raise UnmappedError("the response is an error", str(status))
-        value = _unpacked(value["body"])
-    if value is None or (isinstance(value, dict) and value.get("error")):
-        raise UnmappedError("the response is an error" if value else "there is no response")
+    value = _body(_unpacked(value))
     if isinstance(value, list):
         return check_messages(value, "response")
     if not isinstance(value, dict):
         raise BrokenError("wrong-type", "The response must be an object, a list of messages or text.")
     if isinstance(value.get("choices"), list):
         return [_first_choice(value)]
-    if value.get("object") == "response" or isinstance(value.get("output"), list):
-        raise UnmappedError("the response is of the Responses API, whose items are not read")
+    _refuse_cut_off(value.get("status"), value.get("stop_reason"))
+    if isinstance(value.get("output"), list):
+        return read_answer(value["output"])
     message = value.get("message", value)
     if isinstance(message, dict) and ("content" in message or "tool_calls" in message or "function_call" in message):
         return check_messages([{"role": "assistant", **message}], "response")
     raise BrokenError("wrong-type", "The response holds neither `choices` nor a message.")
+
+
+def _body(value: Any) -> Any:
+    """What a response holds, without what a batch puts around it.
+
+    Raises:
+        UnmappedError: it is an error, in pieces, or nothing.
+    """
+    if isinstance(value, dict) and "body" in value:
+        status = value.get("status_code", 200)
+        if status != 200:
+            raise UnmappedError("the response is an error", str(status))
+        value = _unpacked(value["body"])
+    if isinstance(value, dict) and value.get("error"):
+        raise UnmappedError("the response is an error")
+    if _is_piece(value) or (isinstance(value, list) and any(map(_is_piece, value))):
+        raise UnmappedError(IN_PIECES)
+    if value is None or value == [] or (isinstance(value, str) and not value.strip()):
+        raise UnmappedError("there is no response")
+    return value
 
 
 def _is_response(value: Any) -> bool:
@@ -118,16 +149,27 @@ def _is_response(value: Any) -> bool:
 
 def _first_choice(response: Mapping[str, Any]) -> Message:
     choices = response["choices"]
-    if response.get("object") == "chat.completion.chunk":
-        raise UnmappedError("the response is in pieces, as it was streamed")
     if not choices or not isinstance(choices[0], dict):
         raise UnmappedError("there is no response")
-    if (reason := choices[0].get("finish_reason")) in _CUT_OFF:
-        raise UnmappedError("the response was cut off", str(reason))
+    _refuse_cut_off(choices[0].get("finish_reason"))
     message = choices[0].get("message")
     if not isinstance(message, dict):
         raise BrokenError("wrong-type", "`choices[0]` holds no message.")
     return check_messages([{"role": "assistant", **message}], "choices")[0]
+
+
+def _is_piece(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return isinstance(value, str) and value.lstrip().startswith(_STREAMED)
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    has_delta = isinstance(first, dict) and "delta" in first and "message" not in first
+    return value.get("object") == "chat.completion.chunk" or has_delta
+
+
+def _refuse_cut_off(*reasons: Any) -> None:
+    if (reason := next((one for one in reasons if one in _CUT_OFF), None)) is not None:
+        raise UnmappedError("the response was cut off", str(reason))
 
 
 _ABSENT = object()
@@ -140,9 +182,25 @@ def _find_request(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
         value = _unpacked(data.get(key))
         if isinstance(value, dict) and "messages" in value:
             return value
-        if isinstance(value, list) and value and all(isinstance(one, dict) and "role" in one for one in value):
+        if isinstance(value, list) and value and all(map(is_item, value)):
             return {**data, "messages": value}
+        if isinstance(value, dict) and (items := _items(value.get("input"))):
+            return {**value, "messages": items}
+    if _is_responses(data) and (items := _items(data.get("input"))):
+        return {**data, "messages": items}
     return None
+
+
+def _items(value: Any) -> list[Any] | None:
+    """What was sent to the Responses API: a text, or items."""
+    if isinstance(value, str) and value.strip():
+        return [{"role": "user", "content": value}]
+    return value if isinstance(value, list) and value and all(map(is_item, value)) else None
+
+
+def _is_responses(data: Mapping[str, Any]) -> bool:
+    output = data.get("output")
+    return isinstance(output, list) and all(map(is_item, output))
 
 
 def _find_response(data: Mapping[str, Any]) -> Any:

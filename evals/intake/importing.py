@@ -21,9 +21,9 @@ from toolbelt.evals.cases.loadouts import LOADOUTS_FILE
 from toolbelt.evals.cases.reader import parse_case
 from toolbelt.evals.cases.row import Parsed
 from toolbelt.evals.cases.writing import CasesWriter, case_line
-from toolbelt.evals.intake.context import LINE, CaseRow, Context, Format, UnmappedError
+from toolbelt.evals.intake.context import LINE, CaseRow, Context, Format
 from toolbelt.evals.intake.formats import FORMATS, empty_sources, find_format
-from toolbelt.evals.intake.ledger import BrokenError, Ledger, LeftOut
+from toolbelt.evals.intake.ledger import BrokenError, Ledger, LeftOut, UnmappedError
 from toolbelt.evals.intake.places import source_names
 from toolbelt.evals.intake.pool import ToolPool
 from toolbelt.evals.intake.settings import Settings
@@ -48,6 +48,8 @@ class Imported:
         tools: How many the catalog has.
         left_out: How often something made no case, by reason.
         lines: What was left out, one by one, as far as is kept.
+        untold: How much more was left out than `lines` has.
+        records: How many were read, the broken ones too; one record may make several cases, or none.
         notes: What a reader should know, with how often it was so.
     """
 
@@ -58,6 +60,8 @@ class Imported:
     tools: int
     left_out: Mapping[str, int]
     lines: tuple[LeftOut, ...]
+    untold: int
+    records: int
     notes: tuple[str, ...]
 
 
@@ -130,25 +134,34 @@ class _Import:
         self._broken: set[int] = set()
         self._read = 0
         self._drafts = 0
+        self._count = 0
         self._ids = _Ids()
 
     def look(self, name: str, given: Catalog | None) -> Context:
         """The first way through: tools, and what is broken on the face of it."""
         pool = ToolPool(name)
-        for number, record in self._records(lambda findings: self._ledger.add_broken(*findings)):
+        for number, record in self._records(self._complain):
+            self._count += 1
             try:
                 self._format.look(record, pool)
             except BrokenError as error:
                 self._broken.add(number)
-                self._ledger.add_broken(error.finding(record.source, record.line))
+                self._ledger.add_broken(*error.all_findings(record.source, record.line))
         if given is not None:
             return Context(given, self._settings, self._ledger, None)
         if not len(pool):
             raise InvalidFileError(self._ledger.findings() or [self._no_catalog()])
         if count := pool.renamed():
-            told = f"{count:,} tools have the name of another one with a different definition; their ids end in #digits"
+            told = (
+                f"{count:,} {'tool has' if count == 1 else 'tools have'} the name of another one with a different "
+                f"definition; {'its id ends' if count == 1 else 'their ids end'} in #digits"
+            )
             self._ledger.notes[told] = 1
         return Context(pool.catalog(), self._settings, self._ledger, pool)
+
+    def _complain(self, findings: tuple[Finding, ...]) -> None:
+        self._count += 1
+        self._ledger.add_broken(*findings)
 
     def write(self, writer: CasesWriter, context: Context) -> None:
         """The second way through: the cases."""
@@ -158,7 +171,7 @@ class _Import:
             try:
                 rows = list(self._format.rows(record, context))
             except BrokenError as error:
-                self._ledger.add_broken(error.finding(record.source, record.line))
+                self._ledger.add_broken(*error.all_findings(record.source, record.line))
                 continue
             except UnmappedError as reason:
                 self._ledger.leave_out(record.source, record.line, reason.reason, reason.detail)
@@ -187,6 +200,8 @@ class _Import:
             len(context.catalog.tools),
             dict(self._ledger.reasons.most_common()),
             tuple(self._ledger.lines()),
+            self._ledger.untold,
+            self._count,
             (*notes, *told),
         )
 

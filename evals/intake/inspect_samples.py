@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbelt.evals.intake.context import CaseRow, Context, UnmappedError, kind_of
-from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.intake.context import CaseRow, Context, kind_of
+from toolbelt.evals.intake.ledger import BrokenError, UnmappedError
 from toolbelt.evals.intake.messages import as_sent, check_messages, opening, read_arguments
 from toolbelt.evals.intake.pool import ToolPool
 from toolbelt.evals.intake.sources import Record
@@ -68,7 +68,10 @@ def _opening(value: Any) -> CaseRow:
         return {"query": value}
     messages = check_messages(value, "input")
     return opening(
-        [{key: item for key, item in message.items() if key not in ("id", "source")} for message in as_sent(messages)]
+        [
+            {key: item for key, item in message.items() if key not in ("id", "source", "model")}
+            for message in as_sent(messages)
+        ]
     )
 
 

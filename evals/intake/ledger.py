@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolbelt.findings import Finding, Severity
@@ -18,15 +18,33 @@ class BrokenError(Exception):
     Args:
         rule: Slug of the finding.
         message: What is wrong and where in the record.
+        findings: Of a record with several mistakes, each where it stands.
     """
 
-    def __init__(self, rule: str, message: str) -> None:
+    def __init__(self, rule: str, message: str, findings: Sequence[Finding] = ()) -> None:
         super().__init__(message)
-        self.rule, self.message = rule, message
+        self.rule, self.message, self.findings = rule, message, tuple(findings)
 
     def finding(self, source: str, line: int) -> Finding:
         """The mistake, where it stands."""
         return Finding(self.rule, Severity.ERROR, self.message, source, line)
+
+    def all_findings(self, source: str, line: int) -> tuple[Finding, ...]:
+        """Every mistake: those that were found elsewhere on its behalf, or itself."""
+        return self.findings or (self.finding(source, line),)
+
+
+class UnmappedError(Exception):
+    """Something sound that makes no case.
+
+    Args:
+        reason: Why, in words that are the same for all alike.
+        detail: What this one is about.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.detail = reason, detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +81,7 @@ class Ledger:
         self.notes: Counter[str] = Counter()
         self.broken = 0
         self._findings: list[Finding] = []
+        self._counted = 0
         self._left_out: list[LeftOut] = []
 
     def add_broken(self, *findings: Finding) -> None:
@@ -89,6 +108,17 @@ class Ledger:
             message = f"{more:,} more broken records are not listed."
             told.append(Finding("further-findings", Severity.ERROR, message, told[-1].file))
         return tuple(told)
+
+    @property
+    def untold(self) -> int:
+        """How much was left out that `lines` does not have, having more than is kept."""
+        broken = len({(finding.file, finding.line) for finding in self._findings})
+        return sum(self.reasons.values()) - self._counted - len(self._left_out) - min(broken, self.broken)
+
+    def count(self, reason: str, times: int) -> None:
+        """Something that stands in no one place, so many times."""
+        self.reasons[reason] += times
+        self._counted += times
 
     def lines(self) -> Iterator[LeftOut]:
         """What was left out one by one, the broken first, each as far as `MAX_TOLD`."""

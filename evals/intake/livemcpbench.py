@@ -14,8 +14,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolbelt.evals.intake.context import NOT_IN_CATALOG, CaseRow, Context, UnmappedError, kind_of, text_of
-from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.cases.texts import text_of
+from toolbelt.evals.intake.context import NOT_IN_CATALOG, CaseRow, Context, kind_of
+from toolbelt.evals.intake.ledger import BrokenError, UnmappedError
 from toolbelt.evals.intake.messages import calls_of, check_messages
 from toolbelt.evals.intake.pool import ToolPool, read_tool
 from toolbelt.evals.intake.settings import Labels

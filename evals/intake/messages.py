@@ -9,8 +9,9 @@ from typing import Any
 from toolbelt.documents import parse_json
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.row import ROLES
-from toolbelt.evals.intake.context import UnmappedError, text_of
-from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.cases.texts import text_of
+from toolbelt.evals.intake.foreign_messages import in_openai_form
+from toolbelt.evals.intake.ledger import BrokenError, UnmappedError
 
 Message = dict[str, Any]
 _NOT_SENT = ("weight", "refusal", "annotations", "audio", "provider_specific_fields", "reasoning_content")
@@ -33,20 +34,23 @@ class Call:
 
 
 def check_messages(value: Any, place: str = "messages") -> list[Message]:
-    """`value` as a list of messages.
+    """`value` as a list of messages, those of other APIs put in OpenAI's form.
 
     Raises:
         BrokenError: it is none.
+        UnmappedError: a part of one is of a kind that is not known.
     """
     if not isinstance(value, list) or not value:
         raise BrokenError("wrong-type", f"`{place}` must be a list with a message in it.")
+    value = in_openai_form(value)
     for index, message in enumerate(value):
         if not isinstance(message, dict) or message.get("role") not in ROLES:
             raise BrokenError("wrong-type", f"`{place}[{index}]` must be a message with a known `role`.")
         content = message.get("content")
         if content is not None and not isinstance(content, str | list):
             raise BrokenError("wrong-type", f"`{place}[{index}].content` must be text or a list of parts.")
-    return value
+    messages: list[Message] = value
+    return messages
 
 
 def calls_of(message: Message, place: str) -> tuple[Call, ...]:

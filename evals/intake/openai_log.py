@@ -13,17 +13,20 @@ steps before it stand in the request, and have records of their own in a log tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from toolbelt.evals.intake.context import CaseRow, Context, UnmappedError, kind_of
+from toolbelt.evals.intake.context import CaseRow, Context, kind_of
 from toolbelt.evals.intake.exchanges import (
     Exchange,
+    count_choices,
     is_batch_response,
     looks_like_exchange,
     read_answer,
     read_exchange,
 )
 from toolbelt.evals.intake.joining import Joined
+from toolbelt.evals.intake.ledger import UnmappedError
 from toolbelt.evals.intake.messages import Call, Message, calls_of, check_answers, opening, results_of
 from toolbelt.evals.intake.pool import ToolPool
 from toolbelt.evals.intake.sources import Record
@@ -34,6 +37,9 @@ FORCED = "`tool_choice` left the model no choice"
 UNANSWERED = "a turn without an answer"
 OPEN_CALLS = "its history has calls that were never answered"
 SILENT = "a turn in which the user says nothing"
+UNASKED = "an answer that follows no words of a user's"
+REFUSED = "the model refused"
+EMPTY = "an answer that says nothing"
 NOT_TO_LEARN = "its answer is marked with `weight` 0"
 
 
@@ -68,7 +74,9 @@ class OpenAILog:
         if exchange.answer is None and "custom_id" in record.data:
             exchange = self._answered(exchange, str(record.data["custom_id"]))
         offered = context.offered(exchange.tools)
-        if exchange.tool_choice == "none" or isinstance(exchange.tool_choice, dict):
+        if exchange.choices > 1:
+            context.ledger.note("of several `choices` of one response only the first was read")
+        if _leaves_no_choice(exchange.tool_choice):
             raise UnmappedError(FORCED)
         turns = _Turns(exchange, offered, context, record)
         yield from turns.conversation() if exchange.answer is None else turns.single(exchange.answer)
@@ -76,15 +84,16 @@ class OpenAILog:
     def finish(self, context: Context) -> None:
         """Responses of batches whose request is in no source."""
         if count := self._responses.unclaimed:
-            context.ledger.reasons["the response of a batch whose request is in no source"] += count
+            context.ledger.count("the response of a batch whose request is in no source", count)
         if count := self._responses.repeated:
-            context.ledger.reasons["a second response to one request of a batch"] += count
+            context.ledger.count("a second response to one request of a batch", count)
 
     def _answered(self, exchange: Exchange, custom_id: str) -> Exchange:
         found = self._responses.find(custom_id)
         if found is None:
             raise UnmappedError("a request of a batch whose response is in no source")
-        return Exchange(exchange.messages, read_answer(found[0]), exchange.tools, exchange.tool_choice, custom_id)
+        answer, choices = read_answer(found[0]), count_choices(found[0])
+        return replace(exchange, answer=answer, id=custom_id, choices=choices)
 
 
 def _read(record: Record) -> Exchange | None:
@@ -122,6 +131,8 @@ class _Turns:
             if len(turns) > 1:
                 row["cluster"] = own_id
             yield {"id": f"{own_id}/{number}" if len(turns) > 1 else own_id} | row
+        for index, loose in _uncovered(messages, turns):
+            self._context.ledger.leave_out(self._record.source, self._record.line, loose, f"messages[{index}]")
 
     def single(self, answer: Sequence[Message]) -> Iterator[CaseRow]:
         """The case of a request and its response."""
@@ -137,6 +148,8 @@ class _Turns:
         if not _says_something(history):
             raise UnmappedError(SILENT)
         steps = self._steps(answer, first)
+        if not steps:
+            _refuse_empty(answer)
         if not steps and not self._offered:
             raise UnmappedError(NO_TOOLS)
         context, settings = self._context, self._context.settings
@@ -195,6 +208,39 @@ def _turns(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
                 start = index + 1
     if start is not None and any(one["role"] == "assistant" for one in messages[start:]):
         yield start, len(messages)
+
+
+def _uncovered(messages: Sequence[Message], turns: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    """Where an answer begins that is in no turn, and the user's last words where nobody answered them."""
+    covered = {index for start, end in turns for index in range(start, end)}
+    is_going = False
+    for index, message in enumerate(messages):
+        is_loose = message["role"] == "assistant" and index not in covered
+        if is_loose and not is_going:
+            yield index, UNASKED
+        is_going = is_loose or (is_going and message["role"] in ("tool", "function"))
+    last = max((index for index, message in enumerate(messages) if message["role"] == "user"), default=None)
+    if last is not None and all(message["role"] != "assistant" for message in messages[last:]):
+        yield last, UNANSWERED
+
+
+def _leaves_no_choice(asked: Any) -> bool:
+    """Whether `tool_choice`, or the older `function_call`, demands a tool, or forbids all."""
+    if isinstance(asked, dict):  # Anthropic writes `auto` and `any` as objects, too.
+        return asked.get("type") not in ("auto", "any")
+    return bool(asked == "none")
+
+
+def _refuse_empty(answer: Sequence[Message]) -> None:
+    """Raises `UnmappedError` where an answer without calls is a refusal, or nothing at all."""
+    spoken = [message for message in answer if message["role"] == "assistant"]
+    for message in spoken:
+        content = message.get("content")
+        parts = content if isinstance(content, list) else []
+        if message.get("refusal") or any(isinstance(one, dict) and one.get("type") == "refusal" for one in parts):
+            raise UnmappedError(REFUSED)
+    if not any(message.get("content") for message in spoken):
+        raise UnmappedError(EMPTY)
 
 
 def _says_something(history: Sequence[Message]) -> bool:

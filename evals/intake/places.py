@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from toolbelt.errors import InvalidFileError
@@ -30,7 +30,11 @@ def source_names(references: Sequence[str]) -> tuple[list[str], tuple[str, ...]]
     for reference in references:
         # os.path rather than pathlib: a name the system refuses outright is simply not there.
         if not os.path.isdir(reference):  # noqa: PTH112
-            made[reference] = None
+            same = _same(reference, made)
+            if same is None:
+                made[reference] = None
+            elif same != reference:
+                notes.append(f"{reference} is {same}, and was read once")
         elif found := sorted(Path(reference).glob(_QUESTIONS)):
             made.update(dict.fromkeys(map(str, found)))
         else:
@@ -38,7 +42,22 @@ def source_names(references: Sequence[str]) -> tuple[list[str], tuple[str, ...]]
             raise InvalidFileError([Finding("not-a-file", Severity.ERROR, message, reference)])
     for name in list(made):
         answers = Path(name).parent / _ANSWERS / Path(name).name
-        if name != "-" and os.path.isfile(answers) and str(answers) not in made:  # noqa: PTH113
+        if name != "-" and os.path.isfile(answers) and _same(str(answers), made) is None:  # noqa: PTH113
             made[str(answers)] = None
             notes.append(f"read {answers} along with {name}")
     return list(made), tuple(notes)
+
+
+def _same(reference: str, known: Collection[str]) -> str | None:
+    """What the same file was called before."""
+    real = _real(reference)
+    if reference == "-":
+        return reference if reference in known else None
+    return next((name for name in known if name != "-" and _real(name) == real), None)
+
+
+def _real(reference: str) -> str:
+    try:
+        return os.path.realpath(reference)
+    except ValueError:  # a NUL in the name, which opening it will say
+        return reference

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError
+from toolbelt.evals.intake.foreign_messages import CUSTOM_ARGUMENT
 from toolbelt.evals.intake.ledger import BrokenError
 from toolbelt.patterns import fold
 
@@ -19,6 +20,8 @@ Value = TypeVar("Value")
 _MOST_KEPT = 10_000
 """Lists of tools, and definitions, whose ids are remembered."""
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
+_TEXT_INPUT = {"type": "object", "properties": {CUSTOM_ARGUMENT: {"type": "string"}}, "required": [CUSTOM_ARGUMENT]}
+"""Of OpenAI's custom tools, which take one text."""
 
 
 class ToolPool:
@@ -116,12 +119,15 @@ def read_tool(entry: Any, index: int) -> Tool | None:
     """
     if not isinstance(entry, dict):
         raise BrokenError("invalid-tool", f"`tools[{index}]` is no object.")
-    inner = entry.get("function", entry.get("toolSpec"))
-    if isinstance(inner, dict):
+    inner = next((entry[key] for key in ("function", "toolSpec", "custom") if isinstance(entry.get(key), dict)), None)
+    takes_text = entry.get("type") == "custom"
+    if inner is not None:
         entry = inner
     elif entry.get("type", "function") not in ("function", "custom"):
         return None
-    schema: Any = next((entry[key] for key in _SCHEMAS if entry.get(key) is not None), {})
+    schema: Any = next(
+        (entry[key] for key in _SCHEMAS if entry.get(key) is not None), _TEXT_INPUT if takes_text else {}
+    )
     if isinstance(schema, dict) and schema.keys() == {"json"}:
         schema = schema["json"]
     extra = {key: entry[key] for key in ("strict",) if entry.get(key) is not None}

@@ -11,6 +11,7 @@ These assertions map; every other one is left out and told by name, and a test w
 
 Where there are no prompts, as in a file of tests alone, the one variable that a test has is what the user says.
 A test makes a case for each prompt and each distinct list of tools among the providers; these share a cluster.
+`scenarios` are their tests with each of their settings, and `defaultTest` is joined with every test.
 """
 
 from __future__ import annotations
@@ -18,16 +19,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbelt.evals.intake.context import LINE, CaseRow, Context, UnmappedError, kind_of
-from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.intake.context import CaseRow, Context
+from toolbelt.evals.intake.ledger import BrokenError, Ledger, UnmappedError
 from toolbelt.evals.intake.pool import ToolPool
-from toolbelt.evals.intake.promptfoo_assertions import Assertions
 from toolbelt.evals.intake.promptfoo_files import Files
-from toolbelt.evals.intake.promptfoo_prompts import ONE_VARIABLE, fill, read_prompts
+from toolbelt.evals.intake.promptfoo_prompts import ONE_VARIABLE, read_prompts
+from toolbelt.evals.intake.promptfoo_tests import PromptfooTest, joined
 from toolbelt.evals.intake.sources import Record
 
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
-NO_TOOLS_ASSERTED = "none of its assertions says which tools are right"
 
 
 class Promptfoo:
@@ -41,104 +41,91 @@ class Promptfoo:
         if not isinstance(data, Mapping):
             return isinstance(data, list) and bool(data) and all(map(_is_test, data))
         return _is_test(data) or (
-            "tests" in data and not {"prompts", "providers", "targets", "defaultTest"}.isdisjoint(data)
+            not {"tests", "scenarios"}.isdisjoint(data)
+            and not {"prompts", "providers", "targets", "defaultTest"}.isdisjoint(data)
         )
 
     def look(self, record: Record, pool: ToolPool) -> None:
-        """Gather the tools of every provider."""
-        for tools in self._tool_lists(record):
+        """Gather the tools of every provider; where there are none, everything that is wrong is said at once."""
+        ledger, files = Ledger(), Files(record)
+        lists = list(_tool_lists(record, files, ledger))
+        for tools in lists:
             pool.add_list(tools)
+        if ledger.broken and not lists:
+            read_prompts(_configuration(record.data).get("prompts", []), files, ledger)
+            list(_tests(record, files, ledger))
+            first, *_ = findings = ledger.findings()
+            raise BrokenError(first.rule, first.message, findings)
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
         """The cases of a configuration."""
+        files, ledger = Files(record), context.ledger
+        universes = list(dict.fromkeys(context.offered(tools) for tools in _tool_lists(record, files, ledger))) or [
+            None
+        ]
         data = _configuration(record.data)
-        files = Files(record)
-        universes = list(dict.fromkeys(context.offered(tools) for tools in self._tool_lists(record))) or [None]
-        prompts = read_prompts(data["prompts"], files, context.ledger) if "prompts" in data else [ONE_VARIABLE]
-        default = data.get("defaultTest") if isinstance(data.get("defaultTest"), Mapping) else {}
-        for number, line, test in files.tests(data.get("tests"), context.ledger):
-            made = _Test(test, default or {}, f"test-{number}", line, record, context)
-            for offered in universes:
-                try:
-                    yield from made.rows(prompts, offered, many=len(universes) * len(prompts) > 1)
-                except UnmappedError as reason:
-                    context.ledger.leave_out(record.source, line, reason.reason, reason.detail)
-                    break
-                except BrokenError as error:
-                    context.ledger.add_broken(error.finding(record.source, line))
-                    break
+        prompts = read_prompts(data["prompts"], files, ledger) if "prompts" in data else [ONE_VARIABLE]
+        for number, (line, test) in enumerate(_tests(record, files, ledger), start=1):
+            try:
+                yield from PromptfooTest(test, f"test-{number}", line, record, context).rows(prompts, universes)
+            except UnmappedError as reason:
+                ledger.leave_out(record.source, line, reason.reason, reason.detail)
+            except BrokenError as error:
+                ledger.add_broken(*error.all_findings(record.source, line))
 
     def finish(self, context: Context) -> None:
         """Nothing is joined."""
 
-    @staticmethod
-    def _tool_lists(record: Record) -> Iterator[list[Any]]:
-        data = record.data
-        written = data.get("providers", data.get("targets")) if isinstance(data, Mapping) else None
-        files = Files(record)
-        for provider in written if isinstance(written, list) else [written]:
-            config = provider.get("config") if isinstance(provider, Mapping) else None
-            if config is None and isinstance(provider, Mapping) and len(provider) == 1:  # `{id: {config: …}}`
-                (inner,) = provider.values()
-                config = inner.get("config") if isinstance(inner, Mapping) else None
-            for key in ("tools", "functions"):
-                tools = files.resolve(config.get(key)) if isinstance(config, Mapping) else None
+
+def _tool_lists(record: Record, files: Files, ledger: Ledger) -> Iterator[list[Any]]:
+    """What each provider offers; files that cannot be read are told."""
+    data = record.data if isinstance(record.data, Mapping) else {}
+    key = "providers" if "providers" in data else "targets"
+    written = data.get(key)
+    for index, provider in enumerate(written if isinstance(written, list) else [written]):
+        try:
+            config = _config(files.resolve(provider) if isinstance(provider, str) else provider)
+            for name in ("tools", "functions"):
+                tools = files.resolve(config.get(name))
                 if isinstance(tools, list) and tools:
                     yield list(_declared(tools))
+        except BrokenError as error:
+            line = files.line(key, index) if isinstance(written, list) else files.line(key)
+            ledger.add_broken(*error.all_findings(record.source, line))
 
 
-class _Test:
-    def __init__(
-        self,
-        test: Mapping[str, Any],
-        default: Mapping[str, Any],
-        name: str,
-        line: int,
-        record: Record,
-        context: Context,
-    ) -> None:
-        given = test.get("vars")
-        self._variables = {**_mapping(default.get("vars")), **_mapping(given)}
-        written = [one for place in (default, test) for one in _listed(place.get("assert"))]
-        self._assertions = written
-        described = test.get("description")
-        self._name = described.strip() if isinstance(described, str) and described.strip() else name
-        metadata = test.get("metadata")
-        category = metadata.get("category") if isinstance(metadata, Mapping) else None
-        self._tags = [category] if isinstance(category, str) and category.strip() else []
-        self._line, self._record, self._context = line, record, context
-        self._told = False
+def _config(provider: Any) -> Mapping[str, Any]:
+    config = provider.get("config") if isinstance(provider, Mapping) else None
+    if config is None and isinstance(provider, Mapping) and len(provider) == 1:  # `{id: {config: …}}`
+        (inner,) = provider.values()
+        config = inner.get("config") if isinstance(inner, Mapping) else None
+    return config if isinstance(config, Mapping) else {}
 
-    def rows(self, prompts: list[tuple[str, Any]], offered: tuple[str, ...] | None, *, many: bool) -> Iterator[CaseRow]:
-        label = self._label(offered)
-        if "expected" not in label:
-            raise UnmappedError(NO_TOOLS_ASSERTED, self._name)
-        for place, prompt in prompts:
-            try:
-                row: CaseRow = {"id": self._name, **fill(prompt, self._variables)}
-            except UnmappedError as reason:
-                detail = f"{self._name}, {place}: {reason.detail}"
-                self._context.ledger.leave_out(self._record.source, self._line, reason.reason, detail)
-                continue
-            row |= label | self._context.universe(offered)
-            expected = label["expected"]
-            kind = "any_call" if expected is None else kind_of([[call] for call in expected])
-            row |= self._context.common(tags=self._tags, kind=kind)
-            if many:
-                row["cluster"] = self._name
-            yield row | {LINE: self._line}
 
-    def _label(self, offered: tuple[str, ...] | None) -> CaseRow:
-        reading = Assertions(self._context, offered)
-        for assertion in self._assertions:
-            try:
-                reading.add(assertion)
-            except UnmappedError as reason:
-                if not self._told:
-                    detail = f"{self._name}{f': {reason.detail}' * bool(reason.detail)}"
-                    self._context.ledger.leave_out(self._record.source, self._line, reason.reason, detail)
-        self._told = True
-        return reading.label()
+def _tests(record: Record, files: Files, ledger: Ledger) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Every test with its line, joined with what the configuration says of all of them."""
+    for line, parts in _in_parts(record, files, ledger):
+        try:
+            yield line, joined(parts, files)
+        except UnmappedError as reason:
+            ledger.leave_out(record.source, line, reason.reason, reason.detail)
+        except BrokenError as error:
+            ledger.add_broken(*error.all_findings(record.source, line))
+
+
+def _in_parts(record: Record, files: Files, ledger: Ledger) -> Iterator[tuple[int, tuple[Mapping[str, Any], ...]]]:
+    data = _configuration(record.data)
+    defaults = tuple(test for _, test in files.tests(data.get("defaultTest") or [], ledger, "defaultTest"))
+    place = () if isinstance(record.data, list) else ("tests",)
+    for line, test in files.tests(data.get("tests", []), ledger, *place):
+        yield line, (*defaults, test)
+    scenarios = data.get("scenarios") or []
+    for index, (line, scenario) in enumerate(files.tests(scenarios, ledger, "scenarios")):
+        at = ("scenarios", index) if isinstance(scenarios, list) and scenarios[index : index + 1] == [scenario] else ()
+        settings = [test for _, test in files.tests(scenario.get("config", [{}]), ledger, *at, "config")]
+        for own, test in files.tests(scenario.get("tests", [{}]), ledger, *at, "tests"):
+            for setting in settings:
+                yield own if at else line, (*defaults, setting, test)
 
 
 def _declared(tools: list[Any]) -> Iterator[Any]:
@@ -157,14 +144,6 @@ def _configuration(data: Any) -> Mapping[str, Any]:
     """The configuration, which tests in a file of their own are taken for."""
     if _is_test(data) or isinstance(data, list):
         return {"tests": data if isinstance(data, list) else [data]}
-    if not isinstance(data, Mapping) or "tests" not in data:
-        raise BrokenError("wrong-type", "A configuration is an object with `tests`.")
+    if not isinstance(data, Mapping) or {"tests", "scenarios"}.isdisjoint(data):
+        raise BrokenError("wrong-type", "A configuration is an object with `tests` or `scenarios`.")
     return data
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]

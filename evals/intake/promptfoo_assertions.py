@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolbelt.evals.intake.context import CaseRow, Context, UnmappedError
-from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.intake.context import CaseRow, Context
+from toolbelt.evals.intake.ledger import BrokenError, UnmappedError
 
 _ANY_CALL = ("is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call")
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolbelt.documents import parse_json, parse_json_lines, parse_yaml, read_text
+from toolbelt.documents import parse_json, parse_json_lines, read_text
 from toolbelt.errors import InvalidFileError
+from toolbelt.evals.intake.foreign_yaml import parse_foreign_yaml
 from toolbelt.evals.intake.ledger import BrokenError, Ledger
 from toolbelt.evals.intake.sources import MAX_DOCUMENT, Record
+from toolbelt.findings import Finding, Severity
 
 _SCHEME = "file://"
 _DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")
@@ -38,8 +41,7 @@ class Files:
         and for a pattern of names.
 
         Raises:
-            NotFoundError: it names a file that is not there.
-            InvalidFileError: every mistake in that file.
+            BrokenError: it names what is no file, or one with mistakes.
         """
         if isinstance(value, list):
             resolved = [self.resolve(one) for one in value]
@@ -50,25 +52,59 @@ class Files:
         suffix = path.suffix.lower()
         if suffix not in (*_DATA, *_TEXT) or "*" in value:
             return None
-        if path.is_file() and path.stat().st_size > MAX_DOCUMENT:
+        # Before opening: a pipe would be waited for, and a device has no end.
+        if not os.path.isfile(path):  # noqa: PTH113  pathlib refuses some names outright
+            kind = "no regular file" if os.path.exists(path) else "not there"  # noqa: PTH110
+            raise BrokenError("missing-file", f"{path} is {kind}.")
+        if path.stat().st_size > MAX_DOCUMENT:
             raise BrokenError("too-long", f"{path} has more than {MAX_DOCUMENT // 1024**2} MiB.")
-        return _parse(read_text(path), str(path), suffix)
+        try:
+            return _parse(read_text(path), str(path), suffix)
+        except InvalidFileError as error:
+            raise BrokenError("invalid-file", f"{path} cannot be read.", error.findings) from None
 
-    def tests(self, written: Any, ledger: Ledger) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
-        """Every test with its number and the line it stands in; those in other files have the line that names these."""
-        entries = written if isinstance(written, list) else [written]
-        number = 0
-        for index, entry in enumerate(entries):
-            line = self.line(index) if isinstance(self._record.data, list) else self.line("tests", index)
-            found = self.resolve(entry) if isinstance(entry, str) and entry.startswith(_SCHEME) else entry
-            if isinstance(entry, str) and not isinstance(found, list):
-                ledger.leave_out(self._record.source, line, "tests that a program or a service makes", entry[:100])
+    def tests(self, written: Any, ledger: Ledger, *place: str | int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Every test with the line it stands in; those in other files have the line that names these.
+
+        Args:
+            written: One test, or a list of tests and names of files.
+            ledger: Told of what is no test, and of files that cannot be read.
+            place: Where that stands in the configuration.
+        """
+        for index, entry in enumerate(written if isinstance(written, list) else [written]):
+            line = self.line(*place, index) if isinstance(written, list) else self.line(*place)
+            is_file = isinstance(entry, str) and entry.startswith(_SCHEME)
+            try:
+                found = self.resolve(entry) if is_file else entry
+            except BrokenError as error:
+                ledger.add_broken(*error.all_findings(self.source, line))
+                continue
+            if is_file and not isinstance(found, list | Mapping):
+                ledger.leave_out(self.source, line, "tests that a program or a service makes", entry[:100])
                 continue
             for test in found if isinstance(found, list) else [found]:
-                number += 1
-                if not isinstance(test, Mapping):
-                    raise BrokenError("wrong-type", f"Test {number} is no object.")
-                yield number, line, test
+                if isinstance(test, Mapping):
+                    yield line, test
+                else:
+                    message = "A test is an object with `vars` and `assert`, or `file://` and a file of tests."
+                    ledger.add_broken(Finding("wrong-type", Severity.ERROR, message, self.source, line))
+
+    def follow(self, value: Any) -> Any:
+        """What a `{"$ref": "#/…"}` refers to in the configuration; anything else as it is.
+
+        Raises:
+            BrokenError: it refers to nothing.
+        """
+        seen: set[str] = set()
+        while isinstance(value, Mapping) and isinstance(place := value.get("$ref"), str):
+            found: Any = self._record.data
+            for part in place.removeprefix("#/").split("/"):
+                found = found.get(part) if isinstance(found, Mapping) else None
+            if place in seen or found is None or not place.startswith("#/"):
+                raise BrokenError("bad-reference", f"The reference {place[:100]!r} leads nowhere.")
+            seen.add(place)
+            value = found
+        return value
 
     def line(self, *place: str | int) -> int:
         """Where a value of the configuration stands."""
@@ -88,7 +124,7 @@ def _parse(text: str, source: str, suffix: str) -> Any:
         return [value for _, value, _ in read]
     if suffix == ".csv":
         return [_csv_test(row) for row in csv.DictReader(io.StringIO(text))]
-    return parse_yaml(text, source).data
+    return parse_foreign_yaml(text, source).data
 
 
 def _csv_test(row: Mapping[str | None, Any]) -> dict[str, Any]:

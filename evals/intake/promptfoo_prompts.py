@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolbelt.evals.intake.context import CaseRow, UnmappedError
-from toolbelt.evals.intake.ledger import Ledger
+from toolbelt.evals.intake.context import CaseRow
+from toolbelt.evals.intake.ledger import BrokenError, Ledger, UnmappedError
 from toolbelt.evals.intake.messages import check_messages, opening
 from toolbelt.evals.intake.promptfoo_files import Files
 
@@ -17,7 +17,7 @@ _VARIABLE = re.compile(r"\{\{-?\s*([A-Za-z_][\w.\[\]]*)\s*-?\}\}")
 ONE_VARIABLE: tuple[str, Any] = ("vars", None)
 """In place of a prompt: the one variable that a test has."""
 Prompts = list[tuple[str, Any]]
-"""Each with its place, for messages: a text, or a list of messages."""
+"""Each with the label or id that tests name it by, or its place: a text, or a list of messages."""
 
 
 def read_prompts(written: Any, files: Files, ledger: Ledger) -> Prompts:
@@ -31,18 +31,45 @@ def read_prompts(written: Any, files: Files, ledger: Ledger) -> Prompts:
     made: Prompts = []
     for index, entry in enumerate(written if isinstance(written, list) else [written]):
         raw = entry.get("raw", entry.get("id")) if isinstance(entry, Mapping) else entry
-        text = files.resolve(raw)
+        name = (
+            next((entry[key] for key in ("label", "id") if key in entry), None) if isinstance(entry, Mapping) else raw
+        )
+        try:
+            text = files.resolve(raw)
+        except BrokenError as error:
+            ledger.add_broken(*error.all_findings(files.source, files.line("prompts", index)))
+            continue
+        place = name if isinstance(name, str) else f"prompts[{index}]"
         if isinstance(text, str) and text.strip():
-            made.append((f"prompts[{index}]", _as_chat(text)))
+            made.append((place, _as_chat(text)))
         elif isinstance(text, list) and text:
-            made.append((f"prompts[{index}]", text))
+            made.append((place, text))
         else:
             ledger.leave_out(files.source, files.line("prompts", index), PROMPT_ELSEWHERE, str(raw)[:100])
     return made
 
 
-def fill(prompt: Any, variables: Mapping[str, Any]) -> CaseRow:
-    """What opens a case: the prompt with its variables put in.
+def among(prompts: Prompts, names: Any) -> Prompts:
+    """Those that a test's own `prompts` name, by label or id, or by what a label begins with before `:`.
+
+    Raises:
+        UnmappedError: it names none of them.
+    """
+    if names is None:
+        return prompts
+    wanted = [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str)]
+    found = [(place, text) for place, text in prompts if any(_is_named(place, name) for name in wanted)]
+    if not found:
+        raise UnmappedError("its own `prompts` name none that is read", ", ".join(wanted)[:100])
+    return found
+
+
+def _is_named(place: str, name: str) -> bool:
+    return place == name or place.startswith(f"{name.removesuffix('*').removesuffix(':')}:")
+
+
+def fill(prompt: Any, variables: Mapping[str, Any], prefix: str = "", suffix: str = "") -> CaseRow:
+    """What opens a case: the prompt with its variables put in, between a prefix and a suffix.
 
     Raises:
         UnmappedError: a variable has no single value, or the prompt has logic in it.
@@ -53,7 +80,9 @@ def fill(prompt: Any, variables: Mapping[str, Any]) -> CaseRow:
             raise UnmappedError("there is no prompt, and not just one variable")
         return {"query": _value(next(iter(variables)), variables)}
     if isinstance(prompt, str):
-        return {"query": _filled(prompt, variables)}
+        return {"query": _filled(f"{prefix}{prompt}{suffix}", variables)}
+    if prefix or suffix:
+        raise UnmappedError("`prefix` or `suffix` around a prompt of messages")
     return opening(check_messages(_deep(prompt, variables), "prompt"))
 
 

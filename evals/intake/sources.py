@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from toolbelt.documents import Document, decode, parse_json, parse_yaml
+from toolbelt.documents import Document, decode, parse_json
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.lines import open_lines, read_lines
 from toolbelt.evals.intake.elements import read_elements
+from toolbelt.evals.intake.foreign_yaml import parse_foreign_yaml
 from toolbelt.findings import Finding, Severity
 
 MAX_DOCUMENT = 64 * 1024 * 1024
@@ -25,6 +26,8 @@ MAX_DOCUMENT = 64 * 1024 * 1024
 STANDARD_INPUT = "standard-input"
 _YAML = (".yaml", ".yml")
 _LINES = (".jsonl", ".ndjson")
+_GZIP = b"\x1f\x8b"
+_FIRST_LINES = 10
 _ENOUGH = 1024 * 1024
 """Bytes that tell how a file is written."""
 Complain = Callable[[tuple[Finding, ...]], None]
@@ -76,7 +79,11 @@ class Source:
     def _records(self, complain: Complain) -> Iterator[Record]:
         handle = self._handle
         handle.seek(0)
-        match _syntax(self.name, handle.read(_ENOUGH)):
+        beginning = handle.read(_ENOUGH)
+        if beginning.startswith(_GZIP):
+            message = "This is compressed with gzip; unpack it first, with gunzip."
+            raise InvalidFileError([Finding("compressed", Severity.ERROR, message, self.name)])
+        match _syntax(self.name, beginning):
             case "lines":
                 for line in read_lines(handle, self.name):
                     if line.findings:
@@ -103,7 +110,7 @@ class Source:
         text = decode(raw, self.name)
         if not text.strip():
             raise InvalidFileError([Finding("empty", Severity.ERROR, "There is nothing in this file.", self.name)])
-        return parse_yaml(text, self.name) if syntax == "yaml" else parse_json(text, self.name)
+        return parse_foreign_yaml(text, self.name) if syntax == "yaml" else parse_json(text, self.name)
 
 
 def open_source(reference: str, stack: ExitStack, standard_input: BinaryIO) -> Source:
@@ -139,9 +146,15 @@ def _syntax(name: str, beginning: bytes) -> str:
     if text.startswith(b"["):
         return "array"
     if not text.startswith(b"{"):
-        return "lines" if text and suffix == ".json" else "yaml"
+        return "lines" if (text and suffix == ".json") or _has_record(text) else "yaml"
     first, _, rest = text.partition(b"\n")
     following = rest.lstrip()[:1]
     is_whole = first.rstrip().endswith(b"}") and following in (b"{", b"")
     # An object that is spread over lines goes on with a key; a record goes on with the next record.
     return "lines" if is_whole or following == b"{" or len(first) >= _ENOUGH else "json"
+
+
+def _has_record(text: bytes) -> bool:
+    """Whether one of the first lines is an object of its own, so that the others are broken records, and no YAML."""
+    lines = [line.strip() for line in text.split(b"\n", _FIRST_LINES)[:_FIRST_LINES]]
+    return any(line.startswith(b"{") and line.endswith(b"}") and b'"' in line for line in lines)

@@ -12,6 +12,8 @@ from toolbelt.evals.cases.case import Answer, ArgumentRules, Case, ExpectedArgum
 from toolbelt.evals.cases.names import CatalogNames, Unresolved
 from toolbelt.findings import Finding, Severity
 
+_INCURABLE = frozenset({"additionalProperties", "propertyNames", "maxProperties", "not", "const", "enum"})
+"""Keys of a schema that an object breaks however many arguments are added."""
 _LONGEST = 200
 """Characters of a validator's message that are shown."""
 
@@ -51,6 +53,28 @@ class Calls:
         if arguments.exact and (missing := _unnamed(tools, arguments)):
             message = f"{named} requires {', '.join(missing)}, which `args_exact` with these arguments calls wrong."
             yield Finding("impossible-argument", Severity.ERROR, message)
+        elif why := self._fault_of_all(tools, arguments):
+            yield Finding("impossible-argument", Severity.ERROR, f"{named} cannot be given these together: {why}")
+        if needless := sorted(arguments.optional & _required_by_each(tools)):
+            message = f"{named} requires {', '.join(needless)}, which `optional` says may be left out."
+            yield _warning("optional-but-required", message)
+
+    def _fault_of_all(self, tools: list[Tool], arguments: ExpectedArguments) -> str | None:
+        """Why the schemas refuse the arguments together, whichever of the optional ones are there.
+
+        Unless these are all there may be, only what no further argument could cure counts.
+        """
+        whole = {name: values[0] for name, values in arguments.accepted.items() if values}
+        least = {name: value for name, value in whole.items() if name not in arguments.optional}
+        faults = [[self._root_fault(tool, given, exact=arguments.exact) for given in (least, whole)] for tool in tools]
+        return faults[0][0] if faults and all(fault for both in faults for fault in both) else None
+
+    def _root_fault(self, tool: Tool, given: Mapping[str, Any], *, exact: bool) -> str | None:
+        if (validator := self._validator(tool)) is None:
+            return None
+        faults = (fault for fault in validator.faults(given) if not fault.absolute_path)
+        found = next((fault for fault in faults if exact or _INCURABLE.intersection(fault.absolute_schema_path)), None)
+        return None if found is None else found.message[:_LONGEST]
 
     def _fault(self, tool: Tool, name: str, value: Any) -> str | None:
         """Why the tool's schema refuses this value of one argument; nothing is known against a broken schema."""
@@ -95,12 +119,16 @@ class Calls:
 
 def _unnamed(tools: list[Tool], arguments: ExpectedArguments) -> list[str]:
     """Arguments that each of the tools requires and that are not named."""
+    return sorted(_required_by_each(tools) - arguments.accepted.keys())
+
+
+def _required_by_each(tools: list[Tool]) -> set[str]:
     needed: list[set[str]] = []
     for tool in tools:
         required = tool.parameters.get("required")
         names = required if isinstance(required, list) else []
         needed.append({name for name in names if isinstance(name, str)})
-    return sorted(set.intersection(*needed) - arguments.accepted.keys())
+    return set.intersection(*needed) if needed else set()
 
 
 def _unused_results(case: Case) -> Iterator[Finding]:

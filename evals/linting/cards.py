@@ -31,9 +31,9 @@ def lint_card(dataset: Dataset, *, own_catalog: bool = True) -> Iterator[Finding
         yield from error.findings
         return
     yield from examined.findings
-    if examined.of_content or not own_catalog:
+    if examined.of_content:
         return
-    if wrong := differences(examined.card.content, count_content(dataset)):
+    if wrong := differences(examined.card.content, count_content(dataset, own_catalog=own_catalog)):
         more = f", and {len(wrong) - 3:,} more" if len(wrong) > 3 else ""
         message = f"{'; '.join(map(str, wrong[:3]))}{more}. `toolbelt dataset card --write` brings it up to date."
         line = examined.document.find_line("content")

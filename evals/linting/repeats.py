@@ -14,8 +14,8 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.identity import case_text
 from toolbelt.evals.cases.index import id_digest
+from toolbelt.evals.cases.texts import text_of
 from toolbelt.evals.linting.alike import Groups, WordSets, is_alike, join_alike, words_of
-from toolbelt.evals.linting.naming import text_of
 from toolbelt.evals.linting.told import some_lines
 from toolbelt.findings import Finding, Severity
 

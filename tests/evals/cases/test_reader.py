@@ -138,10 +138,30 @@ def test_E3_results(written: Any, texts: tuple[str, ...]) -> None:
     assert read(case(results={"git_push": written})).results == {"git/git_push": texts}
 
 
+READ = {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param({"id": "1", "type": "function"}, id="without-a-function"),
+        pytest.param({"id": "1", "type": "function", "function": "read", "arguments": {}}, id="of-another-harness"),
+        pytest.param({**READ, "function": {"name": "read", "arguments": {"a": 1}}}, id="arguments-that-are-no-text"),
+        pytest.param({**READ, "id": None}, id="without-an-id"),
+        pytest.param("read", id="a-name"),
+    ],
+)
+def test_E3_calls_in_messages_are_in_openais_form(call: Any) -> None:
+    spoken = [{"role": "user", "content": "Read."}, {"role": "assistant", "content": None, "tool_calls": [READ, call]}]
+    (finding,) = parse_case(case(query=..., messages=spoken), NAMES).findings
+    assert finding.rule == "invalid-call"
+    assert "`messages[1].tool_calls[1]`" in finding.message
+
+
 def test_E3_messages_are_taken_as_they_are_after_the_system_text() -> None:
     spoken = [
         {"role": "user", "content": "Read a."},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function"}]},
+        {"role": "assistant", "content": None, "tool_calls": [READ]},
         {"role": "tool", "tool_call_id": "1", "content": "text"},
         {"role": "user", "content": [{"type": "text", "text": "And now?"}]},
     ]

@@ -1,10 +1,7 @@
-"""Which cases are held out, and that the parts are datasets that mean the same."""
+"""Which cases are held out."""
 
 from __future__ import annotations
 
-import json
-import resource
-import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.evals.cases.samples import case, public, write_dataset, write_imported, write_lines
-from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
+from tests.conftest import SHARED_DATA, needs_shared_data
+from tests.evals.cases.samples import CATALOG, case, write_dataset
+from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.cases.splitting import Grouping, Part, draw_split, write_split
+from toolbelt.evals.cases.splitting import Grouping, LargeGroup, Part, draw_split
 
 
 def rows(clusters: int, kind: str = "single", each: int = 3, **fields: Any) -> list[dict[str, Any]]:
@@ -27,8 +26,8 @@ def rows(clusters: int, kind: str = "single", each: int = 3, **fields: Any) -> l
     ]
 
 
-def opened(folder: Path, made: list[dict[str, Any]]) -> Dataset:
-    return open_dataset(str(write_dataset(folder, made)))
+def opened(folder: Path, made: list[dict[str, Any]], catalog: Catalog = CATALOG) -> Dataset:
+    return open_dataset(str(write_dataset(folder, made, catalog)))
 
 
 def held(dataset: Dataset, share: float = 0.2, **options: Any) -> set[str]:
@@ -106,46 +105,6 @@ def test_E3_by_tool_no_right_tool_is_in_both_parts(tmp_path: Path) -> None:
     assert sum(split.groups.values()) == 4 + 5
 
 
-def test_E7_lines_are_copied_as_they_are(tmp_path: Path) -> None:
-    made = rows(20)
-    folder = write_dataset(tmp_path / "d", [])
-    lines = [json.dumps(row, indent=None, separators=(" ,  ", ":")) + "  " for row in made]
-    (folder / "cases.jsonl").write_bytes(("\r\n\r\n".join(lines)).encode())
-    dataset = open_dataset(str(folder))
-    parts = write_split(dataset, draw_split(dataset, 0.3), str(tmp_path / "out"))
-    found = [(tmp_path / "out" / part / "cases.jsonl").read_text().splitlines() for part in Part]
-    assert sorted([*found[0], *found[1]]) == sorted(lines)
-    for part, kept in zip(Part, found, strict=True):
-        assert kept == [line for line in lines if line in kept], "in their order"
-        again = open_dataset(parts[part].folder)
-        assert (again.digest, len(again)) == (parts[part].digest, parts[part].cases)
-    assert not [path for path in (tmp_path / "out").iterdir() if path.name not in ("dev", "held-out")]
-
-
-def test_E3_an_imported_set_keeps_its_layout_and_its_excluded_cases_go_nowhere(tmp_path: Path) -> None:
-    made = [public(id=f"{n}", expected=["git_push"]) for n in range(8)]
-    made += [public(id=f"lost-{n}", expected=["no_such_tool"]) for n in range(3)]
-    made += [public(id=f"none-{n}", expected=[], kind="irrelevant") for n in range(8)]
-    dataset = open_dataset(str(write_imported(tmp_path / "d", made)))
-    parts = write_split(dataset, draw_split(dataset, 0.25), str(tmp_path / "out"))
-    assert {part: written.cases for part, written in parts.items()} == {Part.DEVELOPMENT: 12, Part.HELD_OUT: 4}
-    assert (tmp_path / "out/dev/catalog.jsonl").read_bytes() == (tmp_path / "d/catalog.jsonl").read_bytes()
-    assert "lost" not in "".join((tmp_path / "out" / part / "cases.jsonl").read_text() for part in Part)
-
-
-def test_E7_a_part_that_would_mean_something_else_is_refused(tmp_path: Path) -> None:
-    # Whether `expected_args` lists accepted values is told by the whole file: alone, each part here has lists only.
-    made = [
-        public(id=f"{n}", cluster=f"{n}", expected_args=[{"remote": ["a", "b"]}], expected_ids=[["git/git_push"]])
-        for n in range(9)
-    ]
-    made.append(public(id="odd", cluster="odd", expected_args=[{"remote": "a"}], expected_ids=[["git/git_push"]]))
-    dataset = open_dataset(str(write_imported(tmp_path / "d", made)))
-    with pytest.raises(ToolbeltError, match="in another way on their own"):
-        write_split(dataset, draw_split(dataset, 0.3), str(tmp_path / "out"))
-    assert not list((tmp_path / "out").iterdir())
-
-
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan"), float("inf")])
 def test_E9_a_share_that_is_none(tmp_path: Path, share: float) -> None:
     with pytest.raises(ToolbeltError, match="between 0 and 1"):
@@ -157,43 +116,71 @@ def test_E9_where_nothing_can_be_held_out(tmp_path: Path) -> None:
         draw_split(opened(tmp_path / "d", [*rows(1), *rows(1, "other")]), 0.5)
 
 
-def test_E9_a_file_that_changes_meanwhile(tmp_path: Path) -> None:
-    dataset = opened(tmp_path / "d", rows(10))
-    split = draw_split(dataset, 0.5)
-    write_lines(tmp_path / "d/cases.jsonl", rows(10, "else"))
-    with pytest.raises(InvalidFileError, match="changed"):
-        write_split(dataset, split, str(tmp_path / "out"))
-    assert not list((tmp_path / "out").iterdir())
+HUB = [f"hub{n}" for n in range(12)]
+SMALL = [f"tool{n}" for n in range(30)]
 
 
-def test_E9_parts_that_are_there_stay_unless_forced(tmp_path: Path) -> None:
-    dataset = opened(tmp_path / "d", rows(10))
-    out = tmp_path / "out"
-    write_split(dataset, draw_split(dataset, 0.5), str(out))
-    (out / "dev/catalog.yaml").write_text("stale")
-    before = (out / "held-out/cases.jsonl").read_bytes()
-    other = draw_split(dataset, 0.5, seed=9)
-    with pytest.raises(ToolbeltError, match="exists already"):
-        write_split(dataset, other, str(out))
-    assert (out / "held-out/cases.jsonl").read_bytes() == before
-    write_split(dataset, other, str(out), overwrite=True)
-    assert (out / "held-out/cases.jsonl").read_bytes() != before
-    assert not (out / "dev/catalog.yaml").exists()
-    part = open_dataset(str(out / "dev"))
-    with pytest.raises(ToolbeltError, match="is what is being split"):
-        write_split(part, draw_split(part, 0.5), str(out), overwrite=True)
+def unequal(folder: Path, hub_cases: int, small_cases: int) -> Dataset:
+    """One group of a dozen linked tools, and thirty of a tool each."""
+    made = [
+        case(id=f"hub-{n}", kind="k", expected=[{"tool": HUB[n % 12]}, {"tool": HUB[(n + 1) % 12]}])
+        for n in range(hub_cases)
+    ]
+    made += [case(id=f"{tool}-{n}", kind="k", expected=[{"tool": tool}]) for tool in SMALL for n in range(small_cases)]
+    tools = tuple(Tool(name, f"Does {name}.") for name in (*HUB, *SMALL))
+    return opened(folder, made, Catalog((Plugin("p", tools),)))
 
 
-def test_E9_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
-    dataset = opened(tmp_path / "d", rows(400))
-    split = draw_split(dataset, 0.5)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
-    try:
-        with pytest.raises(StorageError):
-            write_split(dataset, split, str(tmp_path / "out"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
-    assert not list((tmp_path / "out").iterdir())
+def test_E7_by_tool_a_large_group_is_held_out_as_often_as_a_small_one(tmp_path: Path) -> None:
+    dataset = unequal(tmp_path / "d", hub_cases=12, small_cases=3)  # 12 of 102 cases: less than the share
+    seeds = 200
+    splits = [draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed) for seed in range(seeds)]
+    of_hub = sum(split.parts[0] for split in splits) / seeds
+    of_another = sum(split.parts[12] for split in splits) / seeds
+    # 6 of 31 groups: 0.19, give or take three standard errors of 0.028. By the least hash alone it would be over 0.9.
+    assert 0.11 < of_hub < 0.28
+    assert 0.11 < of_another < 0.28
+    assert {split.groups[Part.HELD_OUT] for split in splits} == {6}
+    assert all(split.large == () for split in splits)
+    assert 0.15 < sum(split.held_out for split in splits) / seeds < 0.25, "and so is the share of cases"
+
+
+def test_E7_by_tool_what_most_hangs_on_is_never_held_out(tmp_path: Path) -> None:
+    dataset = unequal(tmp_path / "d", hub_cases=300, small_cases=2)
+    for seed in range(40):
+        split = draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed)
+        assert not any(split.parts[:300])
+        assert split.groups == {Part.DEVELOPMENT: 25, Part.HELD_OUT: 6}
+        assert split.large == (LargeGroup("k", 300, 360, 0),)
+        assert split.held_out == pytest.approx(12 / 360)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "share", "large"),
+    [
+        pytest.param([3, 3], 0.2, [], id="two-alike-can-be-divided"),
+        pytest.param([90, 10], 0.2, [90], id="the-larger-of-two"),
+        pytest.param([4, 5, 4, 6], 0.2, [5, 6], id="more-than-the-share-and-than-the-middle"),
+        pytest.param([1] * 7 + [2], 0.2, [2], id="just-above"),
+        pytest.param([1] * 8 + [2], 0.2, [], id="just-below"),
+    ],
+)
+def test_E7_a_cluster_larger_than_the_share_stays_and_is_told(
+    tmp_path: Path, sizes: list[int], share: float, large: list[int]
+) -> None:
+    made = [case(id=f"{n}-{m}", cluster=f"{n}", kind="k") for n, size in enumerate(sizes) for m in range(size)]
+    dataset = opened(tmp_path / "d", made)
+    for seed in range(10):
+        split = draw_split(dataset, share, seed=seed)
+        assert [group.cases for group in split.large] == large
+        assert not any(split.parts[group.position] for group in split.large)
+        assert split.groups[Part.HELD_OUT] >= 1
+
+
+@needs_shared_data
+def test_E7_by_tool_a_public_set_is_divided_as_asked(tmp_path: Path) -> None:
+    dataset = open_dataset(str(SHARED_DATA / "seal_tools"))
+    for seed in range(3):
+        split = draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed)
+        assert split.held_out < 0.4
+        assert max(group.cases for group in split.large) > len(dataset) / 2

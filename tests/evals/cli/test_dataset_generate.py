@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from tests.cli.conftest import Ran, Toolbelt
 from tests.evals.drafting.samples import CATALOG, said
@@ -187,6 +188,114 @@ def test_E3_what_was_reviewed_is_refused_then_kept(
     assert second not in cases.read_text()
     assert toolbelt(*arguments).code == 0, "nothing was changed since"
     assert cases.read_text().splitlines() == [mended, *rest]
+
+
+def test_E3_tools_added_bit_by_bit_add_up(toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer) -> None:
+    for number, tool in enumerate(("track", "invoice", "pay_back")):
+        ran = toolbelt(*command(openai_server, "drafts@bits", "--tool", tool, "--json"))
+        assert (ran.code, ran.json["cases"], ran.json["earlier"], ran.json["replaced"]) == (
+            0,
+            10 * number + 10,
+            10 * number,
+            0,
+        )
+    assert "note: 20 drafts of other tools or settings kept, before these" in ran.err
+    whole = toolbelt(*command(openai_server, "drafts@bits", "--json"))
+    assert (whole.json["cases"], whole.json["requests"]) == (40, 1)
+    fewer = toolbelt(*command(openai_server, "drafts@bits", "--limit", "1", "--json"))
+    assert (fewer.code, fewer.json["cases"], fewer.json["earlier"]) == (0, 40, 30)
+    failed = toolbelt(*command(openai_server, "server-error-99@bits", "--max-retries", "0", "--json"))
+    assert (failed.code, failed.json["cases"], failed.json["earlier"], failed.json["kinds"]) == (3, 40, 40, {})
+    assert toolbelt("dataset", "show", "mine", "--json").json["cases"] == 40
+
+
+def test_E9_json_tells_what_failed_from_what_was_not_asked(
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer
+) -> None:
+    arguments = command(openai_server, "server-error-99@told", "--max-retries", "1", "--language", "German")
+    ran = toolbelt(*arguments, "--language", "Welsh", "--tool", "track", "--tool", "invoice", "--json")
+    assert ran.code == 3
+    assert [list(short["reasons"]) for short in ran.json["short"]] == [["asked, and failed: unavailable"]] * 4
+    assert (ran.json["failed"], ran.json["unanswered"], ran.json["unanswered_tools"]) == ({"unavailable": 4}, 4, 2)
+    assert "failed: unavailable (4). The same command goes on with the 2 tools left" in ran.err
+
+
+def test_E9_answers_that_cannot_be_read_are_named(
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer
+) -> None:
+    arguments = command(openai_server, "drafts@torn", "--max-requests", "2", "--tool", "track")
+    assert toolbelt(*arguments).code == 0
+    answers = project / "mine/.toolbelt-drafts/answers.jsonl"
+    answers.write_text(f"torn\n{answers.read_text().replace('null', 'NaN')}")
+    broken = [number for number, line in enumerate(answers.read_text().splitlines(), 1) if number == 1 or "NaN" in line]
+    ran = toolbelt(*arguments)
+    assert ran.code == 0
+    places = ", ".join(f"mine/.toolbelt-drafts/answers.jsonl:{number}" for number in broken)
+    assert f"cannot be read ({places}): asked again where wanted, and what they took counts to neither cap" in ran.err
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["plain", "forced"])
+def test_E3_lines_that_are_no_cases_are_told_before_anything_is_spent(
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer, force: list[str]
+) -> None:
+    name = f"drafts@lines{len(force)}"
+    assert toolbelt(*command(openai_server, name, "--tool", "track")).code == 0
+    cases = project / "mine/cases.jsonl"
+    cases.write_text(f'{cases.read_text()}not json\n{{"id": 3}}\n')
+    before = cases.read_bytes()
+    ran = toolbelt(*command(openai_server, name, *force))
+    assert (ran.code, openai_server.count(name)) == (2, 1)
+    assert "mine/cases.jsonl:11" in ran.err
+    assert "mine/cases.jsonl:12" in ran.err
+    assert cases.read_bytes() == before
+
+
+def test_E8_answers_of_one_server_are_not_those_of_another(
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer
+) -> None:
+    assert toolbelt(*command(openai_server, "drafts@place", "--tool", "track")).code == 0
+    elsewhere = [part.replace("127.0.0.1", "localhost") for part in command(openai_server, "drafts@place")]
+    ran = toolbelt(*elsewhere, "--tool", "track", "--json")
+    assert (ran.code, ran.json["requests"]) == (0, 1)
+
+
+def test_E9_the_folder_has_a_name_where_none_is_given(
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer
+) -> None:
+    base = ["dataset", "generate", "-c", "tools.json", "-m", "drafts@name", "--api-base", openai_server.url]
+    assert toolbelt(*base, "--tool", "track").code == 0
+    assert (project / "drafts/cases.jsonl").exists()
+
+
+def test_E6_a_dry_run_changes_nothing_and_waits_for_nobody(
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer
+) -> None:
+    arguments = command(openai_server, "drafts@dry")
+    assert toolbelt(*arguments, "--tool", "track").code == 0
+    answers = project / "mine/.toolbelt-drafts/answers.jsonl"
+    torn = answers.read_bytes() + b'{"key": "6b'
+    with FileLock(project / "mine/.toolbelt-drafts/lock"):
+        assert toolbelt(*arguments).code == 2, "somebody is drafting"
+        answers.write_bytes(torn)
+        ran = toolbelt(*arguments, "--dry-run", "--json")
+    assert (ran.code, ran.json["answered"], ran.json["requests"]) == (0, 1, 3)
+    assert answers.read_bytes() == torn
+
+
+def test_E9_ctrl_c_before_any_answer_names_no_file(
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer
+) -> None:
+    name = "hang@ctrl-c"
+    with _spawn(command(openai_server, name)) as process:
+        end = time.monotonic() + 60
+        while not openai_server.count(name):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "no case so far; the same command goes on where it was" in err
+    assert "cases.jsonl" not in err
 
 
 def test_E3_another_catalog_is_not_replaced(toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer) -> None:

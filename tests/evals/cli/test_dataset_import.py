@@ -21,11 +21,13 @@ def test_E3_an_import_can_be_run_at_once(toolbelt: Toolbelt, project: Path) -> N
         {
             "output": "mine",
             "format": "openai",
+            "records": 1,
             "cases": 1,
             "drafts": 1,
             "tools": 2,
             "left_out": {},
             "lines": [],
+            "lines_left_off": 0,
             "notes": [],
         },
     )

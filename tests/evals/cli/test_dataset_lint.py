@@ -79,3 +79,12 @@ def test_E3_what_is_no_file_of_cases_is_in_no_layout(toolbelt: Toolbelt, project
     (project / "mine" / "cases.jsonl").write_text("\n")
     ran = toolbelt("dataset", "lint", "mine", "--catalog", "assistant", "--json")
     assert (ran.code, ran.json["layout"], ran.json["findings"][0]["rule"]) == (2, None, "empty")
+
+
+def test_E3_where_a_line_cannot_be_read_lint_says_what_it_did_not_look_at(toolbelt: Toolbelt, project: Path) -> None:
+    write_dataset(project / "mine", [DOUBTFUL, BROKEN])
+    ran = toolbelt("dataset", "lint", "mine")
+    assert "repeats, roles, arguments, twins and the card were not looked at" in ran.err
+    assert toolbelt("dataset", "lint", "mine", "--json").json["complete"] is False
+    write_dataset(project / "mine", [DOUBTFUL])
+    assert toolbelt("dataset", "lint", "mine", "--json").json["complete"] is True

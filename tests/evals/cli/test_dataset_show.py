@@ -69,7 +69,7 @@ def test_E3_show_counts_what_a_dataset_holds(toolbelt: Toolbelt, mine: Path) -> 
 mine  3 cases in mine/cases.jsonl
 layout      toolbelt's own: calls in `expected`; a name that means no tool is an error
 catalog     small: 5 tools in 3 plugins (mine/catalog.json)
-digest      {open_dataset("mine").digest[:16]}
+digest      {open_dataset("mine").digest}
 clusters    2
 answered    4 of 5 tools; none asks for file/read
 roles       developer

@@ -56,6 +56,22 @@ def test_E3_a_catalog_from_elsewhere_goes_with_the_parts(toolbelt: Toolbelt, pro
     assert toolbelt("dataset", "show", "parts/dev", "--json").json["loadouts"] == [{"name": "pusher", "tools": 1}]
 
 
+def test_E7_what_is_too_large_and_a_share_far_off_are_told(toolbelt: Toolbelt, project: Path) -> None:
+    made = [case(id=f"big-{n}", cluster="big", kind="k\x1b[31m") for n in range(90)]
+    made += [case(id=f"{n}", cluster=f"{n}", kind="k\x1b[31m", draft=n < 2) for n in range(10)]
+    write_dataset(project / "mine", made)
+    ran = toolbelt("dataset", "split", "mine", "-o", "parts", "--json")
+    kind = "k\\x1b[31m"
+    assert ran.err.splitlines() == [
+        f"note: a group of 90 of the 100 cases of kind {kind}, that of 'big-0', is too large to be held out, so in dev",
+        "warning: 2.0% of the cases are held out, and 20.0% were asked for",
+        "warning: 2 cases among them drafted by a model and not reviewed: no proof before",
+    ]
+    assert ran.json["large_groups"] == [{"kind": "k\x1b[31m", "cases": 90, "of": 100, "case": "big-0"}]
+    assert ran.json["held_out_cases"] == 0.02
+    assert sum(part["drafts"] for part in ran.json["parts"].values()) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -68,6 +84,7 @@ def test_E3_a_catalog_from_elsewhere_goes_with_the_parts(toolbelt: Toolbelt, pro
         pytest.param(["alone"], "no kind of case has more than one cluster", id="one-cluster"),
         pytest.param(["empty"], "There is no case in this file", id="empty"),
         pytest.param(["mine", "-o", "file"], "'file' is a file", id="output-is-a-file"),
+        pytest.param(["mine", "-o", "mine"], "'mine' is what is being split", id="output-is-the-dataset"),
     ],
 )
 def test_E9_what_is_refused(toolbelt: Toolbelt, project: Path, arguments: list[str], said: str) -> None:

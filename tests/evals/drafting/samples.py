@@ -10,6 +10,7 @@ from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
+from toolbelt.evals.cases.names import CatalogNames
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafting.asking import Drafter
 from toolbelt.evals.drafting.drafting import Drafting
@@ -111,7 +112,8 @@ def draft_into(
         target.put_catalog(CATALOG, overwrite=False)
         asyncio.run(drafter.work(lambda done: None))
         finisher = Finisher(jobs, checker, journal, model.name, SAMPLING)
-        return finisher.write(target, target.look(), lambda done: None), drafter
+        touched = target.look(CatalogNames(CATALOG))
+        return finisher.write(target, touched, lambda done: None, drafter.failures), drafter
 
 
 def lines(folder: Path) -> list[str]:

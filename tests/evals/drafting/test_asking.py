@@ -48,7 +48,7 @@ def test_E8_interrupted_and_gone_on_with_equals_an_unbroken_run(tmp_path: Path, 
 def test_E9_a_failure_costs_its_tool_alone_and_is_asked_again(tmp_path: Path) -> None:
     model = Counted({REFUND.id: ModelError(Failure.UNAVAILABLE, "down")})
     made, drafter = draft_into(tmp_path, model)
-    assert (made.cases, made.unanswered, drafter.failed) == (6, 1, 1)
+    assert (made.cases, made.unanswered, drafter.failures) == (6, 1, {0: Failure.UNAVAILABLE})
     assert drafter.reasons == ["till/pay_back: unavailable: down"]
     model.failing = {}
     made, drafter = draft_into(tmp_path, model)

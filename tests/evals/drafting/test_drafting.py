@@ -98,7 +98,7 @@ def test_E3_the_second_request_says_what_is_wrong_and_what_is_wanted() -> None:
         pytest.param("Sorry?", "<html>", {Reason.NO_JSON: 2}, id="no-json"),
         pytest.param("[1, 2]", '{"tasks": [', {Reason.NO_JSON: 2}, id="no-object-and-torn"),
         pytest.param("{}", "{}", {Reason.TOO_FEW: 5}, id="nothing-in-it"),
-        pytest.param('{"tasks": {}}', '{"tasks": [1]}', {Reason.OTHER_FORM: 1}, id="other-forms"),
+        pytest.param('{"tasks": {}}', '{"tasks": [1]}', {Reason.OTHER_FORM: 1, Reason.TOO_FEW: 4}, id="other-forms"),
         pytest.param("", "", {Reason.NO_JSON: 2}, id="silence"),
     ],
 )
@@ -157,3 +157,28 @@ def test_E3_whatever_a_model_says_no_more_is_drafted_than_was_wanted(first: Any,
     assert drafting.messages is None
     assert 0 <= drafting.drafted <= drafting.job.wanted.cases
     assert bool(drafting.refused) or drafting.missing == 0
+
+
+@pytest.mark.parametrize(
+    ("second", "lost"),
+    [
+        pytest.param(said([({"order": "x"}, ["a", "b"])]), {Reason.BAD_ARGUMENTS: 2, Reason.TOO_FEW: 3}, id="a-task"),
+        pytest.param(said([(ORDER, ["Undo 17.", None])]), {Reason.NO_TEXT: 1, Reason.TOO_FEW: 3}, id="a-wording"),
+        pytest.param(said([], [("Bill 17.", None), ("b", None)]), {Reason.SURPLUS: 1, Reason.TOO_FEW: 4}, id="surplus"),
+        pytest.param(
+            '{"tasks": [{"task": "1", "queries": ["a"]}]}', {Reason.OTHER_FORM: 1, Reason.TOO_FEW: 4}, id="of"
+        ),
+        pytest.param("nothing", {Reason.NO_JSON: 1}, id="a-whole-answer"),
+    ],
+)
+def test_E3_the_reasons_account_for_all_that_is_missing(second: str, lost: dict[Reason, int]) -> None:
+    drafting = taken("{}", second)
+    assert drafting.refused == lost
+    if Reason.NO_JSON not in lost:
+        assert sum(count for reason, count in lost.items() if reason is not Reason.SURPLUS) == drafting.missing
+
+
+def test_E4_a_refusal_in_the_second_round_is_why_the_rest_is_missing() -> None:
+    drafting = taken(said(GOOD))
+    drafting.take(Answer(failure="refused"))
+    assert (drafting.missing, drafting.refused) == (1, {Reason.REFUSED: 1})

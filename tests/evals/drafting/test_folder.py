@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.evals.cases.samples import CATALOG as OTHER_CATALOG
-from tests.evals.drafting.samples import CATALOG, ONE_EACH, draft_into, lines, make_jobs
+from tests.evals.drafting.samples import CATALOG, ONE_EACH, draft_into, lines, make_jobs, said, whole
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
+from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafting.folder import DraftFolder
+from toolbelt.evals.models.model import Failure, ModelError, Request
 from toolbelt.stores.catalogs import write_catalog
 
 
@@ -45,15 +48,14 @@ def test_E3_what_a_human_wrote_stays_as_it_is(tmp_path: Path) -> None:
     draft_into(tmp_path)
     first, second, third, *rest = lines(tmp_path)
     own = '{"id": "mine",   "query": "Something else.", "expected": []}'
-    broken = '{"id": "half'
-    mine = [own, reviewed(second), reviewed(first, query="In my words."), broken]
+    mine = [own, reviewed(second), reviewed(first, query="In my words.")]
     put(tmp_path, [*mine, *rest])
     touched = DraftFolder(tmp_path).look()
     assert not touched.is_untouched
-    assert (touched.kept, len(touched.gone)) == (4, 3)
+    assert (touched.kept, len(touched.gone)) == (3, 3)
     made, _ = draft_into(tmp_path)
     assert lines(tmp_path) == [*mine, *rest], "and the third, which was taken out, does not come back"
-    assert (made.kept, made.superseded, made.deleted) == (4, 2, 1)
+    assert (made.kept, made.superseded, made.deleted) == (3, 2, 1)
     assert third not in lines(tmp_path)
     assert DraftFolder(tmp_path).look().is_untouched
     for _ in range(2):
@@ -61,14 +63,139 @@ def test_E3_what_a_human_wrote_stays_as_it_is(tmp_path: Path) -> None:
         assert lines(tmp_path) == [*mine, *rest], "nor at any later time"
 
 
-def test_E3_other_settings_replace_drafts_and_nothing_else(tmp_path: Path) -> None:
+def test_E3_tools_drafted_bit_by_bit_add_up(tmp_path: Path) -> None:
+    draft_into(tmp_path / "whole")
+    for number, tool in enumerate(CATALOG.tools):
+        made, _ = draft_into(tmp_path / "parts", jobs=make_jobs(ONE_EACH, [tool]))
+        assert (made.cases, made.earlier, made.replaced) == (2 * number + 2, 2 * number, 0)
+        assert made.kinds.total() == 2, "of this run"
+    assert lines(tmp_path / "parts") == lines(tmp_path / "whole")
+    made, _ = draft_into(tmp_path / "parts")
+    assert (made.cases, made.earlier, made.replaced) == (8, 0, 0)
+    assert lines(tmp_path / "parts") == lines(tmp_path / "whole")
+    assert len(open_dataset(str(tmp_path / "parts"))) == 8
+
+
+def test_E3_other_settings_add_and_take_nothing_away(tmp_path: Path) -> None:
     draft_into(tmp_path)
     before = lines(tmp_path)
     put(tmp_path, [reviewed(before[0]), *before[2:]])
-    draft_into(tmp_path, jobs=make_jobs(ONE_EACH, CATALOG.tools[2:]))
-    assert lines(tmp_path) == [reviewed(before[0]), *before[4:]]
+
+    def otherwise(request: Request) -> Reply:
+        return Reply((whole(request).text or "").replace("thing", "matter"))
+
+    languages = make_jobs(ONE_EACH, CATALOG.tools[2:], ["Welsh"])
+    made, _ = draft_into(tmp_path, otherwise, jobs=languages)
+    assert lines(tmp_path)[:7] == [reviewed(before[0]), *before[2:]]
+    assert (made.kept, made.earlier, made.kinds.total(), made.cases) == (1, 6, 4, 11)
+    dataset = open_dataset(str(tmp_path))
+    assert (len(dataset), dataset.drafts) == (11, 10)
+    made, _ = draft_into(tmp_path)
+    assert (made.kept, made.earlier, made.superseded, made.deleted, made.cases) == (1, 4, 1, 1, 11), (
+        "answers were kept; what was taken out stays out"
+    )
+
+
+def failing(request: Request) -> ModelError:
+    return ModelError(Failure.UNAVAILABLE, f"down for {len(request.messages)}")
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["answers-kept", "answers-lost"])
+def test_E9_a_run_that_fails_takes_nothing_away(tmp_path: Path, *, lost: bool) -> None:
     draft_into(tmp_path)
-    assert lines(tmp_path) == [reviewed(before[0]), *before[2:]], "answers were kept; what was taken out stays out"
+    before = lines(tmp_path)
+    if lost:
+        (tmp_path / ".toolbelt-drafts/answers.jsonl").unlink()
+    else:
+        made, _ = draft_into(tmp_path, failing, jobs=make_jobs(ONE_EACH, CATALOG.tools, ["Welsh"]))
+        assert (made.unanswered, made.earlier, made.cases) == (4, 8, 8)
+        assert lines(tmp_path) == before
+    made, _ = draft_into(tmp_path, failing)
+    assert (made.unanswered, made.replaced, made.cases) == (4 if lost else 0, 0, 8)
+    assert made.kinds == {"single": 4, "irrelevant": 4}
+    assert lines(tmp_path) == before
+
+
+def test_E9_half_an_answer_takes_nothing_away(tmp_path: Path) -> None:
+    draft_into(tmp_path, jobs=make_jobs(ONE_EACH))
+    before = lines(tmp_path)
+    (tmp_path / ".toolbelt-drafts/answers.jsonl").unlink()
+
+    def half(request: Request) -> Reply | ModelError:
+        another = Reply(said([({"order": 4}, ["Take order 4 back."])]))
+        return another if len(request.messages) == 2 else failing(request)
+
+    made, _ = draft_into(tmp_path, half, jobs=make_jobs(ONE_EACH))
+    assert (made.unanswered, made.cases, lines(tmp_path)) == (1, 2, before)
+    assert len(open_dataset(str(tmp_path))) == 2
+
+
+def test_E3_what_is_answered_otherwise_is_replaced_and_counted(tmp_path: Path) -> None:
+    draft_into(tmp_path)
+    before = lines(tmp_path)
+    (tmp_path / ".toolbelt-drafts/answers.jsonl").unlink()
+    another = Reply(said([({"order": 4}, ["Take order 4 back."])], [("Sing.", None)]))
+    made, _ = draft_into(tmp_path, lambda request: another, jobs=make_jobs(ONE_EACH))
+    assert (made.replaced, made.earlier, made.cases) == (2, 6, 8)
+    assert lines(tmp_path)[:6] == before[2:]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda text: text.replace(b"\n", b"\r\n"), id="other-line-ends"),
+        pytest.param(lambda text: text.removesuffix(b"\n"), id="no-last-line-end"),
+        pytest.param(lambda text: b"\xef\xbb\xbf" + text, id="byte-order-mark"),
+        pytest.param(lambda text: text.replace(b"\n", b"\n\n"), id="blank-lines"),
+    ],
+)
+def test_E3_how_lines_end_is_no_change(tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+    draft_into(tmp_path)
+    put(tmp_path, lines(tmp_path)[1:])
+    draft_into(tmp_path)
+    path = tmp_path / "cases.jsonl"
+    before = path.read_bytes()
+    path.write_bytes(change(before))
+    assert DraftFolder(tmp_path).look().is_untouched
+    draft_into(tmp_path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        pytest.param(["not json"], ["cases.jsonl:9: error: Not JSON"], id="no-json"),
+        pytest.param(['{"id": 3}'], ["cases.jsonl:9: error: `id` must be text"], id="no-case"),
+        pytest.param(
+            ['{"id": "a", "query": "x", "expected": []}', '{"id": "a", "query": "y", "expected": []}'],
+            ["cases.jsonl:10: error: The id 'a' stands in line 9 already"],
+            id="the-same-id-twice",
+        ),
+        pytest.param(
+            ['{"id": "a", "query": "x", "expected": [{"tool": "trak"}]}', "["],
+            ["cases.jsonl:9: error: ", "track", "cases.jsonl:10: error: Not JSON"],
+            id="all-at-once",
+        ),
+    ],
+)
+def test_E3_lines_that_are_no_cases_are_told_and_nothing_is_written(
+    tmp_path: Path, added: list[str], said: list[str]
+) -> None:
+    draft_into(tmp_path)
+    put(tmp_path, [*lines(tmp_path), *added])
+    before = lines(tmp_path)
+    with pytest.raises(InvalidFileError) as caught:
+        draft_into(tmp_path)
+    assert [part for part in said if part not in str(caught.value)] == []
+    assert lines(tmp_path) == before
+
+
+def test_E3_a_draft_that_was_copied_is_one_draft(tmp_path: Path) -> None:
+    draft_into(tmp_path)
+    before = lines(tmp_path)
+    put(tmp_path, [*before, before[0]])
+    draft_into(tmp_path, jobs=make_jobs(ONE_EACH, CATALOG.tools[1:]))
+    assert sorted(lines(tmp_path)) == sorted(before)
 
 
 def test_E3_a_query_of_ones_own_is_not_drafted_again(tmp_path: Path) -> None:
@@ -113,6 +240,7 @@ def test_E3_another_catalog_is_not_replaced_unasked(tmp_path: Path) -> None:
         DraftFolder(tmp_path).put_catalog(CATALOG, overwrite=False)
     DraftFolder(tmp_path).put_catalog(CATALOG, overwrite=True)
     assert DraftFolder(tmp_path).has_catalog(CATALOG)
+    assert not (tmp_path / "catalog.yaml").exists(), "a folder has one catalog"
 
 
 def test_E3_the_same_catalog_in_another_form_stays(tmp_path: Path) -> None:

@@ -71,3 +71,9 @@ def test_E3_an_element_without_an_end_in_reach_is_given_up(monkeypatch: pytest.M
     ((_, _, findings),) = read_elements(handle, "a.json")
     assert len(findings) == 1
     assert handle.tell() < 5000
+
+
+def test_E3_how_much_of_an_array_was_not_read_is_said() -> None:
+    rest = b" 7 {}, 8]"
+    *_, (_, _, (finding,)) = read_elements(io.BytesIO(b'[{"a": 1},{}' + rest), "a.json")
+    assert f"about {len(rest) - 1} bytes" in finding.message

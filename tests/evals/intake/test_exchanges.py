@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from tests.evals.intake.samples import TOOLS, calling, says, user
-from toolbelt.evals.intake.context import UnmappedError
 from toolbelt.evals.intake.exchanges import looks_like_exchange, read_answer, read_exchange
-from toolbelt.evals.intake.ledger import BrokenError
+from toolbelt.evals.intake.ledger import BrokenError, UnmappedError
 
 ASKED = [user("Mail.")]
 SENT = {"messages": ASKED, "tools": TOOLS}
@@ -66,6 +65,6 @@ def test_E3_other_shapes_are_refused(record: Any) -> None:
         read_exchange(record)
 
 
-def test_E3_the_responses_api_is_named() -> None:
-    with pytest.raises(UnmappedError, match="Responses API"):
+def test_E3_a_response_without_items_is_none() -> None:
+    with pytest.raises(UnmappedError, match="there is no response"):
         read_answer({"object": "response", "output": []})

@@ -78,6 +78,27 @@ def test_E3_elements_on_one_line_are_told_apart(tmp_path: Path) -> None:
     assert (made.cases, made.left_out) == (2, {"broken: bad-arguments": 1})
 
 
+def test_E3_records_cases_and_what_was_left_out_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "MAX_TOLD", 2)
+    records = [MAILING, *["{oops"] * 3, *[log(user("Hi."))] * 5]
+    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records), skip_broken=True)
+    assert made.records == len(records) == made.cases + sum(made.left_out.values())
+    assert (len(made.lines), made.untold) == (4, 4)
+
+
+def test_E3_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
+    source = write(tmp_path / "log.jsonl", [MAILING])
+    made = bring_in(tmp_path / "out", source, f"{tmp_path}/./log.jsonl", source)
+    assert made.cases == 1
+    assert made.notes == (f"{tmp_path}/./log.jsonl is {source}, and was read once",)
+
+
+def test_E3_one_tool_is_not_several(tmp_path: Path) -> None:
+    other = log(*MAILING["messages"], tools=[{"name": "send_mail", "description": "By wire."}])
+    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, other]))
+    assert made.notes[0].startswith("1 tool has the name of another one")
+
+
 def test_E3_many_broken_lines_are_told_as_far_as_is_useful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger, "MAX_TOLD", 3)
     source = write(tmp_path / "log.jsonl", [MAILING, *["{oops"] * 10])

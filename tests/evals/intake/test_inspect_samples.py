@@ -9,6 +9,7 @@ from tests.evals.cases.samples import CATALOG
 from tests.evals.intake.samples import bring_in, cases, labels, rows, user, write
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.intake.context import NOT_IN_CATALOG
+from toolbelt.evals.intake.foreign_messages import PICTURE_ELSEWHERE
 from toolbelt.evals.intake.settings import Settings
 
 SAMPLE = {"id": 7, "input": "Send it off.", "target": "git_push"}
@@ -74,3 +75,30 @@ def test_E3_samples_whose_target_names_no_tool_are_counted(tmp_path: Path, field
 def test_E3_samples_need_a_catalog(tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError, match="--catalog"):
         bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE]))
+
+
+def test_E3_calls_in_a_history_are_written_in_openais_form(tmp_path: Path) -> None:
+    call = {"id": "a", "type": "function", "function": "git_log", "arguments": {"x": 1}}
+    talk = [
+        user("Hi."),
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "12", "tool_call_id": "a", "function": "git_log"},
+        {"role": "user", "content": [{"type": "image", "image": "https://a.example/b.png"}]},
+    ]
+    bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [{**SAMPLE, "input": talk}]), catalog=CATALOG)
+    (row,) = rows(tmp_path / "out")
+    assert row["messages"][1:] == [
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "a", "type": "function", "function": {"name": "git_log", "arguments": '{"x": 1}'}}],
+        },
+        {"role": "tool", "content": "12", "tool_call_id": "a"},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a.example/b.png"}}]},
+    ]
+
+
+def test_E3_a_picture_in_another_file_is_left_out(tmp_path: Path) -> None:
+    seen = {**SAMPLE, "input": [{"role": "user", "content": [{"type": "image", "image": "a.png"}]}]}
+    made = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, seen]), catalog=CATALOG)
+    assert (made.cases, made.left_out) == (1, {PICTURE_ELSEWHERE: 1})

@@ -26,7 +26,21 @@ from tests.evals.intake.samples import (
     write,
 )
 from toolbelt.evals.cases.case import Matching
-from toolbelt.evals.intake.openai_log import FORCED, NO_TOOLS, NOT_TO_LEARN, OPEN_CALLS, SILENT, UNANSWERED, _turns
+from toolbelt.evals.intake.exchanges import IN_PIECES
+from toolbelt.evals.intake.foreign_messages import STRANGE_PART
+from toolbelt.evals.intake.openai_log import (
+    EMPTY,
+    FORCED,
+    NO_TOOLS,
+    NOT_TO_LEARN,
+    OPEN_CALLS,
+    REFUSED,
+    SILENT,
+    UNANSWERED,
+    UNASKED,
+    _turns,
+    _uncovered,
+)
 from toolbelt.evals.intake.settings import Keeping, Settings
 
 BOTH = log(
@@ -236,9 +250,145 @@ def test_E3_turns_cover_every_answer_once_and_nothing_that_a_user_said(messages:
     covered = [index for start, end in found for index in range(start, end)]
     assert len(set(covered)) == len(covered)
     assert all(messages[index]["role"] == "assistant" for index in covered)
-    first = next((index for index, message in enumerate(messages) if message["role"] == "user"), len(messages))
-    spoken = {index for index in range(first, len(messages)) if messages[index]["role"] == "assistant"}
-    before = {start - 1 for start, _ in found}
-    # What is said after a system message in the middle, with no user before it, answers nobody.
-    assert set(covered) <= spoken
-    assert all(messages[index]["role"] != "assistant" for index in before)
+    assert all(messages[start - 1]["role"] != "assistant" for start, _ in found)
+    # What is in no turn is told: where each stretch of it begins, and a last turn that nobody answered.
+    told = dict(_uncovered(messages, found))
+    loose = [index for index, message in enumerate(messages) if message["role"] == "assistant" and index not in covered]
+    begins = [index for index in loose if index - 1 not in loose]
+    assert [index for index, reason in told.items() if reason == UNASKED] == begins
+    spoken = [message["role"] for message in messages if message["role"] != "system"]
+    assert (UNANSWERED in told.values()) == (spoken[-1:] == ["user"])
+
+
+def test_E3_what_a_conversation_has_besides_its_turns_is_told(tmp_path: Path) -> None:
+    greeted = log(says("Welcome."), *MAILING["messages"], answer(0, "ok"), says(), user("And?"))
+    nudged = log(user("Hm."), says(), {"role": "system", "content": "Mail now."}, calling("send_mail"))
+    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [greeted, nudged]))
+    assert made.left_out == {UNASKED: 2, UNANSWERED: 1}
+    assert [(one.line, one.detail) for one in made.lines] == [
+        (1, "messages[0]"),
+        (1, "messages[5]"),
+        (2, "messages[3]"),
+    ]
+
+
+USING = {"type": "tool_use", "id": "t1", "name": "send_mail", "input": {"to": "Bob"}}
+RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "sent"}]}
+CUSTOM = {"type": "custom", "custom": {"name": "run", "description": "Runs code."}}
+CUSTOM_CALL = {"id": "c0", "type": "custom", "custom": {"name": "run", "input": "1 + 1"}}
+ITEM = {"type": "function_call", "call_id": "i1", "name": "send_mail", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "i1", "output": "sent"}
+FLAT = [{"type": "function", **one["function"]} for one in TOOLS]
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        pytest.param(
+            {
+                "request": {"messages": [user("Mail.")], "tools": TOOLS},
+                "response": {"role": "assistant", "content": [{"type": "text", "text": "Sure."}, USING]},
+            },
+            [("send_mail",)],
+            id="anthropic-response",
+        ),
+        pytest.param(
+            log(user("Mail."), {"role": "assistant", "content": [USING]}, RESULT, says()),
+            [("send_mail",)],
+            id="anthropic-conversation",
+        ),
+        pytest.param(
+            log(*MAILING["messages"], tool_choice={"type": "auto"}), [("send_mail",)], id="anthropic-free-choice"
+        ),
+        pytest.param({"input": [user("Mail.")], "tools": FLAT, "output": [ITEM]}, [("send_mail",)], id="items"),
+        pytest.param(
+            {"input": "Mail.", "tools": FLAT, "output": [{"type": "reasoning", "summary": []}, ITEM, ITEM]},
+            [("send_mail",), ("send_mail",)],
+            id="items-side-by-side",
+        ),
+        pytest.param(
+            {"input": [user("Mail."), ITEM, OUTPUT, user("Hi.")], "tools": FLAT, "output": [says("Hello.")]},
+            [],
+            id="items-in-the-history",
+        ),
+        pytest.param(
+            log(user("Run it."), {"role": "assistant", "tool_calls": [CUSTOM_CALL]}, tools=[CUSTOM]),
+            [("run",)],
+            id="custom-tools",
+        ),
+    ],
+)
+def test_E3_calls_in_the_forms_of_other_apis_are_calls(tmp_path: Path, record: Any, expected: Any) -> None:
+    bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record]))
+    (case,) = cases(tmp_path / "out")
+    assert labels(case) == expected
+
+
+def test_E3_histories_in_the_forms_of_other_apis_are_written_in_openais(tmp_path: Path) -> None:
+    talk = log(user("Mail."), {"role": "assistant", "content": [USING]}, RESULT, says(), user("Hi."), says())
+    bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [talk]))
+    _, row = rows(tmp_path / "out")
+    called = {"name": "send_mail", "arguments": '{"to": "Bob"}'}
+    assert row["messages"][1:3] == [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "t1", "type": "function", "function": called}],
+        },
+        {"role": "tool", "tool_call_id": "t1", "content": "sent"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param({"type": "function_call", "name": "send_mail"}, id="function-call"),
+        pytest.param({"type": "server_tool_use", "name": "search"}, id="at-the-provider"),
+        pytest.param({"toolUse": {"name": "send_mail"}}, id="bedrock"),
+        pytest.param({"functionCall": {"name": "send_mail"}}, id="gemini"),
+        pytest.param({"type": "tool_result", "tool_use_id": "t1"}, id="a-result-of-the-assistants"),
+    ],
+)
+def test_E3_a_part_of_an_unknown_kind_never_passes_as_text(tmp_path: Path, part: Any) -> None:
+    record = log(user("Mail."), {"role": "assistant", "content": [part]})
+    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]))
+    assert (made.cases, made.left_out) == (1, {STRANGE_PART: 1})
+
+
+def _answered(response: Any, **fields: Any) -> dict[str, Any]:
+    return {"messages": [user("Mail.")], "tools": TOOLS, "response": response, **fields}
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        pytest.param(_answered('data: {"choices": []}\n\ndata: [DONE]'), IN_PIECES, id="streamed-text"),
+        pytest.param(_answered('event: x\ndata: {"choices": []}'), IN_PIECES, id="streamed-events"),
+        pytest.param(
+            _answered([{"object": "chat.completion.chunk", "choices": [{"delta": {}}]}]), IN_PIECES, id="chunks"
+        ),
+        pytest.param(log(user("Hm."), says(), function_call="none"), FORCED, id="older-functions-forbidden"),
+        pytest.param(
+            log(*MAILING["messages"], function_call={"name": "send_mail"}), FORCED, id="an-older-function-demanded"
+        ),
+        pytest.param(log(*MAILING["messages"], tool_choice={"type": "tool", "name": "x"}), FORCED, id="anthropic"),
+        pytest.param(
+            _answered({"choices": [{"message": {"content": None, "refusal": "No."}}]}), REFUSED, id="a-refusal"
+        ),
+        pytest.param(
+            log(user("Hm."), {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}),
+            REFUSED,
+            id="a-refusal-in-a-part",
+        ),
+        pytest.param(log(user("Hm."), says("")), EMPTY, id="nothing-said"),
+    ],
+)
+def test_E3_what_is_no_choice_of_the_models_makes_no_case(tmp_path: Path, record: Any, reason: str) -> None:
+    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]))
+    assert (made.cases, made.left_out) == (1, {reason: 1})
+
+
+def test_E3_further_choices_of_a_response_are_counted(tmp_path: Path) -> None:
+    record = _answered({"choices": [{"message": says()}, {"message": calling("send_mail")}]})
+    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record, record]))
+    assert made.notes[0] == "of several `choices` of one response only the first was read (2 times)"

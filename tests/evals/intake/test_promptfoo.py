@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.evals.intake.samples import MAIL, TOOLS, WEATHER, bring_in, cases, labels, rows, write
-from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Matching
-from toolbelt.evals.intake.promptfoo import NO_TOOLS_ASSERTED
 from toolbelt.evals.intake.promptfoo_prompts import PROMPT_ELSEWHERE
+from toolbelt.evals.intake.promptfoo_tests import NO_TOOLS_ASSERTED
 from toolbelt.stores.catalogs import open_catalog
 
 F1 = {"type": "tool-call-f1", "value": ["send_mail"]}
@@ -183,7 +184,7 @@ def test_E3_files_beside_the_configuration_are_read_and_programs_are_not(tmp_pat
 
 
 def test_E3_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match=r"gone\.yaml"):
+    with pytest.raises(InvalidFileError, match=r"gone\.yaml is not there"):
         bring_in(tmp_path / "out", _file(tmp_path / "c.json", config("file://gone.yaml")))
 
 
@@ -215,3 +216,87 @@ def test_E3_tools_are_read_as_providers_declare_them(tmp_path: Path) -> None:
     providers = [{"vertex:gemini": {"config": {"tools": google}}}, "openai:chat"]
     bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(one_test(F1), providers=providers)))
     assert [case.offered for case in cases(tmp_path / "out")] == [None]
+
+
+def test_E3_one_wrong_entry_does_not_hide_the_others(tmp_path: Path) -> None:
+    no_type = one_test({"value": ["send_mail"]})
+    source = _file(
+        tmp_path / "c.json", config(one_test(F1), "just text", 42, no_type, "file://gone.yaml", one_test(F1))
+    )
+    with pytest.raises(InvalidFileError) as caught:
+        bring_in(tmp_path / "out", source)
+    rules = [finding.rule for finding in caught.value.findings]
+    assert rules == ["wrong-type", "wrong-type", "wrong-type", "missing-file"]
+    assert len({finding.line for finding in caught.value.findings}) == 4
+    made = bring_in(tmp_path / "out", source, skip_broken=True)
+    assert (made.cases, made.left_out) == (2, {"broken: wrong-type": 3, "broken: missing-file": 1})
+
+
+def test_E3_files_that_are_not_there_are_told_all_at_once(tmp_path: Path) -> None:
+    data = config("file://tests.yaml", prompts=["file://p.txt"])
+    data["providers"][0]["config"]["tools"] = "file://tools.json"
+    data["defaultTest"] = "file://default.yaml"
+    with pytest.raises(InvalidFileError) as caught:
+        bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
+    told = sorted(Path(finding.message.split()[0]).name for finding in caught.value.findings)
+    assert told == ["default.yaml", "p.txt", "tests.yaml", "tools.json"]
+    assert all(finding.line for finding in caught.value.findings)
+
+
+def test_E3_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(InvalidFileError, match="no regular file"):
+        bring_in(tmp_path / "out", _file(tmp_path / "c.json", config("file://pipe.yaml")))
+
+
+def test_E3_what_every_test_shares_and_its_variables_may_stand_in_other_files(tmp_path: Path) -> None:
+    _file(tmp_path / "default.json", {"assert": [used("get_weather", "not-")]})
+    _file(tmp_path / "vars.json", {"task": "Mail Ann."})
+    data = config({"vars": "file://vars.json", "assert": [F1]}, defaultTest="file://default.json")
+    made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
+    (case,) = cases(tmp_path / "out")
+    assert (case.query, set(case.forbidden), dict(made.left_out)) == ("Now: Mail Ann.", {"get_weather"}, {})
+
+
+def test_E3_scenarios_are_their_tests_with_each_of_their_settings(tmp_path: Path) -> None:
+    settings = [{"vars": {"task": "Mail Ann."}}, {"vars": {"task": "Mail Bob."}}]
+    data = config(scenarios=[{"config": settings, "tests": [{"assert": [F1]}]}])
+    bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
+    assert [(case.query, labels(case)) for case in cases(tmp_path / "out")] == [
+        ("Now: Mail Ann.", [("send_mail",)]),
+        ("Now: Mail Bob.", [("send_mail",)]),
+    ]
+
+
+def test_E3_a_test_says_which_prompts_it_is_for_and_what_stands_around_them(tmp_path: Path) -> None:
+    prompts = [{"raw": "A {{task}}", "label": "a"}, {"raw": "B {{task}}", "label": "b"}]
+    around = {"prefix": "<", "suffix": ">"}
+    tests = [one_test(F1, prompts=["b"], options=around), one_test(F1, prompts=["c"])]
+    made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(*tests, prompts=prompts)))
+    assert [case.query for case in cases(tmp_path / "out")] == ["<B Mail Bob.>"]
+    assert made.left_out == {"its own `prompts` name none that is read": 1}
+
+
+def test_E3_a_case_for_each_prompt_is_no_id_that_stood_before(tmp_path: Path) -> None:
+    made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(one_test(F1), prompts=["{{task}}", "x"])))
+    assert (made.cases, made.notes) == (2, ())
+
+
+def test_E3_merge_keys_and_references_are_what_they_stand_for(tmp_path: Path) -> None:
+    _file(tmp_path / "tools.json", TOOLS)
+    (tmp_path / "c.yaml").write_text(
+        "prompts: ['{{task}} {{when}}']\n"
+        "providers: [{id: x, config: {tools: file://tools.json}}]\n"
+        "assertionTemplates: {mail: {type: tool-call-f1, value: [send_mail]}}\n"
+        "tests:\n"
+        "  - vars: &v {task: Mail, when: now}\n"
+        "    assert: &a [{$ref: '#/assertionTemplates/mail'}]\n"
+        "  - vars: {<<: *v, when: later}\n"
+        "    assert: *a\n"
+    )
+    bring_in(tmp_path / "out", str(tmp_path / "c.yaml"))
+    assert [(case.query, labels(case)) for case in cases(tmp_path / "out")] == [
+        ("Mail now", [("send_mail",)]),
+        ("Mail later", [("send_mail",)]),
+    ]
+    assert [row["note"].rpartition(":")[2] for row in rows(tmp_path / "out")] == ["5", "7"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from contextlib import ExitStack
@@ -82,3 +83,15 @@ def test_E3_what_is_no_file_is_refused(tmp_path: Path) -> None:
         _read(str(tmp_path / "gone"))
     with pytest.raises(InvalidFileError, match="a folder"):
         _read(str(tmp_path))
+
+
+def test_E3_a_broken_first_line_does_not_make_a_log_yaml(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text('not json at all\n{"a": 1}\n{"a": {"b": 2}}\n')
+    found, (finding,) = _read(str(tmp_path / "a.log"))
+    assert (found, finding.line) == ([(2, ONE), (3, TWO)], 1)
+
+
+def test_E3_what_is_compressed_is_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}'))
+    _, (finding,) = _read(str(tmp_path / "a.jsonl.gz"))
+    assert (finding.rule, "gunzip" in finding.message) == ("compressed", True)

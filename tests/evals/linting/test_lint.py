@@ -101,6 +101,49 @@ def test_E3_exact_arguments_that_lack_a_required_one_are_impossible(tmp_path: Pa
     assert [(finding.line, "requires b" in finding.message) for finding in told] == [(1, True)]
 
 
+AB: dict[str, Any] = {"a": {}, "b": {}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "wanted", "rules"),
+    [
+        pytest.param({"maxProperties": 1}, {"args": {"a": 1, "b": 2}}, ["impossible-argument"], id="too-many"),
+        pytest.param(
+            {"maxProperties": 1}, {"args": {"a": 1, "b": 2}, "optional": ["b"]}, [], id="unless-one-may-be-left-out"
+        ),
+        pytest.param(
+            {"not": {"required": ["a", "b"]}}, {"args": {"a": 1, "b": 2}}, ["impossible-argument"], id="not-both"
+        ),
+        pytest.param(
+            {"additionalProperties": False}, {"args": {"c": 1}}, ["impossible-argument"], id="one-that-is-not-taken"
+        ),
+        pytest.param(
+            {"propertyNames": {"pattern": "^[ab]$"}}, {"args": {"c": 1}}, ["impossible-argument"], id="a-forbidden-name"
+        ),
+        pytest.param(
+            {"dependentRequired": {"a": ["b"]}},
+            {"args": {"a": 1}, "args_exact": True},
+            ["impossible-argument"],
+            id="one-that-wants-another-which-may-not-be",
+        ),
+        pytest.param({"dependentRequired": {"a": ["b"]}}, {"args": {"a": 1}}, [], id="which-may-be"),
+        pytest.param({"minProperties": 2}, {"args": {"a": 1}}, [], id="what-more-arguments-cure"),
+        pytest.param(
+            {"required": ["a"]}, {"args": {"a": 1}, "optional": ["a"]}, ["optional-but-required"], id="a-required-one"
+        ),
+    ],
+)
+def test_E3_arguments_that_are_impossible_together(
+    tmp_path: Path, schema: dict[str, Any], wanted: dict[str, Any], rules: list[str]
+) -> None:
+    from toolbelt.catalog import Catalog, Plugin, Tool
+
+    tool = Tool("t", parameters={"type": "object", "properties": AB, **schema})
+    rows = [case(expected=[{"tool": "t", **wanted}])]
+    dataset = open_dataset(str(write_dataset(tmp_path / "mine", rows, Catalog(plugins=(Plugin("p", (tool,)),)))))
+    assert [finding.rule for finding in lint_dataset(dataset, ROLES)] == rules
+
+
 @pytest.mark.parametrize(
     "schema",
     [

@@ -1,0 +1,68 @@
+"""How drafts and estimates are shown, whatever they are called."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.evals.drafting.samples import CATALOG, ONE_EACH, make_jobs
+from toolbelt.evals.cli.drafting_views import drafted_data, drafted_view, estimate_data, estimate_view, tell_drafted
+from toolbelt.evals.drafting.estimate import DraftEstimate
+from toolbelt.evals.drafting.finishing import NOT_ASKED, Drafted, Short
+from toolbelt.evals.drafting.folder import DraftFolder
+
+FOLDER = DraftFolder(Path("mine"))
+
+
+def drawn(view: object, console: Console | None = None) -> str:
+    console = console or Console(width=100)
+    with console.capture() as captured:
+        console.print(view)
+    return captured.get()
+
+
+def test_E9_kinds_are_shown_the_most_frequent_first() -> None:
+    screen = Console(file=io.StringIO(), width=100)
+    shown = drawn(drafted_view(Drafted(kinds=Counter({"near-miss": 1, "single": 1200})), screen), screen)
+    assert [line.split() for line in shown.splitlines() if line.strip()] == [
+        ["drafts", "cases"],
+        ["single", "1,200"],
+        ["near-miss", "1"],
+    ]
+
+
+def test_E9_only_what_was_asked_about_is_told_and_not_without_end(capsys: pytest.CaptureFixture[str]) -> None:
+    short = [Short(f"p/t{n}", "Thai", 3, 1, {"too few in the answer": 2}) for n in range(14)]
+    short.append(Short("p/late", None, 3, 0, {NOT_ASKED: 1}))
+    tell_drafted(Drafted(cases=28, kinds=Counter(single=28), short=short), FOLDER)
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "warning: p/t0 in Thai: 1 of 3 drafts (too few in the answer (2))"
+    assert told[10] == "warning: 4 more tools with fewer drafts than asked for; --json lists them"
+    assert not any("late" in line for line in told)
+    assert told[-2] == "note: wrote 28 cases to mine/cases.jsonl"
+
+
+def test_E3_all_that_became_of_lines_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    made = Drafted(cases=9, kept=1, superseded=2, deleted=3, earlier=4, replaced=5)
+    tell_drafted(made, FOLDER)
+    told = capsys.readouterr().err
+    assert "note: 1 line of yours kept, first in the file" in told
+    assert "note: not drafted again: 2 that you changed, 3 that you took out" in told
+    assert "note: 4 drafts of other tools or settings kept, before these" in told
+    assert "warning: 5 drafts of these tools and settings replaced: answered otherwise now" in told
+    assert "review each" not in told, "nothing was drafted"
+    data = drafted_data(made)
+    assert (data["superseded"], data["deleted"], data["earlier"], data["replaced"]) == (2, 3, 4, 5)
+
+
+def test_E6_an_estimate_says_what_is_kept_and_what_is_unknown() -> None:
+    jobs = make_jobs(ONE_EACH, CATALOG.tools)
+    found = DraftEstimate(1, 3, 1234, 90, None)
+    shown = " ".join(drawn(estimate_view(found, jobs, "m\x1b[31m")).split())
+    assert shown.startswith("4 tools, 8 cases: 1 request of m\\x1b[31m; 3 answers kept already, about 1,234 prompt and")
+    data = estimate_data(found, jobs, "m")
+    assert (data["dry_run"], data["cases"], data["answered"], data["cost_usd"]) == (True, 8, 3, None)
