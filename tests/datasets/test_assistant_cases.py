@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.datasets.written_cases import Row, calls, results_of, rows, tools_of
+from tests.datasets.written_cases import Row, calls, each_case, results_of, rows, tools_of
 from toolbelt import Catalog, Plugin
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Selection
@@ -65,10 +65,6 @@ COMPUTED: dict[str, Callable[[dict[str, str]], str]] = {
 """Tools whose results can be computed from the arguments."""
 
 
-CASES = [pytest.param(row, id=row["id"]) for row in rows("assistant")]
-each_case = pytest.mark.parametrize("row", CASES)
-
-
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
     return open_catalog("assistant").catalog
@@ -93,8 +89,8 @@ def _plugin_of(catalog: Catalog) -> Callable[[str], Plugin]:
     return lambda name: plugins[str(catalog.get_tool(name).plugin)]
 
 
-@each_case
-def test_what_is_asked_for_its_answer_has_one_where_a_request_is_to_spare(row: Row) -> None:
+@each_case("assistant")
+def test_what_is_asked_for_its_answer_has_one_where_a_request_is_to_spare(dataset: str, row: Row) -> None:
     """After all calls in one reply the model is asked again: "ok" in place of a text would have it look anew."""
     asked = Counter(tools_of(call)[0] for call in row["expected"])
     if row["kind"] not in {"multi", "parallel"}:
@@ -106,8 +102,8 @@ def test_what_is_asked_for_its_answer_has_one_where_a_request_is_to_spare(row: R
         assert len({json.dumps(result) for result in results}) == len(results), "one for each object"
 
 
-@each_case
-def test_results_that_can_be_computed_are_so(row: Row) -> None:
+@each_case("assistant")
+def test_results_that_can_be_computed_are_so(dataset: str, row: Row) -> None:
     for tool in row.get("results", {}).keys() & COMPUTED.keys():
         given = [call["args"] for call in row["expected"] if tool in tools_of(call)]
         assert results_of(row, tool) == [COMPUTED[tool](arguments) for arguments in given]

@@ -15,6 +15,7 @@ from tests.datasets.written_cases import (
     Row,
     asked,
     calls,
+    each_case,
     leaks,
     results_of,
     right_tools,
@@ -37,9 +38,6 @@ LANGUAGES = {
     "hindi", "russian", "dutch", "korean",
 }  # fmt: skip
 each_dataset = pytest.mark.parametrize("dataset", DATASETS)
-each_case = pytest.mark.parametrize(
-    ("dataset", "row"), [pytest.param(name, row, id=f"{name}-{row['id']}") for name in DATASETS for row in rows(name)]
-)
 
 
 def kind_of(row: Row) -> str:
@@ -151,21 +149,21 @@ def test_a_kind_is_what_its_name_says(kind: str, is_so: Any) -> None:
     assert {case_id: tools for case_id, tools in made.items() if not is_so(tools)} == {}
 
 
-@each_case
+@each_case(*DATASETS)
 def test_each_case_has_one_difficulty_and_a_role(dataset: str, row: Row) -> None:
     assert len(difficulties(row)) == 1
     assert REGISTRIES[dataset].get_loadout(row["role"]) is not None
     assert len(row["tags"]) == len(set(row["tags"]))
 
 
-@each_case
+@each_case(*DATASETS)
 def test_E3_each_tool_is_in_the_catalog_by_a_name_that_means_one(dataset: str, row: Row) -> None:
     named = [*right_tools(row), *row.get("forbidden", ()), *row.get("allowed_extra", ()), *row.get("results", {})]
     for name in named:
         assert CATALOGS[dataset].get_tool(name).name == name
 
 
-@each_case
+@each_case(*DATASETS)
 def test_E3_each_argument_is_one_the_tool_takes(dataset: str, row: Row) -> None:
     for call in calls(row):
         for tool in tools_of(call):
@@ -176,7 +174,7 @@ def test_E3_each_argument_is_one_the_tool_takes(dataset: str, row: Row) -> None:
                 assert [error.message for error in schema.iter_errors(value)] == []
 
 
-@each_case
+@each_case(*DATASETS)
 def test_an_argument_that_is_the_default_may_be_left_out(dataset: str, row: Row) -> None:
     for call in calls(row):
         properties = CATALOGS[dataset].get_tool(tools_of(call)[0]).parameters["properties"]
@@ -184,13 +182,13 @@ def test_an_argument_that_is_the_default_may_be_left_out(dataset: str, row: Row)
         assert defaults <= set(call.get("optional", ()))
 
 
-@each_case
+@each_case(*DATASETS)
 def test_E3_nothing_forbidden_is_right(dataset: str, row: Row) -> None:
     extra = set(row.get("allowed_extra", ()))
     assert (right_tools(row) | extra) & set(row.get("forbidden", ())) == set()
 
 
-@each_case
+@each_case(*DATASETS)
 def test_E3_surplus_calls_leave_room_for_the_right_ones(dataset: str, row: Row) -> None:
     longest = max(len(answer) for answer in (row["expected"], *row.get("accept", ())))
     if row.get("allowed_extra") and longest:
@@ -199,12 +197,12 @@ def test_E3_surplus_calls_leave_room_for_the_right_ones(dataset: str, row: Row) 
         assert row.get("steps", longest) >= longest
 
 
-@each_case
+@each_case(*DATASETS)
 def test_results_are_of_tools_that_may_be_called(dataset: str, row: Row) -> None:
     assert row.get("results", {}).keys() <= right_tools(row) | set(row.get("allowed_extra", ()))
 
 
-@each_case
+@each_case(*DATASETS)
 def test_what_the_second_step_needs_the_first_one_says(dataset: str, row: Row) -> None:
     if row["kind"] != "dependent":
         return
@@ -214,7 +212,7 @@ def test_what_the_second_step_needs_the_first_one_says(dataset: str, row: Row) -
     assert all(str(result).strip() for tool in first if tool in row["results"] for result in results_of(row, tool))
 
 
-@each_case
+@each_case(*DATASETS)
 def test_the_role_has_the_tools_unless_the_case_is_about_that(dataset: str, row: Row) -> None:
     catalog, shown = CATALOGS[dataset], active(dataset, row["role"])
     ids = [{catalog.get_tool(tool).id for tool in tools_of(call)} for call in row["expected"]]
@@ -226,13 +224,13 @@ def test_the_role_has_the_tools_unless_the_case_is_about_that(dataset: str, row:
         assert all(one & shown for one in ids)
 
 
-@each_case
+@each_case(*DATASETS)
 def test_only_an_easy_case_names_its_tool(dataset: str, row: Row) -> None:
     named = [tool for call in row["expected"] for tool in tools_of(call) if leaks(tool, asked(row))]
     assert not named or "easy" in row["tags"], named
 
 
-@each_case
+@each_case(*DATASETS)
 def test_every_confusable_case_says_what_discriminates_and_from_what(dataset: str, row: Row) -> None:
     if row["kind"] != "confusable":
         return
@@ -246,14 +244,14 @@ def test_every_confusable_case_says_what_discriminates_and_from_what(dataset: st
         assert CATALOGS[dataset].get_tool(name).name == name, "a tool that somebody might take instead"
 
 
-@each_case
+@each_case(*DATASETS)
 def test_cases_about_arguments_check_some_and_histories_have_one(dataset: str, row: Row) -> None:
     if row["kind"] == "arguments":
         assert all(list(written_arguments(call)) for call in calls(row))
     assert "messages" in row or row["kind"] != "history"
 
 
-@each_case
+@each_case(*DATASETS)
 def test_a_history_is_a_conversation_that_ends_with_the_user(dataset: str, row: Row) -> None:
     messages = row.get("messages", [{"role": "user"}])
     assert messages[-1]["role"] == "user"
@@ -264,7 +262,7 @@ def test_a_history_is_a_conversation_that_ends_with_the_user(dataset: str, row: 
         assert [error.message for error in schema.iter_errors(json.loads(call["function"]["arguments"]))] == []
 
 
-@each_case
+@each_case(*DATASETS)
 def test_a_long_case_is_long_and_the_others_are_not(dataset: str, row: Row) -> None:
     written = json.dumps(row.get("messages", row.get("query")), ensure_ascii=False)
     if "long" in row["tags"]:

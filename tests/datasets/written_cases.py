@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "datasets"
 DATASETS = ("assistant", "tiered")
@@ -72,3 +74,23 @@ def leaks(name: str, text: str) -> bool:
         return re.search(rf"[`'\"]{name}[`'\"(]", text, re.IGNORECASE) is not None
     pattern = r"[\s_-]*".join(map(re.escape, name.split("_")))
     return re.search(rf"(?<![a-z0-9]){pattern}(?![a-z0-9])", text, re.IGNORECASE) is not None
+
+
+def each_case(*datasets: str) -> Callable[[Callable[[str, Row], None]], Callable[[str], None]]:
+    """Holds a claim against every case of the datasets; a test for each dataset, which names the cases that fail it."""
+
+    def made(claim: Callable[[str, Row], None]) -> Callable[[str], None]:
+        def test(dataset: str) -> None:
+            wrong = []
+            for row in rows(dataset):
+                try:
+                    claim(dataset, row)
+                except (AssertionError, KeyError) as error:
+                    wrong.append(f"{row['id']}: {error}")
+            if wrong:
+                pytest.fail("\n".join(wrong), pytrace=False)
+
+        test.__name__, test.__doc__ = claim.__name__, claim.__doc__
+        return pytest.mark.parametrize("dataset", datasets)(test)
+
+    return made
