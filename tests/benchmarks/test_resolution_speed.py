@@ -33,15 +33,20 @@ def plugins_of(count: int, tools: int = 0) -> list[Plugin]:
 def test_resolving_grows_no_faster_than_linearly() -> None:
     registry = ToolLoadoutRegistry()
     sizes = (1_000, 10_000, 100_000)
-    seconds = []
+    works = []
     for size in sizes:
         plugins = plugins_of(size)
         assert len(registry.resolve_active_plugins("developer", plugins)) == size * 2 // 5
-        (best,) = fastest_in_turn(partial(registry.resolve_active_plugins, "developer", plugins))
-        seconds.append(best)
+        works.append(partial(registry.resolve_active_plugins, "developer", plugins))
+
+    def is_linear(*seconds: float) -> bool:
+        # Ten times the plugins; the rest is that memory is slower than caches.
+        return all(larger / smaller < 10 * 1.6 for smaller, larger in pairwise(seconds))
+
+    seconds = fastest_in_turn(*works, enough=is_linear)
+    for size, best in zip(sizes, seconds, strict=True):
         print(f"resolve_active_plugins: {size:,} plugins, {best / size * 1e6:.3f} µs a plugin")
-    for smaller, larger in pairwise(seconds):
-        assert larger / smaller < 10 * 1.6  # ten times the plugins; the rest is that memory is slower than caches
+    assert is_linear(*seconds)
 
 
 @pytest.mark.parametrize("form", ["plugins", "names"])
@@ -77,6 +82,7 @@ def test_full_resolution_grows_no_faster_than_linearly() -> None:
     fast, slow = fastest_in_turn(
         lambda: registry.resolve("developer", small).active_tools,
         lambda: registry.resolve("developer", large).active_tools,
+        enough=lambda fast, slow: slow / fast < 10 * 1.6,
     )
     print(f"resolve: 10,000 plugins take {slow / fast:.1f} times what 1,000 take")
     assert slow / fast < 10 * 1.6
