@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-TOOLSETS ?= full,loadout,loadout:*,tiered,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
+TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
 .PHONY: help install eval test lint types unit bench rivals format lock build clean

@@ -89,22 +89,37 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A reply with the answers that its calls were given, in order."""
+    """A reply and what came after it.
+
+    Attributes:
+        reply: What the model said.
+        answers: What its calls were given, in order.
+        follow_up: What the user said then, so that a turn ends here; empty for nothing.
+    """
 
     reply: Reply
     answers: tuple[str, ...]
+    follow_up: str = ""
 
     def to_messages(self) -> list[Message]:
-        """In OpenAI's form: the assistant's message, and one of each tool that it called."""
+        """In OpenAI's form: the assistant's message, one of each tool that it called, and the user's.
+
+        A reply of no words and no calls is left out: providers refuse an assistant's message with nothing in it.
+        """
         calls = self.reply.calls
-        spoken: dict[str, Any] = {"role": "assistant", "content": self.reply.text or None}
+        messages: list[Message] = []
         if calls:
-            spoken["tool_calls"] = [call.message_part for call in calls]
-        answered = (
+            parts = [call.message_part for call in calls]
+            messages.append({"role": "assistant", "content": self.reply.text or None, "tool_calls": parts})
+        elif self.reply.text.strip():
+            messages.append({"role": "assistant", "content": self.reply.text})
+        messages.extend(
             {"role": "tool", "tool_call_id": call.id, "content": answer}
             for call, answer in zip(calls, self.answers, strict=True)
         )
-        return [spoken, *answered]
+        if self.follow_up:
+            messages.append({"role": "user", "content": self.follow_up})
+        return messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +136,9 @@ class Conversation:
     exchanges: tuple[Exchange, ...] = ()
     epoch: int = 0
 
-    def extended(self, reply: Reply, answers: tuple[str, ...]) -> Conversation:
+    def extended(self, reply: Reply, answers: tuple[str, ...], follow_up: str = "") -> Conversation:
         """With one more exchange."""
-        return replace(self, exchanges=(*self.exchanges, Exchange(reply, answers)))
+        return replace(self, exchanges=(*self.exchanges, Exchange(reply, answers, follow_up)))
 
     def to_messages(self) -> list[Message]:
         """In OpenAI's form, for the next request."""

@@ -24,6 +24,10 @@ FLOORS: dict[str, int] = {
     "toolbelt.catalog": 1,
     "toolbelt.loadouts": 2,
     "toolbelt.tiers": 2,
+    "toolbelt.runtime": 2,
+    "toolbelt.toolkits": 2,
+    "toolbelt.sessions": 2,
+    "toolbelt.agents": 2,
     "toolbelt.importers": 3,
     "toolbelt.stores": 3,
     "toolbelt.gateway": 3,
@@ -39,6 +43,8 @@ ONE_WAY_IN = {
     "litellm": "toolbelt.evals.models.hosted_client",
     "pandas": "toolbelt.evals.report.frames",
     "matplotlib": "toolbelt.evals.report.canvas",
+    "pydantic": "toolbelt.runtime.annotations",
+    "docstring_parser": "toolbelt.runtime.docstrings",
 }
 """Heavy packages and the one module that may import each; `None` for none so far."""
 MAX_LINES = 400

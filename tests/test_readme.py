@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.servers.running import OpenAIServer, openai_server
 from toolbelt import Catalog, ToolLoadoutRegistry
 from toolbelt.catalog.lint import lint_catalog
 from toolbelt.loadouts.written import loadouts_of
+
+__all__ = ["openai_server"]  # a fixture
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -45,12 +48,23 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def write_agent(folder: Path) -> None:
+    """The files that the README's section on the run time shows."""
+    (config,) = (text for text in blocks("yaml") if "toolkits:" in text)
+    (program,) = (text for text in blocks("python") if "litellm" in text)
+    (folder / "toolbelt.yaml").write_text(config, encoding="utf-8")
+    (folder / "agent.py").write_text(program, encoding="utf-8")
+    (folder / "switches.json").write_text('{"history": true, "git_blame": false}')
+
+
 def test_there_are_commands() -> None:
     assert sum(map(len, SESSIONS)) >= 15
 
 
 @pytest.mark.parametrize("commands", SESSIONS, ids=lambda commands: commands[0])
 def test_the_commands_work_as_written_one_after_the_other(commands: list[str], project: Path) -> None:
+    if any("toolkit" in command for command in commands):
+        write_agent(project)
     for command in commands:
         arguments = shlex.split(command)[1:]
         done = subprocess.run(
@@ -96,7 +110,39 @@ def test_the_catalog_written_by_hand_is_right(tmp_path: Path) -> None:
     assert not list(lint_catalog(catalog))
 
 
-@pytest.mark.parametrize("program", blocks("python"), ids=["loadouts", "tokens"])
+def test_the_agent_loads_a_toolkit_and_uses_it_in_its_next_turn(
+    tmp_path: Path, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_agent(tmp_path)
+    assert len((tmp_path / "agent.py").read_text(encoding="utf-8").splitlines()) < 100
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    for arguments in (("init", "-q"), (*identity, "commit", "-q", "--allow-empty", "-m", "It begins")):
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    model = "dynamic@readme-agent"
+    environment = {
+        **os.environ,
+        "MODEL": f"hosted_vllm/{model}",
+        "API_BASE": openai_server.url,
+        "HOSTED_VLLM_API_KEY": "none",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
+    said = 'Who changed this last?\nTOOLKIT history\nCALL git_log {"count": 1}'
+    command = [sys.executable, "agent.py", said, "Go ahead."]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()) == (
+        0,
+        ["I have loaded history; say when to go ahead.", "That is done."],
+    ), done.stderr
+    asked = [request["body"] for request in openai_server.requests(model)]
+    offered = [[tool["function"]["name"] for tool in body["tools"]] for body in asked]
+    before = ["read_file", "list_files", "list_toolkits", "load_tools", "unload_tools"]
+    assert offered == [before] * 3 + [[*before[:2], "git_log", *before[2:]]] * 2
+    assert "It begins" in asked[-1]["messages"][-2]["content"]
+
+
+@pytest.mark.parametrize(
+    "program", [text for text in blocks("python") if "litellm" not in text], ids=["loadouts", "tokens"]
+)
 def test_a_python_example_prints_what_its_comments_say(program: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     said = [line.rpartition("  # ")[2] for line in program.splitlines() if line.startswith("print(")]
@@ -117,7 +163,7 @@ def test_the_cases_are_cases(tmp_path: Path) -> None:
 
 def test_the_measures_are_what_a_run_comes_to(project: Path) -> None:
     (table,) = (block for block in blocks("text") if "selection" in block)
-    command = [sys.executable, "-m", "toolbelt", "eval", "run", "--toolset", "full,loadout,tiered,oracle+9"]
+    command = [sys.executable, "-m", "toolbelt", "eval", "run", "--toolset", "full,loadout,tiered,dynamic,oracle+9"]
     done = subprocess.run(
         command, cwd=project, capture_output=True, text=True, encoding="utf-8", env={**os.environ, "COLUMNS": "118"}
     )

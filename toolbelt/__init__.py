@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from toolbelt.agents import AgentSession, SubagentRunner, SubagentType, scoped_registry
     from toolbelt.catalog import PLUGIN_CATEGORY_MAP, Catalog, Plugin, Tool, ToolCategory
     from toolbelt.errors import ToolbeltError
     from toolbelt.loadouts import (
@@ -21,24 +22,80 @@ if TYPE_CHECKING:
         ToolLoadoutRegistry,
         WellKnownLoadouts,
     )
+    from toolbelt.runtime.context import ToolContext
+    from toolbelt.runtime.executable import ExecutableTool
+    from toolbelt.runtime.gates import FilterOpts
+    from toolbelt.runtime.reducers.reducer import ReducerRegistry
+    from toolbelt.runtime.reducers.shipped import default_reducers
+    from toolbelt.runtime.registry import ToolRegistry
+    from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult
+    from toolbelt.sessions.agent import AgentSpec
+    from toolbelt.sessions.dynamic import DynamicToolkits
+    from toolbelt.sessions.expanding import expand_over
+    from toolbelt.sessions.sessions import DynamicSessions, Turn
+    from toolbelt.sessions.store import MemorySessionStore, SessionStore
+    from toolbelt.stores.config import Config, read_config
+    from toolbelt.stores.sessions import SqliteSessionStore
+    from toolbelt.toolkits.switches import ToolkitCatalog
+    from toolbelt.toolkits.toolkit import Directive, Toolkit, ToolSpec
 
 __all__ = [
     "PLUGIN_CATEGORY_MAP",
+    "AgentSession",
+    "AgentSpec",
+    "CallResult",
     "Catalog",
+    "Config",
     "Decision",
+    "Directive",
+    "DynamicSessions",
+    "DynamicToolkits",
+    "ExecutableTool",
+    "FailureCode",
+    "FilterOpts",
+    "MemorySessionStore",
     "Plugin",
+    "ReducerRegistry",
     "Resolution",
+    "SessionStore",
+    "SqliteSessionStore",
+    "SubagentRunner",
+    "SubagentType",
     "Tool",
+    "ToolCall",
     "ToolCategory",
+    "ToolContext",
     "ToolLoadout",
     "ToolLoadoutBuilder",
     "ToolLoadoutRegistry",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolSpec",
     "ToolbeltError",
+    "Toolkit",
+    "ToolkitCatalog",
+    "Turn",
     "WellKnownLoadouts",
+    "default_reducers",
+    "expand_over",
+    "read_config",
+    "scoped_registry",
 ]
 
 _MODULES = {
-    "toolbelt.catalog": ("PLUGIN_CATEGORY_MAP", "Catalog", "Plugin", "Tool", "ToolCategory"),
+    "toolbelt.agents": (
+        "AgentSession",
+        "SubagentRunner",
+        "SubagentType",
+        "scoped_registry",
+    ),
+    "toolbelt.catalog": (
+        "PLUGIN_CATEGORY_MAP",
+        "Catalog",
+        "Plugin",
+        "Tool",
+        "ToolCategory",
+    ),
     "toolbelt.errors": ("ToolbeltError",),
     "toolbelt.loadouts": (
         "Decision",
@@ -47,6 +104,40 @@ _MODULES = {
         "ToolLoadoutBuilder",
         "ToolLoadoutRegistry",
         "WellKnownLoadouts",
+    ),
+    "toolbelt.runtime.context": ("ToolContext",),
+    "toolbelt.runtime.executable": ("ExecutableTool",),
+    "toolbelt.runtime.gates": ("FilterOpts",),
+    "toolbelt.runtime.reducers.reducer": ("ReducerRegistry",),
+    "toolbelt.runtime.reducers.shipped": ("default_reducers",),
+    "toolbelt.runtime.registry": ("ToolRegistry",),
+    "toolbelt.runtime.results": (
+        "CallResult",
+        "FailureCode",
+        "ToolCall",
+        "ToolResult",
+    ),
+    "toolbelt.sessions.agent": ("AgentSpec",),
+    "toolbelt.sessions.dynamic": ("DynamicToolkits",),
+    "toolbelt.sessions.expanding": ("expand_over",),
+    "toolbelt.sessions.sessions": (
+        "DynamicSessions",
+        "Turn",
+    ),
+    "toolbelt.sessions.store": (
+        "MemorySessionStore",
+        "SessionStore",
+    ),
+    "toolbelt.stores.config": (
+        "Config",
+        "read_config",
+    ),
+    "toolbelt.stores.sessions": ("SqliteSessionStore",),
+    "toolbelt.toolkits.switches": ("ToolkitCatalog",),
+    "toolbelt.toolkits.toolkit": (
+        "Directive",
+        "Toolkit",
+        "ToolSpec",
     ),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

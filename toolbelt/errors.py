@@ -42,10 +42,12 @@ class NotFoundError(ToolbeltError, LookupError):
         self.kind = kind
         self.name = name
         self.known = tuple(known)
-        article = "file or catalog" if kind == "catalog" else kind
         self.hint = hint
-        message = f"No {article} named {name!r}.{suggestion(name, self.known)}"
-        super().__init__(f"{message} {hint}".rstrip())
+        super().__init__(kind, name)
+
+    def __str__(self) -> str:  # only when it is read: whoever looks a name up to see whether it is there never does
+        article = "file or catalog" if self.kind == "catalog" else self.kind
+        return f"No {article} named {self.name!r}.{suggestion(self.name, self.known)} {self.hint}".rstrip()
 
     def __reduce__(self) -> tuple[Any, ...]:  # an error may have to travel between processes
         return type(self), (self.kind, self.name, self.known, self.hint)

@@ -59,7 +59,7 @@ class CasesWriter:
         with contextlib.suppress(OSError):  # also where it has its name already
             Path(self._temporary).unlink()
 
-    def add_text(self, line: str) -> None:
+    def add_line(self, line: str) -> None:
         """One more case, as its line was written; raises `StorageError` where the disk would not."""
         try:
             self._file.write(f"{line}\n")

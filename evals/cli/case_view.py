@@ -87,4 +87,6 @@ def _request_lines(requests: Sequence[dict[str, Any]]) -> list[Text]:
         calls = [f"{call['name']}({call['arguments']})" for call in request["calls"]]
         said = [repr(request["text"][:200])] if request["text"] else []
         lines.append(Text(visible(f"{shown} → {', '.join([*calls, *said]) or 'nothing'}")))
+        if request["follow_up"]:
+            lines.append(Text(visible(f"user: {request['follow_up']} (turn {request['turn'] + 1})")))
     return lines

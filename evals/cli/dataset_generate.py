@@ -25,7 +25,7 @@ from toolbelt.evals.cli.drafting_views import (
     tell_drafted,
 )
 from toolbelt.evals.cli.estimates import shown_cost
-from toolbelt.evals.cli.options import CommaList, FiniteRange
+from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.drafting.asking import Drafter
 from toolbelt.evals.drafting.estimate import DraftEstimate, estimate_drafting
@@ -105,42 +105,11 @@ _MOST_SEED = 10**9
     help="Of the tools drawn, and the model's own where it takes one.",
 )
 @option("--temperature", type=FiniteRange(min=0), metavar="X", help="[default: the provider's]")
-@option("--api-base", metavar="URL", help="Where a hosted model is asked.  [default: the provider's]")
-@option(
-    "--max-concurrency",
-    type=click.IntRange(1, 1000),
-    default=8,
-    metavar="N",
-    show_default=True,
-    help="Tools under way at once.",
-)
-@option(
-    "--timeout",
-    type=FiniteRange(min=0, min_open=True),
-    default=120.0,
-    metavar="SECONDS",
-    show_default=True,
-    help="For one request.",
-)
-@option(
-    "--max-retries",
-    type=click.IntRange(min=0),
-    default=5,
-    metavar="N",
-    show_default=True,
-    help="Times a request is asked again after a failure that may pass.",
-)
-@option(
-    "--max-cost",
-    type=FiniteRange(min=0),
-    metavar="USD",
-    help="Stop before FOLDER has cost more, earlier calls included, but for the answers under way.",
-)
-@option(
-    "--max-requests",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Stop before more was asked for FOLDER, earlier calls included.",
+@asking_options(
+    api_base="Where a hosted model is asked.  [default: the provider's]",
+    max_concurrency="Tools under way at once.",
+    max_cost="Stop before FOLDER has cost more, earlier calls included, but for the answers under way.",
+    max_requests="Stop before more was asked for FOLDER, earlier calls included.",
 )
 @option("--dry-run", is_flag=True, help="Only say how many requests, tokens and dollars it would take.")
 @option(

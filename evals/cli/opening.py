@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,8 @@ from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
 from toolbelt.evals.running.playing import ArmPlayer
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
+from toolbelt.evals.toolsets.agents import describe_agents
+from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.opening import expand_toolsets, make_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
@@ -45,6 +47,10 @@ from toolbelt.stores.token_cache import CachedTokenCounter
 
 ROLES = "loadout"
 """The toolset that goes by the role of each case."""
+BY_AGENT = "dynamic:"
+"""What the names of toolsets begin with that go by the project's agents."""
+_LETS_TURNS_END = (None, "auto", "none")
+"""Tool choices under which a model may call nothing."""
 FULL = "full"
 """The toolset that leaves nothing to add."""
 SAMPLE = 50
@@ -84,6 +90,14 @@ class Materials:
         for loadout in self.workspace.registry.get_all():
             digest.update(f"{loadout.name}\0{loadout_data(loadout)!r}\0".encode(errors="surrogatepass"))
         return digest.hexdigest()
+
+    def digest_surroundings(self, toolsets: Iterable[str]) -> str:
+        """The same with the agents and toolkits of the project, where one of the toolsets goes by them."""
+        if not any(name.startswith(BY_AGENT) for name in toolsets):
+            return self.surroundings
+        config = self.workspace.config
+        said = f"{self.surroundings}\0{describe_agents(config.agents, config.toolkits)}"
+        return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
 
 
 def open_materials(dataset: str, catalog: str | None, config: str | None, tokenizer: str | None = None) -> Materials:
@@ -126,7 +140,8 @@ def draw_up(
     """
     dataset, workspace = materials.dataset, materials.workspace
     workspace.refuse_wrong_definitions()
-    names = expand_toolsets(toolsets, materials.catalog, workspace.registry)
+    config = workspace.config
+    names = expand_toolsets(toolsets, materials.catalog, workspace.registry, config.agents, config.toolkits)
     for name in names:
         kind, _, loadout = name.partition(":")
         if kind == "loadout" and loadout and loadout.casefold() != AUTO:
@@ -144,16 +159,15 @@ def draw_up(
     if (size := len(indices) * len(arms) * (epochs if isinstance(epochs, int) else 1)) > MOST_TRIALS:
         raise ToolbeltError(f"A run has at most {MOST_TRIALS:,} trials, and this would be {size:,}.")
     without_role = sum(dataset.case(i).role is None for i in indices) if ROLES in names else 0
-    config = workspace.config.path
     return Plan(
         dataset=dataset.reference,
         dataset_name=dataset.name,
         digest=dataset.digest,
         catalog=materials.catalog_reference and _anywhere(materials.catalog_reference),
         catalog_name=materials.catalog.name,
-        surroundings=materials.surroundings,
+        surroundings=materials.digest_surroundings(names),
         chosen=dataset.fingerprint(indices),
-        config=None if config is None else str(config.resolve()),
+        config=None if config.path is None else str(config.path.resolve()),
         arms=arms,
         cases=len(indices),
         filter=chosen,
@@ -221,7 +235,10 @@ def prepare_arms(
     """
     models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
     shelves = _Shelves(materials.catalog, plan.tokenizer, plan.seed)
-    made = tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
+    notes: dict[str, None] = {}
+    made = tuple(_prepare(materials, plan, arm, models[arm.model], shelves, notes) for arm in plan.arms)
+    for note in notes:
+        tell(note)
     _tell_shortfalls(made, choose_cases(materials, plan))
     return made
 
@@ -245,7 +262,9 @@ def _tell_shortfalls(prepared: Sequence[PreparedArm], cases: ChosenCases) -> Non
             )
 
 
-def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves) -> PreparedArm:
+def _prepare(
+    materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves, notes: dict[str, None]
+) -> PreparedArm:
     used: list[Shelf] = []
     variant = parse_variant(arm.variant)
 
@@ -260,8 +279,15 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: 
         roles=materials.dataset.roles,
         seed=plan.seed,
         resolve_auto=lambda: materials.workspace.resolve(AUTO, [arm.model]),
+        agents=materials.workspace.config.agents,
+        toolkits=materials.workspace.config.toolkits,
     )
-    toolset = vary(make_toolset(arm.toolset, ground), variant, ground, used[-1])
+    made = make_toolset(arm.toolset, ground)
+    if isinstance(made, Dynamic):
+        notes.update(dict.fromkeys(f"{made.name}: {sentence}" for sentence in made.unmatched))
+        if made.loads and (choice := plan.sampling.tool_choice) not in _LETS_TURNS_END:
+            notes[f"{made.name}: with tool choice {choice!r} no turn ever ends, so that nothing loaded is shown"] = None
+    toolset = vary(made, variant, ground, used[-1])
     return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model))
 
 

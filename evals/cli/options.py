@@ -43,48 +43,52 @@ dataset_option = option(
 store_option = option(
     "--store", default=str(DEFAULT_FILE), show_default=True, metavar="FILE", help="Where runs are kept."
 )
-_ASKING = (
-    option(
-        "--api-base",
-        metavar="URL",
-        help="Where hosted models are asked.  [default: the provider's; resume: where they were]",
-    ),
-    option(
-        "--max-concurrency",
-        type=click.IntRange(1, 1000),
-        default=8,
-        metavar="N",
-        show_default=True,
-        help="Trials under way at once.",
-    ),
-    option(
-        "--timeout",
-        type=FiniteRange(min=0, min_open=True),
-        default=120.0,
-        metavar="SECONDS",
-        show_default=True,
-        help="For one request.",
-    ),
-    option(
-        "--max-retries",
-        type=click.IntRange(min=0),
-        default=5,
-        metavar="N",
-        show_default=True,
-        help="Times a request is asked again after a failure that may pass.",
-    ),
-    option(
-        "--max-cost",
-        type=FiniteRange(min=0),
-        metavar="USD",
-        help="Stop before the run costs more, but for the answers under way.",
-    ),
-    option("--max-requests", type=click.IntRange(min=0), metavar="N", help="Stop before the run asks more often."),
-)
 
 
-def asking_options(command: Command) -> Command:
-    """How models are asked, and how much; not part of what a run is."""
-    for add in reversed(_ASKING):
-        command = add(command)
-    return command
+def asking_options(
+    *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str
+) -> Callable[[Command], Command]:
+    """How models are asked, and how much; not part of what is made by it.
+
+    Args:
+        api_base: Help of `--api-base`.
+        max_concurrency: Help of `--max-concurrency`.
+        max_cost: Help of `--max-cost`.
+        max_requests: Help of `--max-requests`.
+    """
+    options = (
+        option("--api-base", metavar="URL", help=api_base),
+        option(
+            "--max-concurrency",
+            type=click.IntRange(1, 1000),
+            default=8,
+            metavar="N",
+            show_default=True,
+            help=max_concurrency,
+        ),
+        option(
+            "--timeout",
+            type=FiniteRange(min=0, min_open=True),
+            default=120.0,
+            metavar="SECONDS",
+            show_default=True,
+            help="For one request.",
+        ),
+        option(
+            "--max-retries",
+            type=click.IntRange(min=0),
+            default=5,
+            metavar="N",
+            show_default=True,
+            help="Times a request is asked again after a failure that may pass.",
+        ),
+        option("--max-cost", type=FiniteRange(min=0), metavar="USD", help=max_cost),
+        option("--max-requests", type=click.IntRange(min=0), metavar="N", help=max_requests),
+    )
+
+    def add_all(command: Command) -> Command:
+        for add in reversed(options):
+            command = add(command)
+        return command
+
+    return add_all

@@ -16,6 +16,7 @@ from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.opening import (
+    BY_AGENT,
     ROLES,
     Materials,
     PreparedArm,
@@ -44,6 +45,12 @@ from toolbelt.stores.files import cache_folder
 
 DEFAULT_MODEL = "local/bm25"
 DEFAULT_TOOLSETS = "full,loadout,tiered"
+_asking_options = asking_options(
+    api_base="Where hosted models are asked.  [default: the provider's; resume: where they were]",
+    max_concurrency="Trials under way at once.",
+    max_cost="Stop before the run costs more, but for the answers under way.",
+    max_requests="Stop before the run asks more often.",
+)
 
 
 @click.command(
@@ -70,8 +77,8 @@ DEFAULT_TOOLSETS = "full,loadout,tiered"
     type=CommaList(),
     multiple=True,
     metavar="T",
-    help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, oracle, oracle+N, oracle+N:near; "
-    "again or with commas for more.  [default: full,loadout,tiered]",
+    help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, dynamic, dynamic:AGENT, oracle, oracle+N, "
+    "oracle+N:near; again or with commas for more.  [default: full,loadout,tiered]",
 )
 @option(
     "--variant",
@@ -117,7 +124,7 @@ DEFAULT_TOOLSETS = "full,loadout,tiered"
     show_default=True,
     help="Requests after which a trial is given up.",
 )
-@asking_options
+@_asking_options
 @option(
     "--report",
     is_flag=False,
@@ -174,7 +181,7 @@ def run(**asked: Any) -> int:
 @click.command(epilog=examples("toolbelt eval resume", "toolbelt eval resume 20260101-120000-ab12 --retry-errors"))
 @click.argument("name", metavar="[RUN]", default="latest")
 @option("--retry-errors", is_flag=True, help="Also run again the trials that ended with an error.")
-@asking_options
+@_asking_options
 @store_option
 @json_option
 def resume(name: str, **asked: Any) -> int:
@@ -268,8 +275,10 @@ def _without_secrets(address: str | None) -> str | None:
 def _refuse_changed(plan: Plan, materials: Materials) -> None:
     if materials.dataset.digest != plan.digest:
         what = f"The cases of {plan.dataset!r}"
-    elif materials.surroundings != plan.surroundings:
-        what = f"The catalog {plan.catalog_name!r}, or a loadout,"
+    elif materials.digest_surroundings(arm.toolset for arm in plan.arms) != plan.surroundings:
+        by_agent = any(arm.toolset.startswith(BY_AGENT) for arm in plan.arms)
+        also = ", or a loadout, agent or toolkit," if by_agent else ", or a loadout,"
+        what = f"The catalog {plan.catalog_name!r}{also}"
     elif materials.dataset.fingerprint(choose_cases(materials, plan).indices) != plan.chosen:
         what = f"The order of the cases of {plan.dataset!r}, or which of them fit the filter,"
     else:

@@ -128,7 +128,7 @@ class Finisher:
         with CasesWriter(folder.cases, overwrite=True) as writer:
 
             def put(line: str) -> None:
-                writer.add_text(line)
+                writer.add_line(line)
                 digest.update(f"{line}\n".encode())
 
             for line in folder.lines(touched.places):

@@ -235,7 +235,7 @@ class _Import:
             self._ledger.add_broken(*(replace(finding, file=record.source, line=line) for finding in errors))
             return
         self._drafts += row.get("draft") is True
-        writer.add_text(text)
+        writer.add_line(text)
 
     def _parsed(self, row: CaseRow, context: Context) -> Parsed:
         if FORMATS[self._form].layout is Form.PUBLIC:

@@ -9,6 +9,7 @@ from typing import Any
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.running.kept_cases import parse_case
 from toolbelt.evals.running.replies import parse_reply
+from toolbelt.evals.toolsets.dynamic import GO_AHEAD
 
 
 def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[str, Any]]:
@@ -59,7 +60,21 @@ def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[d
                 "cost_usd": cost,
             }
         )
+    _part_turns(made)
     return made
+
+
+def _part_turns(requests: list[dict[str, Any]]) -> None:
+    """Say of each request in which turn it was, 1-based, and what the user said after it, if anything.
+
+    That is not kept: a trial goes on after a reply without calls only where the user has something to say, which is
+    one thing.
+    """
+    turn, last = 1, max((one["request"] for one in requests), default=0)
+    for one in requests:
+        ends = not one["failure"] and not one["calls"] and one["request"] < last
+        one["turn"], one["follow_up"] = turn, GO_AHEAD if ends else ""
+        turn += ends
 
 
 def find_case(connection: sqlite3.Connection, run: str, case: str) -> dict[str, Any] | None:

@@ -74,7 +74,8 @@ class Plan:
         digest: Of the cases and their grading.
         catalog: As it can be opened from anywhere; `None` where it is the dataset's own.
         catalog_name: For people.
-        surroundings: A digest of the catalog and the loadouts, which must not change while a run is under way.
+        surroundings: A digest of the catalog, the loadouts and, where a toolset goes by one, the agents with their
+            toolkits, which must not change while a run is under way.
         chosen: A digest of which cases are asked, in which order.
         config: Absolute path of the `toolbelt.yaml` used; `None` if there is none.
         arms: In the order asked for.

@@ -144,8 +144,11 @@ class _Game:
                     self.latency_seconds += unanswered.error.latency_seconds
                 return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
             if not reply.calls:
-                return Ending.NO_CALL, ""
-            if self._take(number, offer, reply):
+                said = self.player.toolset.follow_up(self.case, self.conversation, reply)
+                if said is None:
+                    return Ending.NO_CALL, ""
+                self.conversation = self.conversation.extended(reply, (), said)
+            elif self._take(number, offer, reply):
                 steps += 1
                 if steps >= self.case.steps:
                     return Ending.STEPS, ""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Conversation, ToolUse
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, Shelf
 from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
@@ -38,6 +38,9 @@ class FixedToolset:
     def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
         """Answers to meta-tools that are the catalog's own; `None` for every other call."""
         return self._meta_calls.answer(self.offer(case, conversation), calls)
+
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> None:
+        """Nothing: what is shown does not wait for the next turn."""
 
     def reach(self, case: Case) -> frozenset[str]:
         """Ids of what is shown."""

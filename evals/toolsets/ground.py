@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.evals.offers import Shelf
 from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
+from toolbelt.sessions.agent import AgentSpec
+from toolbelt.toolkits.toolkit import Toolkit
 
 ShelfMaker = Callable[[Mapping[str, Tool]], Shelf]
 """Gives the shelf that holds the catalog and further tools, by the wire name each must have; kept by the maker."""
@@ -24,6 +26,8 @@ class Ground:
         roles: The roles that cases have, for `loadout`.
         seed: Of everything that is drawn.
         resolve_auto: What `loadout:auto` is for the arm's model; raises `ToolbeltError` where nothing can be chosen.
+        agents: Of the project, for `dynamic:AGENT`.
+        toolkits: Of the project.
     """
 
     catalog: Catalog
@@ -32,3 +36,5 @@ class Ground:
     roles: frozenset[str] = frozenset()
     seed: int = 0
     resolve_auto: Callable[[], Resolution] | None = None
+    agents: tuple[AgentSpec, ...] = ()
+    toolkits: tuple[Toolkit, ...] = ()

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Conversation, ToolUse
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
 from toolbelt.evals.toolsets.drawing import Lot
@@ -45,6 +45,9 @@ class Oracle:
     def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:  # noqa: ARG002
         """Answers to meta-tools that are the catalog's own; `None` for every other call."""
         return self._meta_calls.answer(self._offer(case), calls)
+
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> None:
+        """Nothing: what is shown does not wait for the next turn."""
 
     def reach(self, case: Case) -> frozenset[str]:
         """Ids of what is shown."""

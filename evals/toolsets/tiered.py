@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Conversation, ToolUse
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, Shelf
 from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
@@ -46,6 +46,9 @@ class Tiered:
         """Answers to the two meta-tools; `None` for every other call."""
         answers, _ = self._play(self._tiers(case.offered), calls, self._loaded(case, conversation))
         return answers
+
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> None:
+        """Nothing: what is shown does not wait for the next turn."""
 
     def reach(self, case: Case) -> frozenset[str]:
         """All of the case's universe: every tool is in the core or in a category that can be loaded."""

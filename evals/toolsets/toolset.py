@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Conversation, ToolUse
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
 
 
@@ -31,6 +31,10 @@ class Toolset(Protocol):
 
     def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
         """What each call of the reply that follows `conversation` is answered with; `None` for no meta-tool's call."""
+        ...
+
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> str | None:
+        """What a user would say after a reply to `conversation` that calls nothing; `None` where the trial is over."""
         ...
 
     def reach(self, case: Case) -> frozenset[str]:

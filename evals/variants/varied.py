@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Conversation, ToolUse
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, Offered, Shelf
 from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
 from toolbelt.evals.toolsets.drawing import Lot
@@ -55,8 +55,8 @@ def vary(base: Toolset, variant: Variant, ground: Ground, shelf: Shelf) -> Tools
 class Varied:
     """Shows what another toolset shows, in another order, at another length, or among more tools.
 
-    What is appended in the course of a conversation stays behind what was shown before, so that a cached prefix stays
-    valid: each batch is shuffled for itself. What is shown first is padded and gets the distractors.
+    What is shown first is padded and gets the distractors. What comes in the course of a conversation stands where the
+    toolset puts it; if the order is shuffled, behind what was shown before, each batch shuffled for itself.
     """
 
     def __init__(self, base: Toolset, variant: Variant, ground: Ground, shelf: Shelf) -> None:
@@ -89,6 +89,10 @@ class Varied:
         """What the toolset answers."""
         return self._base.answer(case, conversation, calls)
 
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> str | None:
+        """What is said under the toolset."""
+        return self._base.follow_up(case, conversation, reply)
+
     def reach(self, case: Case) -> frozenset[str]:
         """What the toolset can reach, and the distractors."""
         reached = self._base.reach(case)
@@ -116,13 +120,14 @@ class Varied:
         first = _mixed(offers[0].tools, [self._shelf.offered(one) for one in company], Lot(self._seed, case.id))
         if self._filler is not None:
             first = self._filler.padded(first, self._variant.padded)
+        if not self._variant.shuffled:
+            return Offer(_grown(first, offers[0], offers[-1]))
         batches, seen = [first], {offered.tool.id for offered in first}
         for offer in offers[1:]:
             added = tuple(offered for offered in offer.tools if offered.tool.id not in seen)
             seen.update(offered.tool.id for offered in added)
             batches.append(added)
-        if self._variant.shuffled:
-            batches = [_shuffled(batch, Lot(self._seed, f"{case.id}\0{epoch}")) for batch in batches]
+        batches = [_shuffled(batch, Lot(self._seed, f"{case.id}\0{epoch}")) for batch in batches]
         present = offers[-1].ids.union(company)
         return Offer(tuple(offered for batch in batches for offered in batch if offered.tool.id in present))
 
@@ -148,6 +153,27 @@ def _mixed(tools: tuple[Offered, ...], added: Sequence[Offered], lot: Lot) -> tu
     for offered in added:
         made.insert(lot.place(offered.tool.id, len(made) + 1), offered)
     return tuple(made)
+
+
+def _grown(first: tuple[Offered, ...], before: Offer, now: Offer) -> tuple[Offered, ...]:
+    """What is shown now, in its order, with all that `first` has added to what was shown before at the same places."""
+    if now is before:
+        return first
+    changed = {offered.tool.id: offered for offered in first}
+    company: dict[str, list[Offered]] = {}  # by the tool that they stand behind
+    behind = ""
+    for offered in first:
+        if offered.tool.id in before.ids:
+            behind = offered.tool.id
+        else:
+            company.setdefault(behind, []).append(offered)
+    there = {offered.tool.id for added in company.values() for offered in added}
+    made = company.pop("", [])
+    for offered in now.tools:
+        if offered.tool.id not in there:
+            made.append(changed.get(offered.tool.id, offered))
+            made += company.pop(offered.tool.id, ())
+    return (*made, *(offered for added in company.values() for offered in added))
 
 
 def _shuffled(batch: tuple[Offered, ...], lot: Lot) -> tuple[Offered, ...]:

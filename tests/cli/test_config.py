@@ -57,6 +57,8 @@ def test_show_without_a_file(toolbelt: Toolbelt) -> None:
         "tokenizer": None,
         "models": [],
         "loadouts": [],
+        "toolkits": [],
+        "agents": [],
     }
 
 
@@ -71,6 +73,8 @@ def test_show(toolbelt: Toolbelt, small: Path) -> None:
         "tokenizer  not set",
         "models     gpt-4o",
         "loadouts   mine (mine.loadout.yaml)",
+        "toolkits   not set",
+        "agents     not set",
     ]
 
 

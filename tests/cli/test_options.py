@@ -29,6 +29,8 @@ LEAVES = {name: command for name, command in COMMANDS.items() if not isinstance(
 def test_the_commands_there_are() -> None:
     assert list(LEAVES) == [
         *(f"loadout {name}" for name in ("list", "show", "inspect", "why", "diff", "lint", "export", "create")),
+        *(f"toolkit {name}" for name in ("list", "inspect", "resolve")),
+        *(f"session {name}" for name in ("show", "load", "unload", "reset")),
         *(f"catalog {name}" for name in ("list", "show", "stats", "import", "lint")),
         *(f"eval {name}" for name in ("run", "resume", "list", "show", "report")),
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
@@ -71,6 +73,8 @@ def test_one_environment_variable_means_one_flag_in_a_command() -> None:
 def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
     counts = {
         *("loadout list", "loadout inspect", "loadout diff", "loadout create"),
+        *("toolkit list", "toolkit inspect", "toolkit resolve"),
+        "session show",
         *("catalog list", "catalog show", "catalog stats"),
         "eval run",
     }

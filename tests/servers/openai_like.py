@@ -202,6 +202,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "none": _always(replies.no_call),
     "with-cache": _always(replies.with_cache),
     "tiered": _always(replies.tiered),
+    "dynamic": _always(replies.dynamic),
     "bad-arguments": _always(replies.bad_arguments),
     "object-arguments": _always(replies.object_arguments),
     "filtered": _always(replies.filtered),

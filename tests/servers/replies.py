@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-BROWSE, LOAD = "browse_tools", "load_tools"
+BROWSE, LIST, LOAD = "browse_tools", "list_toolkits", "load_tools"
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,27 @@ def tiered(asked: Asked) -> dict[str, Any]:
     if LOAD in asked.tools and LOAD not in made and category:
         return reply(asked, [_call(len(made), LOAD, json.dumps({"category": category}))])
     return no_call(asked)
+
+
+def dynamic(asked: Asked) -> dict[str, Any]:
+    """Lists toolkits, loads `TOOLKIT name`, and does `CALL name {json}` once that is offered: in a later turn."""
+    said = [line for message in asked.body["messages"] if message["role"] == "user" for line in _lines(message)]
+    wanted = {word: rest for word, _, rest in (line.partition(" ") for line in said) if word in ("TOOLKIT", "CALL")}
+    spoken = [message for message in asked.body["messages"] if message.get("tool_calls")]
+    made = [call["function"]["name"] for message in spoken for call in message["tool_calls"]]
+    name, _, arguments = wanted.get("CALL", "").partition(" ")
+    if name in asked.tools and name not in made:
+        return reply(asked, [_call(len(made), name, arguments or "{}")])
+    if LIST in asked.tools and LIST not in made:
+        return reply(asked, [_call(len(made), LIST, "{}")])
+    if LOAD in asked.tools and LOAD not in made and "TOOLKIT" in wanted:
+        return reply(asked, [_call(len(made), LOAD, json.dumps({"toolkit": wanted["TOOLKIT"].strip()}))])
+    text = "That is done." if name in made else f"I have loaded {wanted.get('TOOLKIT')}; say when to go ahead."
+    return reply(asked, text=text)
+
+
+def _lines(message: dict[str, Any]) -> list[str]:
+    return str(message["content"]).splitlines()
 
 
 def bad_arguments(asked: Asked) -> dict[str, Any]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.sessions.test_written import ASSISTANT
+from tests.toolkits.test_written import DYNAMIC
 from toolbelt.errors import InvalidFileError, NotFoundError
-from toolbelt.stores.config import Config, find_config, read_config
+from toolbelt.stores.config import Config, examine_config, find_config, read_config
 
 
 def _write(folder: Path, **files: str) -> None:
@@ -107,6 +111,48 @@ def test_L10_mistakes_of_all_files_come_together_with_their_lines(tmp_path: Path
     messages = "\n".join(finding.message for finding in caught.value.findings)
     assert "Did you mean 'catalog'?" in messages
     assert "Did you mean 'extends'?" in messages
+
+
+def test_D1_toolkits_and_agents_are_read_as_they_are_written(tmp_path: Path) -> None:
+    _write(tmp_path, toolbelt__yaml=f"{DYNAMIC}{ASSISTANT}models: [m]\n")
+    found = read_config(tmp_path)
+    assert [(kit.key, kit.member_tools) for kit in found.toolkits] == [
+        ("devops", ("docker", "aws_lambda", "github")),
+        ("research", ("duckduckgo", "arxiv", "wikipedia")),
+    ]
+    assert [(agent.name, agent.initial_toolkits) for agent in found.agents] == [("helper", ("research",))]
+    assert found.models == ("m",)
+
+
+@pytest.mark.parametrize("text", ["agents: {a: {allowed_toolkits: [b]}}", "toolkits: {b: 5}"])
+def test_D1_one_section_is_read_without_the_other(tmp_path: Path, text: str) -> None:
+    _write(tmp_path, toolbelt__yaml=text)
+    assert len(examine_config(tmp_path).findings) == 1
+
+
+def test_D1_mistakes_in_both_sections_come_with_those_of_loadouts(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        toolbelt__yaml="agents:\n  a: {allowed_toolkits: [c]}\ntoolkits:\n  b: {tools: x}\nloadouts:\n  d: {ext: x}\n",
+    )
+    with pytest.raises(InvalidFileError) as caught:
+        read_config(tmp_path)
+    assert [(finding.line, finding.rule) for finding in caught.value.findings] == [
+        (2, "unknown-toolkit"),
+        (4, "wrong-type"),
+        (6, "unknown-key"),
+    ]
+
+
+@pytest.mark.parametrize(("text", "loaded"), [("models: [m]", False), ("toolkits: {}", True)])
+def test_what_reads_toolkits_is_loaded_only_where_some_are_written(tmp_path: Path, text: str, loaded: bool) -> None:
+    _write(tmp_path, toolbelt__yaml=text)
+    code = (
+        "import sys; from pathlib import Path; from toolbelt.stores.config import read_config; read_config(Path('.'));"
+        "print(any(name.startswith(('toolbelt.toolkits', 'toolbelt.sessions')) for name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout.strip() == str(loaded)
 
 
 @pytest.mark.parametrize("where", [".", "below/deeper"])

@@ -13,8 +13,10 @@ from jsonschema import Draft202012Validator
 
 from toolbelt.documents import Document
 from toolbelt.loadouts.written import read_loadout
+from toolbelt.sessions.written import AGENT_KEYS
 from toolbelt.stores.config_reader import CONFIG_KEYS, ConfigReader, read_loadout_definitions
 from toolbelt.stores.config_schema import config_schema, format_loadout
+from toolbelt.toolkits.written import POLICY_KEYS, RULE_KEYS, TOOLKIT_KEYS
 
 ACCEPTED: dict[str, Any] = {
     "nothing": None,
@@ -31,6 +33,66 @@ ACCEPTED: dict[str, Any] = {
     "a-shadowed-built-in": {"loadouts": {"developer": {"extends": "minimal"}}},
     "a-name-with-auto-in-it": {"loadouts": {"automatic": {}, "my auto": {}}},
 }
+ACCEPTED |= {
+    "no-toolkits-or-agents": {"toolkits": None, "agents": None},
+    "empty-sections": {"toolkits": {}, "agents": {}},
+    "a-toolkit-and-an-agent-that-say-nothing": {"toolkits": {"a": None}, "agents": {"b": None}},
+    "toolkit-keys-without-values": {"toolkits": {"a": dict.fromkeys(TOOLKIT_KEYS)}},
+    "agent-keys-without-values": {"agents": {"a": dict.fromkeys(AGENT_KEYS)}},
+    "tools-with-and-without-overrides": {
+        "toolkits": {"a": {"tools": ["x", {"y": None}, {"z": {}}, {"v": {"w": [1]}}]}}
+    },
+    "a-toolkit-with-everything": {
+        "toolkits": {
+            "a": {
+                "label": "A",
+                "description": "",
+                "default_on": False,
+                "tools": ["x", "y/z"],
+                "policy": {"text": "T", "tools": {"x": "X"}, "unavailable": "U"},
+                "directive": [{"when": "w"}, {"when": ["v", "w"], "tools": ["x"], "tool_choice": "x"}],
+            }
+        }
+    },
+    "a-policy-as-a-text": {"toolkits": {"a": {"policy": "Be brief."}}},
+    "parts-without-values": {
+        "toolkits": {
+            "a": {
+                "policy": {"text": None, "tools": None, "unavailable": None},
+                "directive": [{"when": "w", "tools": None, "tool_choice": None}],
+            }
+        }
+    },
+    "an-agent-with-everything": {
+        "toolkits": {"a": {"tools": ["x"]}},
+        "agents": {
+            "b": {
+                "display_name": "B",
+                "role": "",
+                "model": "m",
+                "tools": ["y", {"z": {"v": 1}}],
+                "allowed_toolkits": ["a"],
+                "initial_toolkits": ["a"],
+                "rooms": ["lobby"],
+            }
+        },
+    },
+}
+READER_ALONE_REFUSES: dict[str, Any] = {
+    "an-unknown-toolkit": {"agents": {"a": {"allowed_toolkits": ["x"]}}},
+    "an-initial-toolkit-that-is-not-allowed": {"toolkits": {"t": {}}, "agents": {"a": {"initial_toolkits": ["t"]}}},
+    "a-tool-in-another-case": {"toolkits": {"a": {"tools": ["x", "X"]}}},
+    "a-tool-with-overrides-and-without": {"toolkits": {"a": {"tools": ["x", {"x": {"y": 1}}]}}},
+    "a-name-in-another-case": {"agents": {"a": None, "A": None}},
+    "a-policy-for-no-member": {"toolkits": {"a": {"policy": {"tools": {"x": "X"}}}}},
+    "a-rule-for-no-member": {"toolkits": {"a": {"directive": [{"when": "w", "tools": ["x"]}]}}},
+    "a-choice-of-no-member": {"toolkits": {"a": {"directive": [{"when": "w", "tool_choice": "x"}]}}},
+    "a-conflict": {
+        "toolkits": {"t": {"tools": ["x"]}},
+        "agents": {"a": {"tools": [{"x": {"y": 1}}], "allowed_toolkits": ["t"], "initial_toolkits": ["t"]}},
+    },
+}
+"""What is wrong between one place and another, which JSON Schema has no words for."""
 REFUSED: dict[str, Any] = {
     "a-list": [],
     "a-text": "x",
@@ -62,6 +124,48 @@ REFUSED: dict[str, Any] = {
     "a-null-among-the-disabled": {"loadouts": {"a": {"disabled": [None]}}},
     "a-description-that-is-no-text": {"loadouts": {"a": {"description": 3}}},
 }
+REFUSED |= {
+    "toolkits-as-a-list": {"toolkits": ["a"]},
+    "agents-as-a-text": {"agents": "a"},
+    "a-toolkit-as-a-list": {"toolkits": {"a": ["x"]}},
+    "an-agent-as-a-text": {"agents": {"a": "x"}},
+    "a-blank-toolkit": {"toolkits": {" ": {}}},
+    "a-blank-agent": {"agents": {"": {}}},
+    "a-toolkit-with-a-reserved-name": {"toolkits": {"Dynamic_Tools": {}}},
+    "an-unknown-key-of-a-toolkit": {"toolkits": {"a": {"member_tools": []}}},
+    "an-unknown-key-of-an-agent": {"agents": {"a": {"toolkits": []}}},
+    "a-tool-as-a-number": {"toolkits": {"a": {"tools": [1]}}},
+    "a-null-as-a-tool": {"agents": {"a": {"tools": [None]}}},
+    "a-blank-tool": {"toolkits": {"a": {"tools": [" "]}}},
+    "a-tool-with-a-reserved-name": {"agents": {"a": {"tools": ["LOAD_TOOLS"]}}},
+    "a-reserved-name-with-overrides": {"toolkits": {"a": {"tools": [{"unload_tools": {}}]}}},
+    "two-tools-in-an-entry": {"toolkits": {"a": {"tools": [{"x": {}, "y": {}}]}}},
+    "no-tool-in-an-entry": {"toolkits": {"a": {"tools": [{}]}}},
+    "overrides-as-a-list": {"toolkits": {"a": {"tools": [{"x": []}]}}},
+    "overrides-as-a-text": {"agents": {"a": {"tools": [{"x": "y"}]}}},
+    "a-blank-tool-with-overrides": {"agents": {"a": {"tools": [{"": {}}]}}},
+    "a-tool-twice": {"toolkits": {"a": {"tools": ["x", "x"]}}},
+    "a-toolkit-twice": {"toolkits": {"t": {}}, "agents": {"a": {"allowed_toolkits": ["t", "t"]}}},
+    "a-blank-label": {"toolkits": {"a": {"label": ""}}},
+    "a-default-as-a-text": {"toolkits": {"a": {"default_on": "true"}}},
+    "a-default-as-a-number": {"toolkits": {"a": {"default_on": 1}}},
+    "a-blank-policy": {"toolkits": {"a": {"policy": " "}}},
+    "a-policy-as-a-list": {"toolkits": {"a": {"policy": ["x"]}}},
+    "an-unknown-key-of-a-policy": {"toolkits": {"a": {"policy": {"texts": "x"}}}},
+    "a-line-as-a-number": {"toolkits": {"a": {"tools": ["x"], "policy": {"tools": {"x": 1}}}}},
+    "a-line-as-a-null": {"toolkits": {"a": {"tools": ["x"], "policy": {"tools": {"x": None}}}}},
+    "a-directive-as-a-mapping": {"toolkits": {"a": {"directive": {"when": "w"}}}},
+    "a-rule-as-a-text": {"toolkits": {"a": {"directive": ["w"]}}},
+    "a-rule-as-a-null": {"toolkits": {"a": {"directive": [None]}}},
+    "a-rule-without-words": {"toolkits": {"a": {"directive": [{"tools": []}]}}},
+    "a-rule-with-null-for-words": {"toolkits": {"a": {"directive": [{"when": None}]}}},
+    "a-rule-with-no-words": {"toolkits": {"a": {"directive": [{"when": []}]}}},
+    "a-rule-with-a-blank-word": {"toolkits": {"a": {"directive": [{"when": [" "]}]}}},
+    "an-unknown-key-of-a-rule": {"toolkits": {"a": {"directive": [{"when": "w", "then": "x"}]}}},
+    "a-blank-model-of-an-agent": {"agents": {"a": {"model": ""}}},
+    "rooms-as-one-text": {"agents": {"a": {"rooms": "lobby"}}},
+    "a-role-as-a-list": {"agents": {"a": {"role": []}}},
+}
 
 
 def _reader_accepts(data: Any, folder: Path) -> bool:
@@ -80,7 +184,9 @@ def test_the_schema_is_a_schema_and_explains_every_key() -> None:
     schema = config_schema()
     Draft202012Validator.check_schema(schema)
     assert set(schema["properties"]) == set(CONFIG_KEYS)
-    described = [*schema["properties"].values(), *schema["$defs"]["loadout"]["properties"].values()]
+    parts = [schema, *schema["$defs"].values()]
+    described = [described for part in parts for described in part["properties"].values()]
+    assert list(schema["$defs"]) == ["loadout", "toolkit", "agent"]
     assert all(entry["description"].endswith(".") for entry in described)
 
 
@@ -92,6 +198,11 @@ def test_L10_reader_and_schema_accept(data: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", REFUSED.values(), ids=REFUSED)
 def test_L10_reader_and_schema_refuse(data: Any, tmp_path: Path) -> None:
     assert (_reader_accepts(data, tmp_path), _schema_accepts(data)) == (False, False)
+
+
+@pytest.mark.parametrize("data", READER_ALONE_REFUSES.values(), ids=READER_ALONE_REFUSES)
+def test_D1_what_is_wrong_between_two_places_only_the_reader_refuses(data: Any, tmp_path: Path) -> None:
+    assert (_reader_accepts(data, tmp_path), _schema_accepts(data)) == (False, True)
 
 
 values = st.recursive(
@@ -108,7 +219,29 @@ values = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*CONFIG_KEYS, "other"]), values, max_size=3))
+parts = st.recursive(
+    st.none() | st.booleans() | st.sampled_from(["", "x", "X", "load_tools", "required"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["x", "X", "t", "load_tools", *TOOLKIT_KEYS, *AGENT_KEYS, *POLICY_KEYS, *RULE_KEYS]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.fixed_dictionaries({}, optional={"toolkits": parts, "agents": parts}))
+def test_D1_what_the_reader_accepts_an_editor_does_too(
+    tmp_path_factory: pytest.TempPathFactory, data: dict[str, Any]
+) -> None:
+    folder = tmp_path_factory.mktemp("both")
+    assert _schema_accepts(data) or not _reader_accepts(data, folder)
+
+
+@given(st.dictionaries(st.sampled_from(["catalog", "tokenizer", "models", "loadouts", "other"]), values, max_size=3))
 def test_L10_reader_and_schema_agree_on_whatever_is_written(
     tmp_path_factory: pytest.TempPathFactory, data: dict[str, Any]
 ) -> None:

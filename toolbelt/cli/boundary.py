@@ -98,7 +98,9 @@ def _where_to_look(error: ToolbeltError) -> str:
     if not isinstance(error, NotFoundError) or suggestion(error.name, error.known):
         return ""
     of_catalog = dict.fromkeys(("plugin", "tool", "plugin or tool"), "toolbelt catalog list")
-    lists = {"loadout": "toolbelt loadout list", "catalog": "toolbelt catalog list --shipped", **of_catalog}
+    of_project = {"toolkit": "toolbelt toolkit list", "agent": "toolbelt config show"}
+    of_loadouts = {"loadout": "toolbelt loadout list", "catalog": "toolbelt catalog list --shipped"}
+    lists = {**of_catalog, **of_project, **of_loadouts}
     return f" See: {lists[error.kind]}" if error.kind in lists else ""
 
 

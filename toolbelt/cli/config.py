@@ -49,6 +49,8 @@ def show(config: str | None, as_json: bool) -> None:
         "tokenizer": found.tokenizer,
         "models": list(found.models),
         "loadouts": [{"name": one.loadout.name, "file": one.document.source} for one in found.loadouts],
+        "toolkits": [toolkit.key for toolkit in found.toolkits],
+        "agents": [agent.name for agent in found.agents],
     }
     if as_json:
         print_json(data)

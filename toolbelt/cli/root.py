@@ -12,6 +12,11 @@ from toolbelt.cli.groups import LazyGroup, examples
     cls=LazyGroup,
     entries={
         "loadout": ("toolbelt.cli.loadout:loadout", "Which tools an agent sees, why, and what they cost."),
+        "toolkit": (
+            "toolbelt.cli.toolkit:toolkit",
+            "Bundles of tools: what they hold, and what switches them.",
+        ),
+        "session": ("toolbelt.cli.session:session", "What agents have loaded, by session: show, load, unload, reset."),
         "catalog": ("toolbelt.cli.catalog:catalog", "The tools there are: list, import, lint."),
         "eval": ("toolbelt.evals.cli.eval:evaluate", "Run the same cases over several toolsets and models."),
         "dataset": ("toolbelt.evals.cli.dataset:dataset", "Cases to try toolsets on: list, show, lint."),

@@ -13,6 +13,8 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.written import WrittenLoadout
+    from toolbelt.sessions.agent import AgentSpec
+    from toolbelt.toolkits.toolkit import Toolkit
 
 CONFIG_NAMES = ("toolbelt.yaml", "toolbelt.yml")
 LOADOUT_SUFFIXES = (".loadout.yaml", ".loadout.yml")
@@ -28,6 +30,8 @@ class Config:
         tokenizer: Name of the tokenizer.
         models: litellm names.
         loadouts: Every loadout written, in the order of the files.
+        toolkits: In the order written.
+        agents: In the order written.
         findings: Everything wrong with them.
     """
 
@@ -36,6 +40,8 @@ class Config:
     tokenizer: str | None = None
     models: tuple[str, ...] = ()
     loadouts: tuple[WrittenLoadout, ...] = ()
+    toolkits: tuple[Toolkit, ...] = ()
+    agents: tuple[AgentSpec, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     def refuse(self) -> None:
@@ -96,8 +102,16 @@ def examine_config(folder: Path, path: str | None = None) -> Config:
     for other in beside:
         if file is None or other.resolve() != file.resolve():
             reader.read_loadout_file(other)
-    loadouts, findings = tuple(reader.loadouts), sorted_findings(reader.findings)
-    return Config(file, reader.catalog, reader.tokenizer, reader.models, loadouts, findings)
+    return Config(
+        file,
+        reader.catalog,
+        reader.tokenizer,
+        reader.models,
+        tuple(reader.loadouts),
+        tuple(reader.toolkits),
+        tuple(reader.agents),
+        sorted_findings(reader.findings),
+    )
 
 
 def _loadout_files(folder: Path) -> Iterator[Path]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.documents import Document, examine_yaml, read_text
@@ -16,12 +17,18 @@ from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.files import shown_path
 from toolbelt.stores.shipped import find_shipped_catalog
 
+if TYPE_CHECKING:
+    from toolbelt.sessions.agent import AgentSpec
+    from toolbelt.toolkits.toolkit import Toolkit
+
 CONFIG_KEYS: Mapping[str, str] = MappingProxyType(
     {
         "catalog": "The catalog to use: a shipped one by name, or a file, relative to this one.",
         "tokenizer": "What counts tokens where no model says otherwise.",
         "models": "Models to hold toolsets against: litellm names.",
         "loadouts": "Your loadouts by name; one may shadow a built-in of that name.",
+        "toolkits": "Your toolkits by name: tools granted by one switch, loaded by an agent at need, or both.",
+        "agents": "Your agents by name: the tools each always has, and the toolkits it may load.",
     }
 )
 
@@ -54,6 +61,8 @@ class ConfigReader:
         self.tokenizer: str | None = None
         self.models: tuple[str, ...] = ()
         self.loadouts: list[WrittenLoadout] = []
+        self.toolkits: list[Toolkit] = []
+        self.agents: list[AgentSpec] = []
         self.findings: list[Finding] = []
 
     def refuse(self) -> None:
@@ -95,6 +104,8 @@ class ConfigReader:
             loadouts, findings = read_loadouts(document, "loadouts")
             self.loadouts.extend(loadouts)
             self.findings.extend(findings)
+        if "toolkits" in document.data or "agents" in document.data:
+            self._read_agents(document)
 
     def read_loadout_file(self, path: Path) -> None:
         """The one loadout of a `*.loadout.yaml`, named by its `name` or by the file."""
@@ -111,6 +122,16 @@ class ConfigReader:
         self.findings.extend(findings)
         if written is not None:
             self.loadouts.append(written)
+
+    def _read_agents(self, document: Document) -> None:
+        from toolbelt.sessions.written import read_agents  # most projects have loadouts alone
+        from toolbelt.toolkits.written import read_toolkits
+
+        toolkits, wrong_toolkits = read_toolkits(document, "toolkits")
+        agents, wrong_agents = read_agents(document, "agents", toolkits=toolkits)
+        self.toolkits.extend(toolkits)
+        self.agents.extend(agents)
+        self.findings.extend((*wrong_toolkits, *wrong_agents))
 
     def _catalog(self, document: Document, path: Path) -> str | None:
         name = self._text(document, "catalog")

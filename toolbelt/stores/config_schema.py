@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, assert_never
 
 from toolbelt.catalog import ToolCategory
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.documents import with_json_numbers
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.written import LOADOUT_KEYS
+from toolbelt.sessions.written import AGENT_KEYS
 from toolbelt.stores.config_reader import CONFIG_KEYS
+from toolbelt.toolkits.reserved import RESERVED
+from toolbelt.toolkits.section import Kind, WrittenKey
+from toolbelt.toolkits.written import POLICY_KEYS, RULE_KEYS, TOOLKIT_KEYS
 
 
 def loadout_file_schema() -> dict[str, Any]:
@@ -36,6 +40,16 @@ def config_schema() -> dict[str, Any]:
             "propertyNames": {**_loadout_name()},
             "additionalProperties": {"anyOf": [{"$ref": "#/$defs/loadout"}, {"type": "null"}]},
         },
+        "toolkits": {
+            "type": ["object", "null"],
+            "propertyNames": _name_but(sorted(RESERVED)),
+            "additionalProperties": {"$ref": "#/$defs/toolkit"},
+        },
+        "agents": {
+            "type": ["object", "null"],
+            "propertyNames": _name("string"),
+            "additionalProperties": {"$ref": "#/$defs/agent"},
+        },
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -43,7 +57,11 @@ def config_schema() -> dict[str, Any]:
         "type": ["object", "null"],
         "additionalProperties": False,
         "properties": {key: {"description": CONFIG_KEYS[key], **schema} for key, schema in properties.items()},
-        "$defs": {"loadout": _loadout_schema()},
+        "$defs": {
+            "loadout": _loadout_schema(),
+            "toolkit": _mapping_schema(TOOLKIT_KEYS),
+            "agent": _mapping_schema(AGENT_KEYS),
+        },
     }
 
 
@@ -60,9 +78,55 @@ def _loadout_schema() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
+def _mapping_schema(keys: Mapping[str, WrittenKey], required: Iterable[str] = ()) -> dict[str, Any]:
+    """A mapping, or nothing; of each key what `Section` and those who use it read."""
+    schema: dict[str, Any] = {"type": ["object", "null"], "additionalProperties": False}
+    if required := tuple(required):
+        schema |= {"type": "object", "required": [*required]}
+    properties = {key: {"description": known.description, **_value_schema(known.kind)} for key, known in keys.items()}
+    for key in required:
+        properties[key] |= {"not": {"type": "null"}}
+    return {**schema, "properties": properties}
+
+
+def _value_schema(kind: Kind) -> dict[str, Any]:
+    match kind:
+        case Kind.TEXT:
+            return _name("string", "null")
+        case Kind.PROSE:
+            return {"type": ["string", "null"]}
+        case Kind.SWITCH:
+            return {"type": ["boolean", "null"]}
+        case Kind.NAMES:
+            return {"type": ["array", "null"], "items": _name("string"), "uniqueItems": True}
+        case Kind.PHRASES:
+            return {"anyOf": [_name("string"), {**_value_schema(Kind.NAMES), "minItems": 1}]}
+        case Kind.ENTRIES:
+            return {"type": ["array", "null"], "items": _entry_schema(), "uniqueItems": True}
+        case Kind.LINES:
+            return {"type": ["object", "null"], "additionalProperties": _name("string")}
+        case Kind.POLICY:
+            return {"anyOf": [_name("string"), _mapping_schema(POLICY_KEYS)]}
+        case Kind.DIRECTIVE:
+            return {"type": ["array", "null"], "items": _mapping_schema(RULE_KEYS, ["when"])}
+        case _:
+            assert_never(kind)
+
+
+def _entry_schema() -> dict[str, Any]:
+    name = _name_but(sorted(RESERVED))
+    overrides = {"type": ["object", "null"]}
+    one = {"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": name}
+    return {"anyOf": [name, {**one, "additionalProperties": overrides}]}
+
+
 def _loadout_name() -> dict[str, Any]:
-    reserved = "|".join(map(_in_any_case, (AUTO, WHOLE_CATALOG)))
-    return {**_name("string"), "not": {"pattern": f"^({reserved})$"}}
+    return _name_but((AUTO, WHOLE_CATALOG))
+
+
+def _name_but(reserved: Iterable[str]) -> dict[str, Any]:
+    """Text that is not blank, nor one of those in any case."""
+    return {**_name("string"), "not": {"pattern": f"^({'|'.join(map(_in_any_case, reserved))})$"}}
 
 
 def _in_any_case(word: str) -> str:

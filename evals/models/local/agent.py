@@ -11,7 +11,13 @@ from typing import Any
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.models.local.arguments import fill_arguments
-from toolbelt.evals.models.local.categories import BROWSE, LOAD, find_next_step
+from toolbelt.evals.models.local.categories import (
+    BY_CATEGORY,
+    MetaTools,
+    find_loaded,
+    find_meta_tools,
+    find_next_steps,
+)
 from toolbelt.evals.models.local.fit import parameters_of
 from toolbelt.evals.models.local.history import History, read_history
 from toolbelt.evals.models.local.plan import Plan, plan_calls, query_words
@@ -30,8 +36,10 @@ class LocalModel:
     what the user said last, if that fits well enough (`ENOUGH`), and nothing otherwise. A message that asks for
     several things is answered with several calls at once. Where `browse_tools` and `load_tools` are offered and no
     tool at hand is sure to be right (`SURE`), it browses, and loads the categories whose descriptions fit best, one
-    by one. Arguments are what can be found in the message by simple means; what is not found is left out. Once all
-    that it means to call is called, it says so. The same request always gets the same reply.
+    by one. Where it is `list_toolkits`, it loads the best toolkit for each thing asked for, and ends its turn by saying
+    so, as their tools come with the user's next message; told to go ahead, it takes up what was asked before.
+    Arguments are what can be found in the message by simple means; what is not found is left out. Once all that it
+    means to call is called, it says so. The same request always gets the same reply.
 
     The three thresholds were chosen on public cases (MetaTool, Seal-Tools, BFCL), on none of those shipped here.
     """
@@ -45,12 +53,13 @@ class LocalModel:
         """Answer a request, at once and without a network; raises nothing."""
         began = time.perf_counter()
         history = read_history(request.messages)
-        made = _choose(request, history)
+        meta = find_meta_tools(request.offer)
+        made = _choose(request, history, meta)
         calls = tuple(
             ToolUse.from_text(f"call_{number}", name, json.dumps(arguments))
             for number, (name, arguments) in enumerate(made, start=len(history.calls))
         )
-        text = "" if calls else ("That is done." if _has_selected(history) else "I have no tool for that.")
+        text = "" if calls else _words(history, meta)
         return Reply(
             text=text,
             calls=calls,
@@ -82,33 +91,42 @@ def make_local_model(name: str) -> Model:
     return make()
 
 
-def _choose(request: Request, history: History) -> list[_Call]:
+def _words(history: History, meta: MetaTools | None) -> str:
+    """What is said where nothing is called."""
+    if _has_selected(history, meta):
+        return "That is done."
+    if meta is not None and (loaded := find_loaded(history, meta)):
+        return f"I have loaded {' and '.join(loaded)}. I will have these tools with your next message."
+    return "I have no tool for that."
+
+
+def _choose(request: Request, history: History, meta: MetaTools | None) -> list[_Call]:
     offer, choice = request.offer, request.sampling.tool_choice
     if choice == "none" or not offer.tools:
         return []
     if choice is not None and choice in offer.by_name:
         position = next(index for index, offered in enumerate(offer.tools) if offered.name == choice)
-        return _forced(history, offer, [position])
-    made = _freely(history, offer)
+        return _forced(history, offer, [position], meta)
+    made = _freely(history, offer, meta)
     if choice == "required" and not made:
-        return _forced(history, offer, range(len(offer.tools)))
+        return _forced(history, offer, range(len(offer.tools)), meta)
     return made
 
 
-def _freely(history: History, offer: Offer) -> list[_Call]:
-    can_browse = BROWSE in offer.by_name and LOAD in offer.by_name
-    among = [index for index, offered in enumerate(offer.tools) if not (can_browse and offered.name in (BROWSE, LOAD))]
-    plan = plan_calls(history, offer, among)
-    if can_browse and not _has_selected(history) and (wanted := _wanted(plan)):
-        step = find_next_step(history, wanted)
-        if step is not None:
-            return [step]
+def _freely(history: History, offer: Offer, meta: MetaTools | None) -> list[_Call]:
+    others = frozenset[str]() if meta is None else meta.names
+    plan = plan_calls(history, offer, [at for at, offered in enumerate(offer.tools) if offered.name not in others])
+    if meta is not None and not _has_selected(history, meta) and (wanted := _wanted(plan)):
+        if find_loaded(history, meta):
+            return []
+        if steps := find_next_steps(history, wanted, meta):
+            return steps
     left = list(history.calls)
     return [call for call in _as_calls(plan) if not _struck_off(call, left)]
 
 
-def _has_selected(history: History) -> bool:
-    return any(name not in (BROWSE, LOAD) for name, _ in history.calls)
+def _has_selected(history: History, meta: MetaTools | None) -> bool:
+    return any(name not in (meta or BY_CATEGORY).names for name, _ in history.calls)
 
 
 def _wanted(plan: Plan) -> tuple[tuple[str, ...], ...]:
@@ -129,16 +147,14 @@ def _struck_off(call: _Call, left: list[_Call]) -> bool:
     return False
 
 
-def _forced(history: History, offer: Offer, among: Sequence[int]) -> list[_Call]:
+def _forced(history: History, offer: Offer, among: Sequence[int], meta: MetaTools | None) -> list[_Call]:
     """The best of them, however badly it fits; the first, where nothing speaks for any."""
     made = _as_calls(plan_calls(history, offer, among, enough=0.0))
     if made:
         return made[:1]
     offered = offer.tools[among[0]]
-    if (
-        offered.name == LOAD
-        and (step := find_next_step(history, (query_words(history),))) is not None
-        and step[0] == LOAD
-    ):
-        return [step]
+    if meta is not None and offered.name == meta.load:
+        steps = find_next_steps(history, (query_words(history),), meta)
+        if steps and steps[0][0] == meta.load:
+            return steps[:1]
     return [(offered.name, fill_arguments(parameters_of(offered), history.query))]

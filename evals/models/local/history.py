@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,16 +19,18 @@ class History:
     """A conversation, as far as it matters.
 
     Attributes:
-        query: What the user said last.
+        query: What the user said last, but for a bare "Go ahead.", which asks for what was asked before.
         before: What the user said before that; empty if nothing.
         calls: Name and arguments of each call made since, in order.
         answers: What those calls were answered with, in the same order; empty for one without.
+        turn: How many of the calls were made before the user's very last message.
     """
 
     query: str = ""
     before: str = ""
     calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     answers: tuple[str, ...] = ()
+    turn: int = 0
 
 
 def read_history(messages: Sequence[Message]) -> History:
@@ -36,11 +39,16 @@ def read_history(messages: Sequence[Message]) -> History:
     calls: list[tuple[str, Mapping[str, Any]]] = []
     answers: dict[int, str] = {}
     open_ids: dict[Any, int] = {}
+    turn = 0
     for message in messages:
         role = message.get("role")
         if role == "user":
-            said.append(message_text(message))
-            calls, answers, open_ids = [], {}, {}
+            text = message_text(message)
+            if said and is_go_ahead(text):
+                turn = len(calls)
+                continue
+            said.append(text)
+            calls, answers, open_ids, turn = [], {}, {}, 0
         elif role == "assistant":
             for call_id, name, arguments in _calls(message):
                 open_ids[call_id] = len(calls)
@@ -52,7 +60,21 @@ def read_history(messages: Sequence[Message]) -> History:
         before=_bounded(said[-2]) if len(said) > 1 else "",
         calls=tuple(calls),
         answers=tuple(answers.get(number, "") for number in range(len(calls))),
+        turn=turn,
     )
+
+
+def is_go_ahead(text: str) -> bool:
+    """Whether a message says that one should go on, and nothing else."""
+    return len(text) <= _LONGEST_GO_AHEAD and _GO_AHEAD.fullmatch(text) is not None
+
+
+_LONGEST_GO_AHEAD = 60
+_GO_ON = r"(?:go\s+ahead|go\s+on|go\s+for\s+it|carry\s+on|continue|proceed|do\s+(?:it|that|so)|please\s+do)"
+_YES = r"(?:yes|yeah|yep|ok|okay|sure|fine|alright|all\s+right|great|thanks|thank\s+you|please|now|then|and|so)"
+_GO_AHEAD = re.compile(
+    rf"[\s\"'“”]*(?:{_YES}\W+){{0,4}}(?:{_GO_ON}|yes|yeah|yep|ok|okay|sure)(?:\W+{_YES}){{0,3}}\W*", re.IGNORECASE
+)
 
 
 def message_text(message: Message) -> str:

@@ -19,8 +19,8 @@ from toolbelt.evals.cases.writing import CasesWriter, case_line
 def test_E8_a_file_has_its_name_when_it_is_finished(tmp_path: Path) -> None:
     path = tmp_path / "deeper/cases.jsonl"
     with CasesWriter(path) as writer:
-        writer.add_text("one")
-        writer.add_text("zwei ä")
+        writer.add_line("one")
+        writer.add_line("zwei ä")
         assert not path.exists()
         writer.finish()
     assert path.read_bytes() == "one\nzwei ä\n".encode()
@@ -38,7 +38,7 @@ def test_E8_left_before_that_nothing_has_changed(tmp_path: Path, error: type[Bas
 
     def leave() -> None:
         with CasesWriter(path, overwrite=True) as writer:
-            writer.add_text("one")
+            writer.add_line("one")
             if error is not None:
                 raise error
 
@@ -58,7 +58,7 @@ def test_E8_a_link_is_followed_and_what_is_not_ready_lies_beside_its_target(tmp_
     link = tmp_path / "near/cases.jsonl"
     link.symlink_to(tmp_path / "far/real.jsonl")
     with CasesWriter(link, overwrite=True) as writer:
-        writer.add_text("one")
+        writer.add_line("one")
         assert [one.name for one in (tmp_path / "near").iterdir()] == ["cases.jsonl"]
         assert len(list((tmp_path / "far").iterdir())) == 1
         writer.finish()
@@ -87,7 +87,7 @@ def test_E9_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
     try:
         with CasesWriter(path, overwrite=True) as writer, pytest.raises(StorageError, match="Nothing was changed"):
-            writer.add_text("x" * 100_000)
+            writer.add_line("x" * 100_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)

@@ -82,6 +82,73 @@ def test_E3_a_selection_is_answered_with_the_cases_results_and_nothing_is_run() 
     assert "nothing_like_it" in answers[1]["error"]
 
 
+LOAD_FILES = calls(("load_tools", {"toolkit": "files"}))
+LOADED = Reply("I have it with your next message.", usage=Usage(10, 3), latency_seconds=0.25)
+IN_TWO_TURNS = in_turn(calls("list_toolkits"), LOAD_FILES, LOADED, calls(READ_IT))
+
+
+def test_D4_the_user_says_go_ahead_and_both_turns_are_counted() -> None:
+    record, agent = play(IN_TWO_TURNS, make_case(READ), "dynamic")
+    assert (record.outcome, record.ending, record.selections) == (Outcome.CORRECT, Ending.STEPS, 1)
+    assert [[offered.name for offered in request.offer.tools][3:] for request in agent.requests] == [
+        [],
+        [],
+        [],
+        ["read", "list"],
+    ]
+    assert agent.requests[-1].messages[-2:] == [
+        {"role": "assistant", "content": LOADED.text},
+        {"role": "user", "content": "Go ahead."},
+    ]
+    meta, whole = (agent.requests[at].offer.tokens for at in (0, 3))
+    assert (record.requests, record.definition_tokens, record.definition_tokens_total) == (4, meta, 3 * meta + whole)
+    assert (record.prompt_tokens, record.completion_tokens, record.cost_usd) == (40, 2 + 2 + 3 + 2, 49.0)
+    assert record.latency_seconds == 0.5 + 0.5 + 0.25 + 0.5
+    assert (record.covered, record.surfaced) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome", "requests"),
+    [
+        pytest.param(in_turn(LOAD_FILES, calls(READ_IT)), Outcome.UNOFFERED_TOOL, 2, id="called-in-the-same-turn"),
+        pytest.param(
+            in_turn(calls(("load_tools", {"toolkit": "files"}), READ_IT)),
+            Outcome.UNOFFERED_TOOL,
+            1,
+            id="called-in-the-same-batch",
+        ),
+        pytest.param(in_turn(LOADED), Outcome.MISSING_CALL, 1, id="nothing-was-loaded-so-nobody-says-go-ahead"),
+        pytest.param(
+            in_turn(LOAD_FILES, calls(("unload_tools", {"toolkit": "files"})), LOADED),
+            Outcome.MISSING_CALL,
+            3,
+            id="a-load-undone-is-nothing-to-wait-for",
+        ),
+        pytest.param(in_turn(LOAD_FILES, LOADED, LOADED), Outcome.MISSING_CALL, 3, id="it-is-said-once"),
+    ],
+)
+def test_D4_what_becomes_of_a_model_that_does_otherwise(behaviour: Behaviour, outcome: Outcome, requests: int) -> None:
+    record, _ = play(behaviour, make_case(READ), "dynamic")
+    assert (record.outcome, record.requests) == (outcome, requests)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_E4_the_turns_count_towards_one_request_limit(limit: int) -> None:
+    record, agent = play(IN_TWO_TURNS, make_case(READ), "dynamic", request_limit=limit)
+    assert (record.outcome, record.ending, len(agent.requests)) == (Outcome.GAVE_UP, Ending.REQUEST_LIMIT, limit)
+
+
+@pytest.mark.parametrize("known", range(5))
+def test_E8_a_trial_of_two_turns_is_taken_up_wherever_it_stood(known: int) -> None:
+    replies = [calls("list_toolkits"), LOAD_FILES, LOADED, calls(READ_IT), calls("ping")]
+    case = make_case(READ, PING)
+    unbroken, asked = play(in_turn(*replies), case, "dynamic")
+    earlier = {number: Earlier(1, 12.0 if replies[number].calls else 13.0, replies[number]) for number in range(known)}
+    record, again = play(in_turn(*replies), case, "dynamic", earlier=earlier)
+    assert record == unbroken
+    assert [request.messages for request in again.requests] == [one.messages for one in asked.requests[known:]]
+
+
 @pytest.mark.parametrize(
     ("behaviour", "toolset", "outcome"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
@@ -18,8 +19,11 @@ from toolbelt.evals.variants.disguise import make_look
 from toolbelt.evals.variants.variant import parse_variant
 from toolbelt.evals.variants.varied import vary
 from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry
+from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.dynamic import MetaRole
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.tiers import MetaTools
+from toolbelt.toolkits.toolkit import Toolkit
 
 SMALL = Catalog(
     (
@@ -35,6 +39,13 @@ TIERED = open_catalog("tiered").catalog
 ASSISTANT = open_catalog("assistant").catalog
 CATALOGS: Mapping[str, Catalog] = {"small": SMALL, "tiered": TIERED, "assistant": ASSISTANT}
 BUILDER = ToolLoadoutBuilder
+TOOLKITS = (
+    Toolkit("versions", member_tools=("repo", "git"), description="Look into the history, and write it."),
+    Toolkit("papers", member_tools=("disk", "filesystem", "files"), description="Files on a disk."),
+    Toolkit("sky", member_tools=("weather.io",), description="What the weather will be."),
+)
+HELPER = AgentSpec("helper", ("chat/send", "core", "web"), ("versions", "papers"), ("papers",))
+"""An agent that has something in each of the catalogs, and none of `sky`."""
 ALWAYS = BUILDER.create("half").include_category("git").include_category("files").build()
 
 
@@ -50,14 +61,32 @@ def ground(catalog: Catalog = SMALL, *, roles: frozenset[str] = frozenset(), see
         return shelves[key]
 
     auto: Callable[[], Resolution] = lambda: registry.resolve("half", catalog)  # noqa: E731
-    return Ground(catalog, registry, shelf, roles, seed, more.pop("resolve_auto", auto))
+    agents, toolkits = more.pop("agents", (HELPER,)), more.pop("toolkits", TOOLKITS)
+    return Ground(catalog, registry, shelf, roles, seed, more.pop("resolve_auto", auto), agents, toolkits)
 
 
 def toolset(name: str, catalog: Catalog = SMALL, *, variant: str = "", **settings: Any) -> Toolset:
-    base = ground(catalog, variant=variant, **settings)
-    made = make_toolset(name, base)
-    extras = MetaTools.of(catalog).extras if name == "tiered" else {}
-    return vary(made, parse_variant(variant), base, base.shelf(extras))
+    made, shelf = on_shelf(name, base := ground(catalog, variant=variant, **settings))
+    return vary(made, parse_variant(variant), base, shelf)
+
+
+def on_shelf(name: str, base: Ground) -> tuple[Toolset, Shelf]:
+    """A toolset with the shelf that it takes its tools from."""
+    used: list[Shelf] = []
+
+    def shelf(extras: Mapping[str, Tool]) -> Shelf:
+        used.append(base.shelf(extras))
+        return used[-1]
+
+    return make_toolset(name, replace(base, shelf=shelf)), used[-1]
+
+
+def meta_ids(name: str, catalog: Catalog) -> set[str]:
+    """Ids of the meta-tools of a toolset that loads tools."""
+    if name.startswith("dynamic"):
+        return {role.value for role in MetaRole}
+    meta = MetaTools.of(catalog)
+    return {meta.browse.id, meta.load.id} if name == "tiered" else set()
 
 
 def case(
@@ -80,12 +109,17 @@ def start(of: Case) -> Conversation:
 
 
 def play(toolset: Toolset, of: Case, *replies: list[ToolUse], conversation: Conversation | None = None) -> Conversation:
-    """The conversation after these replies, each answered by the toolset, other calls with `ok`."""
+    """The conversation after these replies, each answered by the toolset, other calls with `ok`.
+
+    A reply without calls is followed by what the user says then, if anything.
+    """
     conversation = start(of) if conversation is None else conversation
     for calls in replies:
         answers = toolset.answer(of, conversation, calls)
         said = tuple("ok" if answer is None else answer for answer in answers)
-        conversation = conversation.extended(Reply(calls=tuple(calls)), said)
+        reply = Reply("" if calls else "Well.", tuple(calls))
+        follow_up = None if calls else toolset.follow_up(of, conversation, reply)
+        conversation = conversation.extended(reply, said, follow_up or "")
     return conversation
 
 

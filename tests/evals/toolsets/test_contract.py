@@ -8,17 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.evals.toolsets.samples import CATALOGS, case, ground, play, shown, start, toolset, use
+from tests.evals.toolsets.samples import CATALOGS, case, ground, meta_ids, on_shelf, play, shown, start, toolset, use
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.wire_names import is_legal_wire_name
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import ToolUse
-from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.toolsets.toolset import Toolset
-from toolbelt.tiers import MetaTools
 
 NAMES = (
-    "full", "loadout:half", "loadout", "loadout:auto", "tiered",
+    "full", "loadout:half", "loadout", "loadout:auto", "tiered", "dynamic", "dynamic:helper",
     "oracle", "oracle+1", "oracle+9", "oracle+9:near", "oracle+9999",
 )  # fmt: skip
 ROLES = frozenset({"half"})
@@ -41,6 +39,9 @@ CALLS: tuple[list[ToolUse], ...] = (
     [use("browse_tools")],
     [use("load_tools", category="git"), use("no such tool", call_id="2"), use("load_tools", "{", call_id="3")],
     [use("load_tools", category="git"), use("load_tools", call_id="2", category="FILES")],
+    [use("list_toolkits"), use("load_tools", toolkit="git"), use("load_tools", toolkit="Versions")],
+    [],
+    [use("unload_tools", toolkit="git"), use("unload_tools", "{"), use("load_tools", toolkit="files")],
     [],
 )
 EVERY = [
@@ -58,16 +59,17 @@ def universe(of: Case, catalog: Catalog) -> set[str]:
 
 @pytest.mark.parametrize(("name", "catalog", "of"), EVERY)
 def test_E1_the_contract(name: str, catalog: Catalog, of: Case) -> None:
-    made, meta = toolset(name, catalog, roles=ROLES), MetaTools.of(catalog)
-    meta_ids = {meta.browse.id, meta.load.id} if name == "tiered" else set()
+    made = toolset(name, catalog, roles=ROLES)
+    meta = meta_ids(name, catalog)
+    own = meta & {tool.id for tool in catalog.tools}
     conversation = start(of)
     for calls in (*CALLS, None):
         offer = made.offer(of, conversation)
         offered = [tool.tool.id for tool in offer.tools]
         assert len(set(offered)) == len(offered)
-        assert set(offered) <= universe(of, catalog) | meta_ids
-        assert {tool_id for tool_id in offered if tool_id not in meta.extras} <= made.reach(of)
-        assert made.reach(of) <= universe(of, catalog) | meta_ids
+        assert set(offered) <= universe(of, catalog) | meta
+        assert set(offered) - (meta - own) <= made.reach(of)
+        assert made.reach(of) <= universe(of, catalog) | own
         assert len(offer.by_name) == len(offered)
         assert all(map(is_legal_wire_name, offer.by_name))
         if calls is not None:
@@ -75,6 +77,17 @@ def test_E1_the_contract(name: str, catalog: Catalog, of: Case) -> None:
             assert len(answers) == len(calls)
             assert all(isinstance(json.loads(answer), dict) for answer in answers if answer is not None)
             conversation = play(made, of, calls, conversation=conversation)
+            if calls:
+                assert set(shown(made, of, conversation)) >= set(offered), "nothing is taken away within a turn"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_D4_only_dynamic_toolsets_have_something_to_wait_for(name: str) -> None:
+    made, of = toolset(name, CATALOGS["tiered"], roles=ROLES), case()
+    spoken = Reply("Well.")
+    assert made.follow_up(of, start(of), spoken) is None
+    loaded = play(made, of, CALLS[3])
+    assert (made.follow_up(of, loaded, spoken) is not None) == name.startswith("dynamic")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,14 +115,13 @@ def test_E1_no_trial_leaks_into_another(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_E1_definitions_are_made_once_for_a_shelf(name: str) -> None:
     catalog = CATALOGS["tiered"]
-    base = ground(catalog, roles=ROLES)
-    made, shelf = make_toolset(name, base), base.shelf({})
+    made, shelf = on_shelf(name, ground(catalog, roles=ROLES))
     for of in cases(catalog):
         for offered in made.offer(of, start(of)).tools:
             assert offered is shelf.offered(offered.tool.id)
 
 
-@pytest.mark.parametrize("name", ["full", "loadout:half", "loadout", "tiered"])
+@pytest.mark.parametrize("name", ["full", "loadout:half", "loadout", "tiered", "dynamic", "dynamic:helper"])
 def test_E1_cases_that_share_a_universe_share_the_offer(name: str) -> None:
     made: Toolset = toolset(name, roles=ROLES)
     one, other = case((), "a"), case(None, "b")

@@ -106,7 +106,10 @@ def test_E1_what_is_unknown_is_told_the_nearest(written: str, kind: str, says: s
 
 @pytest.mark.parametrize("written", ["", " , ", "\t"])
 def test_E1_no_name_at_all_lists_what_there_is(written: str) -> None:
-    with pytest.raises(ToolbeltError, match="There are: full, loadout, loadout:NAME, loadout:auto, tiered, oracle"):
+    with pytest.raises(
+        ToolbeltError,
+        match="There are: full, loadout, loadout:NAME, loadout:auto, tiered, dynamic, dynamic:AGENT, oracle",
+    ):
         expand(written)
 
 
@@ -117,6 +120,6 @@ def test_E1_making_one_refuses_what_is_none(written: str) -> None:
 
 
 def test_E1_the_table_can_be_read() -> None:
-    assert list(TOOLSETS) == ["full", "loadout", "tiered", "oracle"]
+    assert list(TOOLSETS) == ["full", "loadout", "tiered", "dynamic", "oracle"]
     with pytest.raises(TypeError):
         TOOLSETS["more"] = TOOLSETS["full"]  # type: ignore[index]

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tests.evals.toolsets.samples import case, toolset
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Conversation, Message, Reply
@@ -85,3 +86,35 @@ def play_tiers(
             answers.append(json.dumps(answer))
         conversation = conversation.extended(reply, tuple(answers))
     return log
+
+
+def play_toolkits(
+    query: str,
+    toolkits: Mapping[str, tuple[str, Sequence[Tool]]],
+    core: Sequence[Tool] = (),
+    limit: int = 10,
+    tool_choice: str | None = None,
+) -> tuple[list[Any], Conversation]:
+    """What the local model does at each request where it has to load toolkits itself: its calls, or what it says."""
+    plugins = [Plugin(name, tuple(tools), name) for name, (_, tools) in toolkits.items()]
+    catalog = Catalog(
+        (*plugins, Plugin("core", tuple(core))),
+        categories={name: text for name, (text, _) in toolkits.items()},
+        core=tuple(f"core/{tool.name}" for tool in core),
+    )
+    made, of = toolset("dynamic", catalog), case(query=query)
+    conversation = Conversation(of.messages)
+    log: list[Any] = []
+    for _ in range(limit):
+        reply = complete(LocalModel(), conversation.to_messages(), made.offer(of, conversation), tool_choice)
+        log.append([(call.name, call.arguments) for call in reply.calls] or reply.text)
+        if reply.calls:
+            answers = made.answer(of, conversation, reply.calls)
+            conversation = conversation.extended(
+                reply, tuple('{"ok": true}' if one is None else one for one in answers)
+            )
+            continue
+        if (said := made.follow_up(of, conversation, reply)) is None:
+            break
+        conversation = conversation.extended(reply, (), said)
+    return log, conversation

@@ -10,13 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.evals.models.local.asking import BROWSE, LOAD, TOOLS, calls, complete, offer, play_tiers, schema
+from tests.evals.models.local.asking import (
+    BROWSE,
+    LOAD,
+    TOOLS,
+    calls,
+    complete,
+    offer,
+    play_tiers,
+    play_toolkits,
+    schema,
+)
 from toolbelt.catalog import Tool
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.models.local.agent import LocalModel, make_local_model
 from toolbelt.evals.models.local.fit import _RANKINGS, rank_offer
+from toolbelt.evals.models.local.history import read_history
 from toolbelt.evals.offers import Offer
+from toolbelt.sessions.dynamic import META_TOOLS
 
 SHOWN = offer()
 
@@ -181,6 +193,122 @@ def test_T2_loads_nothing_where_no_description_fits() -> None:
 def test_T2_loads_the_largest_where_nothing_is_described() -> None:
     log = play_tiers("Tell me a joke", {"a": ("", MAIL[1]), "b": ("", GIT[1])})
     assert log == [[("browse_tools", {})], [("load_tools", {"category": "b"})], []]
+
+
+LIST: tuple[str, dict[str, str]] = ("list_toolkits", {})
+SAID = "I have loaded git. I will have these tools with your next message."
+
+
+def load(toolkit: str) -> tuple[str, dict[str, str]]:
+    return ("load_tools", {"toolkit": toolkit})
+
+
+def test_D4_lists_loads_ends_its_turn_and_calls_when_told_to_go_ahead() -> None:
+    log, conversation = play_toolkits('Commit the staged changes, message "x"', {"mail": MAIL, "git": GIT})
+    assert log == [[LIST], [load("git")], SAID, [("git_commit", {"message": "x"})], "That is done."]
+    assert [exchange.follow_up for exchange in conversation.exchanges] == ["", "", "Go ahead.", ""]
+
+
+def test_D4_does_not_list_where_a_tool_at_hand_is_sure() -> None:
+    log, _ = play_toolkits("Get the weather forecast for Oslo", {"mail": MAIL, "git": GIT}, core=[TOOLS[0]])
+    assert log == [[("get_weather", {"city": "Oslo"})], "That is done."]
+
+
+def test_D4_loads_a_toolkit_for_each_thing_asked_for_in_one_turn() -> None:
+    query = 'Commit the staged changes with message "x". Then send an email to ann@example.com with body "done"'
+    log, _ = play_toolkits(query, {"music": MUSIC, "mail": MAIL, "git": GIT})
+    assert [{name for name, _ in calls} if isinstance(calls, list) else calls for calls in log] == [
+        {"list_toolkits"},
+        {"load_tools"},
+        "I have loaded mail and git. I will have these tools with your next message.",
+        {"git_commit", "send_email"},
+        "That is done.",
+    ]
+
+
+def test_D4_looks_on_after_a_toolkit_that_had_nothing_and_says_so_in_the_end() -> None:
+    described = {f"part{n}": ("About zebras.", [Tool(f"tool_{n}", "Something else.")]) for n in range(6)}
+    log, _ = play_toolkits("Show me the zebras of Kenya", described, limit=20)
+    loaded = [arguments["toolkit"] for calls in log if isinstance(calls, list) for _, arguments in calls if arguments]
+    assert loaded == ["part0", "part1", "part2"]
+    assert log[-1] == "I have no tool for that."
+
+
+def test_D4_loads_nothing_where_nothing_fits() -> None:
+    assert play_toolkits("Tell me a joke", {"mail": MAIL, "git": GIT})[0] == [[LIST], "I have no tool for that."]
+
+
+def test_D4_finds_a_toolkit_by_the_tools_it_names() -> None:
+    log, _ = play_toolkits("Commit what is staged", {"a": ("One.", MAIL[1]), "b": ("Another.", GIT[1])})
+    assert log[1] == [load("b")]
+
+
+def test_D4_a_reply_is_the_same_for_the_same_request() -> None:
+    query = 'Commit the staged changes, message "x"'
+    [one, other] = [play_toolkits(query, {"mail": MAIL, "git": GIT})[0] for _ in range(2)]
+    assert one == other
+
+
+@pytest.mark.parametrize(("choice", "called"), [("required", "list_toolkits"), ("load_tools", "load_tools")])
+def test_D4_works_with_a_forced_tool_choice(choice: str, called: str) -> None:
+    toolkits = {"mail": MAIL, "git": GIT}
+    log, _ = play_toolkits('Commit the staged changes, message "x"', toolkits, tool_choice=choice, limit=4)
+    assert log[0][0][0] == called
+    assert all(isinstance(calls, list) and len(calls) == 1 for calls in log), "something is called every time"
+
+
+def test_D4_a_load_tools_that_takes_a_category_is_another_one() -> None:
+    shown = offer(Tool("list_toolkits", "List the toolkits."), BROWSE, LOAD, TOOLS[1])
+    assert calls("Get the weather forecast for Oslo", shown)[0] == ("browse_tools", {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Go ahead.", "go ahead", "Yes.", "yes, please do", "OK, go ahead!", "Continue", "proceed.", "Do it.", "Okay",
+     "Yes, go ahead, please.", "Sure, do that."],
+)  # fmt: skip
+def test_D4_a_bare_go_ahead_takes_up_what_was_asked_before(text: str) -> None:
+    said = {"role": "assistant", "content": "I have loaded weather."}
+    messages = [user("Get the weather forecast for Oslo"), said, user(text)]
+    assert calls(messages, SHOWN) == [("get_weather", {"city": "Oslo"})]
+
+
+@pytest.mark.parametrize(
+    "text", ["Go ahead and read a.txt", "No.", "Not yet", "Continue with the mail", "yes-men", "okra", "y" * 5_000]
+)
+def test_D4_what_says_more_than_go_ahead_is_a_request_of_its_own(text: str) -> None:
+    messages = [user("Get the weather forecast for Oslo, please, today"), user(text)]
+    assert read_history(messages).query == text
+    assert read_history([user("Go ahead.")]).query == "Go ahead.", "where nothing was asked before"
+
+
+def test_D4_calls_made_before_the_go_ahead_are_not_forgotten() -> None:
+    query = 'Read the file notes.txt, then play the song "Hello"'
+    [first, second] = complete(LocalModel(), query, SHOWN).calls
+    messages = [
+        user(query),
+        {"role": "assistant", "content": None, "tool_calls": [first.message_part]},
+        {"role": "tool", "tool_call_id": first.id, "content": "ok"},
+        {"role": "assistant", "content": "Shall I go on?"},
+        user("Yes, go on."),
+    ]
+    assert [(call.name, call.arguments) for call in complete(LocalModel(), messages, SHOWN).calls] == [
+        (second.name, second.arguments)
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "no JSON", "[]", '{"toolkits": 3}', '{"toolkits": [1, {"name": 2}, {"name": "a", "tools": 1}]}']
+)
+def test_D3_a_list_that_says_little_is_no_obstacle(answer: str) -> None:
+    listing = {"id": "c", "type": "function", "function": {"name": "list_toolkits", "arguments": "{}"}}
+    messages = [
+        user("Tell me a joke"),
+        {"role": "assistant", "content": None, "tool_calls": [listing]},
+        {"role": "tool", "tool_call_id": "c", "content": answer},
+    ]
+    made = calls(messages, offer(*TOOLS, *META_TOOLS.values()))
+    assert made in ([], [load("a")])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,54 @@
+"""The project's agents, and what they have of a catalog (rule D1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from toolbelt.catalog import Catalog
+from toolbelt.errors import AmbiguousNameError, NotFoundError
+from toolbelt.patterns import fold
+from toolbelt.sessions.agent import AgentSpec
+from toolbelt.toolkits.expand import expander
+from toolbelt.toolkits.toolkit import Toolkit
+
+
+def find_agent(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
+    """The agent of that name, spelled exactly or else but for its case.
+
+    Raises:
+        NotFoundError: with the nearest name.
+        AmbiguousNameError: several that differ in case alone.
+    """
+    found = [agent for agent in agents if agent.name == name] or [one for one in agents if fold(one.name) == fold(name)]
+    if len(found) > 1:
+        raise AmbiguousNameError(name, [agent.name for agent in found])
+    if not found:
+        hint = "" if agents else "There are no agents in this project; write them under 'agents' in toolbelt.yaml."
+        raise NotFoundError("agent", name, [agent.name for agent in agents], hint)
+    return found[0]
+
+
+def has_tools(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> bool:
+    """Whether a catalog has anything of what an agent has or may load."""
+    find = expander(catalog)
+    entries = [*agent.tools]
+    for toolkit in toolkits:
+        entries += toolkit.member_tools if toolkit.key in agent.allowed_toolkits else ()
+    return any(map(find, entries))
+
+
+def describe_agents(agents: Iterable[AgentSpec], toolkits: Iterable[Toolkit]) -> str:
+    """All that a toolset takes from the project's agents and toolkits, as one text that tells it from any other."""
+    said = [(one.name, one.tools, one.allowed_toolkits, one.initial_toolkits, _plain(one.overrides)) for one in agents]
+    bundles = [(one.key, one.description, one.member_tools, _plain(one.overrides)) for one in toolkits]
+    return repr((said, bundles))
+
+
+def _plain(value: Any) -> Any:
+    """What YAML may hold, in a form whose `repr` is the same in every process."""
+    if isinstance(value, Mapping):
+        return sorted((repr(key), _plain(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return sorted(map(repr, value)) if isinstance(value, set | frozenset) else value

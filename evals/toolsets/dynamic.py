@@ -1,0 +1,237 @@
+"""Toolkits that the model loads and unloads itself, from the next turn on (rules D2 to D6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
+from toolbelt.evals.offers import Offer
+from toolbelt.evals.toolsets.agents import find_agent
+from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
+from toolbelt.patterns import fold
+from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.dynamic import META_TOOLS, RESERVED, Answer, DynamicToolkits, Loaded, MetaRole, answer_text
+from toolbelt.tiers import Tiers, own_meta_tools
+from toolbelt.toolkits.expand import expand_entry
+from toolbelt.toolkits.toolkit import Toolkit
+
+GO_AHEAD = "Go ahead."
+"""What the user says once the tools of the next turn are other ones than those of this."""
+Offered = tuple[str, ...] | None
+Names = Mapping[str, str]
+Cut = Callable[[Offered, Names], DynamicToolkits]
+"""Makes the toolkits that there are in the universe of a case, of keys of tools; given the wire name of each key."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Kit:
+    toolkits: DynamicToolkits
+    reach: frozenset[str]
+
+
+class Dynamic:
+    """The three meta-tools, the static tools, and the toolkits loaded when the turn began, in allowed order.
+
+    The meta-tools stand first: they and the static tools never move, whatever is loaded, so that this much of a cached
+    prefix always stays valid. What is loaded is read off the conversation, and a turn ends where the user says
+    something: a change made within a turn is in the answers at once, and in what is offered with the next turn (rule
+    D4). A catalog's own meta-tools, which load in another way, are not shown. As with every toolset, nothing is added
+    to the messages: what an agent's prompt may say of toolkits (rule D8) is neither told nor counted.
+
+    Args:
+        name: As on the command line.
+        ground: What it is made from.
+        cut: Makes the toolkits.
+        keys: What a tool goes by among the toolkits, by its id, where that is not the id.
+
+    Attributes:
+        loads: Whether there are meta-tools.
+        unmatched: What the configuration names that is not in the catalog, each in a sentence.
+    """
+
+    def __init__(self, name: str, ground: Ground, cut: Cut, keys: Mapping[str, str]) -> None:
+        self.name = name
+        catalog = ground.catalog
+        self.loads = cut(None, {}).has_meta_tools
+        extras = _meta_tools(catalog) if self.loads else {}
+        self._shelf = ground.shelf(extras)
+        self._roles = {role.value: role for role in MetaRole} if self.loads else {}
+        self._meta_ids = tuple(tool.id for tool in extras.values())
+        self._ids = {key: tool_id for tool_id, key in keys.items()}
+        names = {keys.get(tool.id, tool.id): self._shelf.offered(tool.id).name for tool in catalog.tools}
+
+        def make_kit(offered: Offered) -> _Kit:
+            toolkits = cut(offered, names)
+            return _Kit(toolkits, frozenset(self._ids.get(key, key) for key in toolkits.reach()))
+
+        self._whole = make_kit(None)
+        self.unmatched = tuple(self._whole.toolkits.find_unmatched(self._whole.toolkits.toolkits))
+        self._cut: Callable[[tuple[str, ...]], _Kit] = lru_cache(OFFERS_KEPT)(make_kit)
+        self._make: Callable[[Offered, Loaded], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)
+        self._first = self._make_offer(None, self._whole.toolkits.initial)
+
+    def offer(self, case: Case, conversation: Conversation) -> Offer:
+        """The meta-tools, then what was loaded when the turn began (rule D6)."""
+        loaded, _ = self._replay(case, conversation)
+        if case.offered is None and loaded == self._whole.toolkits.initial:
+            return self._first
+        return self._make(case.offered, loaded)
+
+    def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
+        """Answers to the three meta-tools; `None` for every other call."""
+        _, loaded = self._replay(case, conversation)
+        answers, _ = self._play(self._kit(case).toolkits, calls, loaded)
+        return tuple(None if answer is None else answer_text(answer) for answer in answers)
+
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> str | None:  # noqa: ARG002
+        """`GO_AHEAD` where the next turn has something else loaded than this one; else the trial is over."""
+        loaded, after = self._replay(case, conversation)
+        return None if after == loaded else GO_AHEAD
+
+    def reach(self, case: Case) -> frozenset[str]:
+        """Of the case's universe, the static tools and those of all allowed toolkits (rule E5)."""
+        return self._kit(case).reach
+
+    def _kit(self, case: Case) -> _Kit:
+        return self._whole if case.offered is None else self._cut(case.offered)
+
+    def _make_offer(self, offered: Offered, loaded: Loaded) -> Offer:
+        kit = self._whole if offered is None else self._cut(offered)
+        return self._shelf.offer(
+            (*self._meta_ids, *(self._ids.get(key, key) for key in kit.toolkits.tool_keys(loaded)))
+        )
+
+    def _replay(self, case: Case, conversation: Conversation) -> tuple[Loaded, Loaded]:
+        """What was loaded when the turn under way began, and what would be if the next began now."""
+        toolkits = self._kit(case).toolkits
+        loaded = after = toolkits.restore(None).loaded
+        for exchange in conversation.exchanges:
+            _, after = self._play(toolkits, exchange.reply.calls, after)
+            if exchange.follow_up:
+                loaded = after = toolkits.restore(after).loaded
+        return loaded, after
+
+    def _play(
+        self, toolkits: DynamicToolkits, calls: Sequence[ToolUse], loaded: Loaded
+    ) -> tuple[list[Answer | None], Loaded]:
+        answers: list[Answer | None] = []
+        for call in calls:
+            if (role := self._roles.get(call.name)) is None:
+                answers.append(None)
+                continue
+            answer, loaded = toolkits.call(role, call.arguments, loaded)
+            answers.append(answer)
+        return answers, loaded
+
+
+def make_dynamic(ground: Ground) -> Dynamic:
+    """Each category of the catalog is a toolkit, all allowed and none loaded; its core tools are always there.
+
+    Raises:
+        ToolbeltError: a category bears a name that is reserved.
+    """
+    own = own_meta_tools(ground.catalog)
+    members = Universe(ground.catalog).members
+    tiers = Tiers(ground.catalog)
+    keys = _keys(ground.catalog)
+    if reserved := [one.name for one in tiers.tiers if fold(one.name) in RESERVED]:
+        raise ToolbeltError(
+            f"Toolset 'dynamic' makes a toolkit of each category, and none may be called {reserved[0]!r}, which is a "
+            f"name of its own; give the category of catalog {ground.catalog.name!r} another one."
+        )
+
+    def cut(offered: Offered, names: Names) -> DynamicToolkits:
+        here = tiers if offered is None else tiers.within(offered)
+        static = _of_keys((tool_id for tool_id in here.core if tool_id in members and tool_id not in own), keys)
+        toolkits = [
+            Toolkit(one.name, member_tools=_of_keys(one.tool_ids, keys), description=one.description)
+            for one in here.tiers
+        ]
+        agent = AgentSpec("dynamic", static, tuple(toolkit.key for toolkit in toolkits))
+        return DynamicToolkits(agent, toolkits, names=names)
+
+    return Dynamic("dynamic", ground, cut, keys)
+
+
+def make_agent(name: str, ground: Ground) -> Dynamic:
+    """The tools and toolkits of one agent of the project, over the catalog; overrides change no definition.
+
+    Raises:
+        NotFoundError: no such agent.
+        ToolbeltError: nothing that it names is in the catalog, or its toolkits cannot be used.
+    """
+    agent = find_agent(name, ground.agents)
+    toolkits = tuple(_seen_by(agent, toolkit) for toolkit in ground.toolkits)
+    own = own_meta_tools(ground.catalog)
+    keys = _keys(ground.catalog)
+    entries = dict.fromkeys(entry for one in (agent.tools, *(kit.member_tools for kit in toolkits)) for entry in one)
+    found = {entry: expand_entry(entry, ground.catalog) for entry in entries}
+    expanded = {
+        entry: _of_keys((tool.id for tool in match.tools if tool.id not in own), keys) for entry, match in found.items()
+    }
+
+    def cut(offered: Offered, names: Names) -> DynamicToolkits:
+        if offered is None:
+            return DynamicToolkits(agent, toolkits, expanded.__getitem__, names)
+        universe = frozenset(_of_keys(offered, keys))
+        within = {entry: tuple(filter(universe.__contains__, found)) for entry, found in expanded.items()}
+        kept = [one for one in toolkits if one.key not in agent.allowed_toolkits or any(_of(one, within))]
+        return DynamicToolkits(_allowed(agent, kept), kept, within.__getitem__, names)
+
+    made = Dynamic(f"dynamic:{agent.name}", ground, cut, keys)
+    made.unmatched += tuple(match.message for match in found.values() if match.candidates)
+    if not any(expanded.values()):
+        raise ToolbeltError(
+            f"Agent {agent.name!r} matches nothing of catalog {ground.catalog.name!r}: no tool would ever be shown."
+        )
+    return made
+
+
+def _seen_by(agent: AgentSpec, toolkit: Toolkit) -> Toolkit:
+    """A toolkit as an agent knows it: of what it may not load, no more than that it is there."""
+    return toolkit if toolkit.key in agent.allowed_toolkits else replace(toolkit, member_tools=(), overrides={})
+
+
+def _of(toolkit: Toolkit, within: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    return (tool_id for entry in toolkit.member_tools for tool_id in within[entry])
+
+
+def _allowed(agent: AgentSpec, toolkits: Iterable[Toolkit]) -> AgentSpec:
+    keys = {toolkit.key for toolkit in toolkits}
+    return replace(
+        agent,
+        allowed_toolkits=tuple(key for key in agent.allowed_toolkits if key in keys),
+        initial_toolkits=tuple(key for key in agent.initial_toolkits if key in keys),
+    )
+
+
+def _meta_tools(catalog: Catalog) -> dict[str, Tool]:
+    """The three by the wire names they must have, with ids that no tool of the catalog has."""
+    taken = {tool.id for tool in catalog.tools}
+    return {role.value: replace(tool, id=_free(tool.id, taken)) for role, tool in META_TOOLS.items()}
+
+
+def _keys(catalog: Catalog) -> dict[str, str]:
+    """By id, what the tools go by whose id is a name of the meta-tools, which no toolkit may hold (rule D1).
+
+    A model never sees it: it is shown wire names, and those are kept apart.
+    """
+    taken = {tool.id for tool in catalog.tools}
+    return {tool_id: _free(tool_id, taken) for tool_id in sorted(taken) if fold(tool_id) in RESERVED}
+
+
+def _of_keys(tool_ids: Iterable[str], keys: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(keys.get(tool_id, tool_id) for tool_id in tool_ids)
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """A name that is not taken, made from one that may be; each its own."""
+    while name in taken:
+        name = f"toolbelt:{name}"
+    return name

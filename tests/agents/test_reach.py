@@ -1,0 +1,306 @@
+"""What is answered to the capability tools, and that it is safe (rule L14)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.agents.samples import LOADOUT_NAMES, loadout_registries, names, registries, registry, tool, wanted
+from toolbelt import Plugin, ToolLoadout, ToolLoadoutRegistry
+from toolbelt.agents import scoped_registry
+from toolbelt.agents.reach import Reach
+from toolbelt.loadouts import Status
+from toolbelt.runtime.registry import ToolRegistry
+
+LOADOUTS = ToolLoadoutRegistry(
+    [
+        ToolLoadout("guarded", "minimal", disabled_plugins=frozenset({"docker", "policy", "git/git_push"})),
+        ToolLoadout("few", discoverable_patterns=("docker*", "git/git_status"), default_plugins=frozenset({"shell"})),
+    ]
+)
+
+
+def reach(loadout: str | None, *more: Any) -> Reach:
+    return Reach(registry(*more), loadout, LOADOUTS)
+
+
+def offered(of: Reach, **question: Any) -> list[str]:
+    return [entry["plugin"] for entry in of.discover(**question)["plugins"]]
+
+
+def test_L14_capability_list_is_what_is_active_with_category_and_tools() -> None:
+    assert reach("few", tool("now")).list_active() == {
+        "status": "ok",
+        "loadout": "few",
+        "total": 1,
+        "plugins": [{"plugin": "shell", "category": "shell", "tools": ["run"]}],
+        "discoverable": 3,
+    }
+    everything = reach(None, tool("now")).list_active()
+    assert everything["loadout"] is None
+    assert everything["discoverable"] == 0
+    assert everything["plugins"][-1] == {"plugin": "now", "category": None, "tools": ["now"]}
+    assert {"plugin": "Git", "category": "git", "tools": ["git_status", "git_push"]} in everything["plugins"]
+
+
+def test_L14_discover_shows_what_is_discoverable_only() -> None:
+    assert reach("few").discover() == {
+        "status": "ok",
+        "page": 1,
+        "pages": 1,
+        "total": 3,
+        "plugins": [
+            {"plugin": "Git", "category": "git", "tools": ["git_status"], "description": "What has changed",
+             "tool_count": 1},
+            {"plugin": "docker", "category": "containers", "tools": ["docker_ps", "docker_run"],
+             "description": "Containers of this machine", "tool_count": 2},
+            {"plugin": "dockerhub", "category": "containers", "tools": ["pull"], "description": "Fetch an image",
+             "tool_count": 1},
+        ],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        pytest.param({}, ["Git", "github", "search", "web", "memory", "scheduler", "dockerhub"], id="all"),
+        pytest.param({"category": "GITHUB"}, ["github"], id="a-category-ignoring-case"),
+        pytest.param({"category": " containers "}, ["dockerhub"], id="a-category-that-plugins-declare"),
+        pytest.param({"category": "", "keyword": " "}, ["Git", "github", "search", "web", "memory", "scheduler",
+                                                        "dockerhub"], id="blank-is-left-out"),
+        pytest.param({"keyword": "ISSUES"}, ["github"], id="a-tools-name-or-description-ignoring-case"),
+        pytest.param({"keyword": "hub"}, ["github", "dockerhub"], id="a-plugins-name"),
+        pytest.param({"keyword": "fetch"}, ["web", "dockerhub"], id="a-description"),
+        pytest.param({"keyword": "image fetch"}, ["dockerhub"], id="every-word-in-any-order"),
+        pytest.param({"keyword": "fetch", "category": "web"}, ["web"], id="both"),
+        pytest.param({"keyword": "docker_run"}, [], id="nothing-of-what-is-disabled"),
+        pytest.param({"keyword": "publish"}, [], id="no-disabled-tool-of-a-discoverable-plugin"),
+        pytest.param({"keyword": "read_file"}, [], id="nothing-of-what-is-active"),
+    ],
+)  # fmt: skip
+def test_L14_discover_filters_by_category_and_keyword(question: dict[str, Any], expected: list[str]) -> None:
+    answer = reach("guarded").discover(**question)
+    assert [entry["plugin"] for entry in answer["plugins"]] == expected
+    assert (answer["status"], answer["total"], "message" in answer) == ("ok", len(expected), not expected)
+
+
+def test_L14_of_a_plugin_the_tools_that_match_are_named_and_all_are_counted() -> None:
+    (entry,) = reach("few").discover(keyword="start container")["plugins"]
+    assert (entry["plugin"], entry["tools"], entry["tool_count"]) == ("docker", ["docker_run"], 2)
+
+
+@pytest.mark.parametrize("category", ["databases", "security", "filesystem", "other"])
+def test_L14_an_unknown_category_is_answered_with_those_of_discoverable_plugins(category: str) -> None:
+    answer = reach("guarded").discover(category)  # security is disabled, filesystem is active
+    assert answer == {
+        "status": "unknown_category",
+        "category": category,
+        "categories": ["git", "github", "search", "web", "memory", "scheduling", "containers"],
+        "message": f"No discoverable plugin is of category {category!r}.",
+    }
+
+
+def test_L14_plugins_without_a_category_are_other() -> None:
+    made = reach("minimal", tool("now", "The time"))
+    assert offered(made, category="Other") == ["now"]
+    assert made.discover("none such")["categories"][-1] == "other"
+
+
+PAGED = [
+    pytest.param(0, 1, 0, 0, "There is nothing else to discover.", id="nothing-at-all"),
+    pytest.param(1, 1, 1, 1, None, id="one"),
+    pytest.param(20, 1, 20, 1, None, id="a-full-page"),
+    pytest.param(20, 2, 0, 1, "There is no page 2; pages go from 1 to 1.", id="beyond-a-full-page"),
+    pytest.param(21, 1, 20, 2, None, id="the-first-of-two"),
+    pytest.param(21, 2, 1, 2, None, id="the-second-of-two"),
+    pytest.param(45, 3, 5, 3, None, id="the-third"),
+    pytest.param(45, 4, 0, 3, "There is no page 4; pages go from 1 to 3.", id="beyond"),
+    pytest.param(45, 0, 0, 3, "There is no page 0; pages go from 1 to 3.", id="before"),
+    pytest.param(45, -1, 0, 3, "There is no page -1; pages go from 1 to 3.", id="no-page-counts-from-the-end"),
+]
+
+
+@pytest.mark.parametrize(("plugins", "page", "shown", "pages", "message"), PAGED)
+def test_L14_discover_shows_twenty_plugins_a_page(
+    plugins: int, page: int, shown: int, pages: int, message: str | None
+) -> None:
+    whole = ToolRegistry([tool(f"tool_{number}") for number in range(plugins)])
+    answer = Reach(whole, "minimal", LOADOUTS).discover(page=page)
+    first = (page - 1) * 20
+    assert [entry["plugin"] for entry in answer["plugins"]] == [f"tool_{first + n}" for n in range(shown)]
+    assert (answer["page"], answer["pages"], answer["total"], answer.get("message")) == (page, pages, plugins, message)
+
+
+NEW = ["docker_ps", "docker_run"]
+ACTIVATIONS = [
+    pytest.param("docker", {"status": "activated", "plugin": "docker", "tools": NEW,
+                            "takes_effect": "next_request"}, id="a-plugin"),
+    pytest.param(" DOCKER ", {"status": "activated", "plugin": "docker", "tools": NEW,
+                              "takes_effect": "next_request"}, id="ignoring-case-and-blanks"),
+    pytest.param("docker/docker_run", {"status": "activated", "plugin": "docker", "tools": ["docker_run"],
+                                       "takes_effect": "next_request"}, id="one-tool-by-its-path"),
+    pytest.param("Docker_PS", {"status": "activated", "plugin": "docker", "tools": ["docker_ps"],
+                               "takes_effect": "next_request"}, id="one-tool-by-its-name"),
+    pytest.param("git", {"status": "activated", "plugin": "Git", "tools": ["git_status"],
+                         "takes_effect": "next_request"}, id="of-a-plugin-only-what-is-discoverable"),
+    pytest.param("shell", {"status": "already_active", "plugin": "shell", "tools": ["run"]}, id="an-active-plugin"),
+    pytest.param("shell/RUN", {"status": "already_active", "plugin": "shell", "tools": ["run"]}, id="an-active-tool"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "expected"), ACTIVATIONS)
+def test_L14_activate_adds_what_is_discoverable(name: str, expected: dict[str, Any]) -> None:
+    made = reach("few")
+    assert made.activate(name) == expected
+    assert names(made.tools) == ["run", *(expected["tools"] if expected["status"] == "activated" else [])]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["policy", "policy/audit", "audit", "memory", "git/git_push", "git_push", "made up", "docker/*", "docker*", "*", "",
+     "/", "docker/", "few", "capability_list", "activate_tool"],
+)  # fmt: skip
+def test_L14_nothing_else_can_be_activated(name: str) -> None:
+    made = reach("few")
+    answer = made.activate(name)
+    assert answer["status"] == "not_discoverable"
+    assert answer["message"] == f"No plugin or tool named {name!r} can be activated. discover_tools lists what can."
+    assert set(answer["nearest"]) <= {"Git", "git_status", "docker", "docker_ps", "docker_run", "dockerhub", "pull"}
+    assert names(made.tools) == ["run"]
+
+
+def test_L14_a_slip_of_the_pen_is_answered_with_the_nearest() -> None:
+    assert reach("few").activate("dokcer")["nearest"][0] == "docker"
+
+
+def test_L14_what_is_activated_is_active_and_no_longer_discoverable() -> None:
+    made = reach("few")
+    made.activate("docker/docker_run")
+    docker = {"plugin": "docker", "category": "containers", "tools": ["docker_run"]}
+    assert docker in made.list_active()["plugins"]
+    (left,) = made.discover(keyword="docker_")["plugins"]
+    assert (left["tools"], left["tool_count"]) == (["docker_ps"], 1)
+    assert made.activate("docker_run")["status"] == "already_active"
+    assert made.activate("docker")["tools"] == ["docker_ps"]
+    again = made.activate("docker")
+    assert (again["status"], sorted(again["tools"]), "takes_effect" in again) == ("already_active", NEW, False)
+    assert offered(made) == ["Git", "dockerhub"]
+
+
+def test_L14_activated_tools_come_last_in_the_order_they_were_activated() -> None:
+    made = reach("few")
+    made.activate("dockerhub")
+    made.activate("git")
+    assert names(made.tools) == ["run", "pull", "git_status"]
+
+
+def test_L14_an_activated_tool_keeps_its_extension_and_its_category() -> None:
+    whole = ToolRegistry()
+    whole.register_all(Plugin("docker", (tool("docker_ps"),), "containers"), "extension")
+    made = Reach(whole, "few", LOADOUTS)
+    made.activate("docker")
+    assert made.tools.get_plugin_id("docker_ps") == "extension"
+    containers = ToolLoadoutRegistry([ToolLoadout("containers", included_categories=frozenset({"containers"}))])
+    assert names(scoped_registry(made.tools, "containers", containers)) == ["docker_ps"]
+
+
+def test_L14_what_is_not_to_be_had_now_is_not_there_until_it_is() -> None:
+    there: set[str] = set()
+    whole = registry(
+        tool("sometimes", plugin="docker", is_available=lambda: "sometimes" in there),
+        tool("uptime", plugin="shell", is_available=lambda: "uptime" in there),
+        tool("sealed", plugin="dockerized", capabilities=frozenset({"secrets"})),
+    )
+    made = Reach(whole, "few", LOADOUTS)
+    assert made.list_active()["plugins"] == [{"plugin": "shell", "category": "shell", "tools": ["run"]}]
+    assert [entry["tools"] for entry in made.discover(keyword="docker_")["plugins"]] == [NEW]
+    assert made.activate("sealed")["status"] == made.activate("sometimes")["status"] == "not_discoverable"
+    assert made.activate("docker")["tools"] == NEW
+    there |= {"sometimes", "uptime"}
+    assert made.list_active()["plugins"][0]["tools"] == ["run", "uptime"]
+    assert made.activate("docker")["tools"] == ["sometimes"]
+
+
+def test_L14_a_tool_that_the_program_registered_meanwhile_is_not_overwritten() -> None:
+    made = reach("few")
+    mine = tool("pull")
+    made.tools.register(mine)
+    assert made.activate("dockerhub")["status"] == "not_discoverable"
+    assert made.activate("pull")["status"] == "already_active"
+    assert made.tools.get("pull") is mine
+
+
+MANY = settings(max_examples=100, deadline=None)
+SOME = settings(max_examples=60, deadline=None)
+asked = st.sampled_from(LOADOUT_NAMES)
+
+
+def listed(of: Reach) -> list[str]:
+    return [name for entry in of.list_active()["plugins"] for name in entry["tools"]]
+
+
+def found(of: Reach) -> list[str]:
+    pages = range(1, of.discover()["pages"] + 1)
+    return [name for page in pages for entry in of.discover(page=page)["plugins"] for name in entry["tools"]]
+
+
+@MANY
+@given(registries(), loadout_registries, asked, wanted)
+def test_L14_active_discoverable_and_the_rest_part_the_tools(
+    whole: ToolRegistry, loadouts: ToolLoadoutRegistry, name: str, activated: list[str]
+) -> None:
+    resolution = loadouts.resolve(name, whole.catalog)
+    of = {status: {one.name for one in resolution.tools_with(status)} for status in Status}
+    made = Reach(whole, name, loadouts)
+    assert (sorted(listed(made)), sorted(found(made))) == (sorted(of[Status.ACTIVE]), sorted(of[Status.DISCOVERABLE]))
+    for one in activated:
+        made.activate(one)
+        assert len(listed(made)) == len(set(listed(made)))
+        assert set(listed(made)) == set(names(made.tools))
+        assert set(listed(made)) | set(found(made)) == of[Status.ACTIVE] | of[Status.DISCOVERABLE]
+        assert not set(listed(made)) & set(found(made))
+
+
+@MANY
+@given(registries(), loadout_registries, asked, wanted)
+def test_L14_nothing_disabled_or_hidden_is_ever_shown_and_what_is_shown_only_grows_at_its_end(
+    whole: ToolRegistry, loadouts: ToolLoadoutRegistry, name: str, activated: list[str]
+) -> None:
+    resolution = loadouts.resolve(name, whole.catalog)
+    out = {one.name for status in (Status.DISABLED, Status.HIDDEN) for one in resolution.tools_with(status)}
+    before = whole.to_definitions(form="openai")
+    made = Reach(whole, name, loadouts)
+    shown = made.tools.to_definitions(form="openai")
+    for one in activated:
+        waiting = found(made)
+        answer = made.activate(one)
+        now = made.tools.to_definitions(form="openai")
+        assert now[: len(shown)] == shown
+        added = [definition["function"]["name"] for definition in now[len(shown) :]]
+        assert added == (answer["tools"] if answer["status"] == "activated" else [])
+        assert set(added) <= set(waiting)
+        assert not out & {definition["function"]["name"] for definition in now}
+        shown = now
+    assert whole.to_definitions(form="openai") == before
+
+
+@SOME
+@given(registries(), loadout_registries, asked, wanted)
+def test_L14_what_is_disabled_or_hidden_is_answered_like_what_does_not_exist(
+    whole: ToolRegistry, loadouts: ToolLoadoutRegistry, name: str, questions: list[str]
+) -> None:
+    resolution = loadouts.resolve(name, whole.catalog)
+    out = [one for status in (Status.DISABLED, Status.HIDDEN) for one in resolution.tools_with(status)]
+    without = scoped_registry(whole, None)
+    for gone in out:
+        without.unregister(gone.name)
+    one, other = Reach(whole, name, loadouts), Reach(without, name, loadouts)
+    for question in [*questions, *(gone.name for gone in out), *(gone.plugin or "" for gone in out)]:
+        assert one.activate(question) == other.activate(question)
+        assert one.discover(keyword=question) == other.discover(keyword=question)
+        assert one.discover(category=question) == other.discover(category=question)
+        assert one.list_active() == other.list_active()
+    assert one.tools.to_definitions() == other.tools.to_definitions()

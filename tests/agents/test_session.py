@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.agents.samples import CAPABILITIES, answer, names, registry, tool
+from toolbelt import ToolLoadout, ToolLoadoutRegistry, WellKnownLoadouts
+from toolbelt.agents import AgentSession
+from toolbelt.errors import InvalidDefinitionError, NotFoundError
+from toolbelt.loadouts import Status
+from toolbelt.runtime.context import ToolContext
+from toolbelt.runtime.registry import ToolRegistry
+
+EVERYTHING = names(registry())
+
+
+def test_L12_a_session_needs_nothing_and_names_no_loadout() -> None:
+    session = AgentSession()
+    assert (session.active_loadout_name, session.session_id, session.agent) == (None, None, None)
+    assert [shown["name"] for shown in session.tools.to_definitions()] == list(CAPABILITIES)
+    assert answer(session, "capability_list")["plugins"] == []
+
+
+def test_L12_without_a_loadout_all_plugins_are_there() -> None:
+    assert names(AgentSession(registry()).tools) == EVERYTHING
+
+
+def test_L12_the_active_loadout_name_is_informational() -> None:
+    session = AgentSession(registry())
+    session.active_loadout_name = WellKnownLoadouts.MINIMAL
+    assert (session.active_loadout_name, type(session.active_loadout_name)) == ("minimal", str)
+    assert names(session.tools) == EVERYTHING
+    session.active_loadout_name = "there is none of that name, and nobody asks"
+    session.active_loadout_name = None
+    assert session.active_loadout_name is None
+    assert AgentSession(registry(), active_loadout_name="minimal").active_loadout_name == "minimal"
+    assert names(AgentSession(registry(), active_loadout_name="minimal").tools) == EVERYTHING
+
+
+def test_L12_scope_puts_a_loadout_into_force_and_notes_it() -> None:
+    session = AgentSession(registry())
+    tools = session.scope("Minimal")
+    assert session.tools is tools
+    assert names(tools) == ["read_file", "write_file", "think", "run"]
+    assert (session.active_loadout_name, AgentSession().active_loadout_name) == ("minimal", None)
+    assert session.reach.resolution.why("docker").status is Status.DISCOVERABLE
+    assert names(session.scope(None)) == EVERYTHING
+    assert session.active_loadout_name is None
+    assert names(tools) == ["read_file", "write_file", "think", "run"]  # for whoever still holds it
+
+
+def test_L12_a_loadout_of_ones_own_is_scoped_like_a_built_in_one() -> None:
+    loadouts = ToolLoadoutRegistry([ToolLoadout("mine", default_plugins=frozenset({"git"}))])
+    assert names(AgentSession(registry(), loadouts).scope("mine")) == ["git_status", "git_push"]
+
+
+def test_L12_an_unknown_loadout_is_refused_and_nothing_changes() -> None:
+    session = AgentSession(registry())
+    tools = session.scope("minimal")
+    with pytest.raises(NotFoundError, match=r"No loadout named 'develper'\. Did you mean 'developer'\?"):
+        session.scope("develper")
+    assert session.tools is tools
+    assert session.active_loadout_name == "minimal"
+
+
+def test_L12_scoping_anew_forgets_what_was_activated() -> None:
+    session = AgentSession(registry())
+    session.scope("minimal")
+    assert answer(session, "activate_tool", plugin="web")["status"] == "activated"
+    assert "fetch" in names(session.tools)
+    assert "fetch" not in names(session.scope("minimal"))
+
+
+def test_L14_what_was_activated_is_named_for_loops_with_an_allow_list() -> None:
+    session = AgentSession(registry())
+    session.scope("minimal")
+    allowed = ["read_file"]
+    for plugin in ("web", "docker", "web", "policy", "git/git_push"):
+        answer(session, "activate_tool", plugin=plugin)
+    assert session.activated == ("fetch", "docker_ps", "docker_run", "audit", "git_push")
+    shown = [one["name"] for one in session.tools.to_definitions(allowed)]
+    assert shown == [*CAPABILITIES, "read_file"]  # the list is the loop's, and nothing activated gets round it
+    shown = [one["name"] for one in session.tools.to_definitions([*allowed, *session.activated])]
+    assert shown == [*CAPABILITIES, "read_file", *session.activated]
+    session.scope("minimal")
+    assert session.activated == ()
+
+
+def test_L12_what_is_registered_later_is_in_force_after_the_next_scope() -> None:
+    whole = registry()
+    session = AgentSession(whole)
+    session.scope(None)
+    whole.register(tool("late"))
+    whole.unregister("run")
+    assert names(session.tools) == EVERYTHING
+    assert names(session.scope(None)) == [*(name for name in EVERYTHING if name != "run"), "late"]
+
+
+def test_L12_a_session_that_nobody_asked_yet_has_what_is_registered_by_then() -> None:
+    session = AgentSession()
+    session.registry.register(tool("late"))
+    assert names(session.tools) == ["late"]
+
+
+def test_L14_two_sessions_over_one_registry_share_nothing() -> None:
+    whole = registry()
+    before = whole.to_definitions()
+    one, other = AgentSession(whole), AgentSession(whole)
+    one.scope("minimal")
+    other.scope("minimal")
+    assert answer(one, "activate_tool", plugin="docker")["status"] == "activated"
+    one.tools.register(tool("mine"))
+    assert names(other.tools) == ["read_file", "write_file", "think", "run"]
+    assert "docker" in [entry["plugin"] for entry in answer(other, "discover_tools")["plugins"]]
+    assert whole.to_definitions() == before
+
+
+def test_L14_the_capability_tools_of_another_session_are_not_taken_over() -> None:
+    one = AgentSession(registry())
+    one.scope("minimal")
+    other = AgentSession(one.tools)
+    other.scope("minimal")
+    assert [shown["name"] for shown in other.tools.to_definitions()].count("activate_tool") == 1
+    assert answer(other, "activate_tool", plugin="docker")["status"] == "not_discoverable"  # not in force in the one
+    assert all(one.tools.get(name) is not other.tools.get(name) for name in CAPABILITIES)
+
+
+def test_L14_a_tool_with_the_name_of_a_capability_tool_is_refused_by_both_names() -> None:
+    session = AgentSession(registry(tool("activate_tool", plugin="capabilities")))
+    with pytest.raises(
+        InvalidDefinitionError, match=r"Plugin 'capabilities' has a tool 'activate_tool'.*agent session.*capability"
+    ):
+        _ = session.tools
+    with pytest.raises(InvalidDefinitionError, match="The registry has a tool 'capability_list'"):
+        _ = AgentSession(registry(tool("capability_list"))).tools
+    with pytest.raises(InvalidDefinitionError, match="discover_tools"):
+        AgentSession(registry(tool("discover_tools"))).scope("minimal")  # where it would be discoverable
+
+
+def test_L14_a_disabled_tool_with_the_name_of_a_capability_tool_is_in_nobodys_way() -> None:
+    without = ToolLoadout("without", "full", disabled_plugins=frozenset({"capabilities"}))
+    session = AgentSession(registry(tool("activate_tool", plugin="capabilities")), ToolLoadoutRegistry([without]))
+    session.scope("without")
+    assert answer(session, "activate_tool", plugin="capabilities")["status"] == "not_discoverable"
+
+
+def test_L12_the_context_names_session_and_agent() -> None:
+    session = AgentSession(session_id="s1", agent="coder")
+    assert session.context() == ToolContext(session_id="s1", agent="coder")
+    made = session.context(turn_count=3, agent="other")
+    assert made == ToolContext(session_id="s1", agent="other", turn_count=3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        pytest.param({"registry": [tool("x")]}, "The registry of a session must be a ToolRegistry", id="registry"),
+        pytest.param({"loadouts": "minimal"}, "The loadouts of a session must be a ToolLoadoutRegistry", id="loadouts"),
+        pytest.param({"active_loadout_name": 3}, "The active_loadout_name of a session must be a str", id="loadout"),
+    ],
+)
+def test_L12_what_a_session_cannot_use_is_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=message):
+        AgentSession(**settings)  # type: ignore[arg-type]
+
+
+def test_L12_an_empty_registry_given_is_the_one_used() -> None:
+    empty = ToolRegistry()
+    assert AgentSession(empty).registry is empty

@@ -1,0 +1,157 @@
+"""Test runs: what passed goes, what failed stays (rule R5)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from toolbelt.runtime.reducers.reducer import ReduceInfo
+from toolbelt.runtime.reducers.shell import ShellReducer
+from toolbelt.runtime.results import ToolResult
+
+SUITE = """
+import unittest
+
+class TestIt(unittest.TestCase):
+    def test_that_fails(self):
+        self.assertEqual({"a": 1}, {"a": 2}, "said why")
+""" + "".join(f"    def test_that_passes_{number}(self): pass\n" for number in range(60))
+
+
+def reduce(text: str, command: str) -> str:
+    return ShellReducer().reduce(ToolResult(True, text), ReduceInfo({"command": command})).value
+
+
+RUNS = {
+    "pytest -v": (["pytest", "-v", "-p", "no:cacheprovider", "--color=yes"], "1 failed, 60 passed in"),
+    "pytest -rA": (["pytest", "-rA", "-p", "no:cacheprovider"], "1 failed, 60 passed in"),
+    "unittest -v": (["unittest", "-v"], "FAILED (failures=1)"),
+}
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What real runners print, each run once."""
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "test_it.py").write_text(SUITE)
+    return {
+        name: subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # which take most of the time
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ).stdout
+        for name, (arguments, _) in RUNS.items()
+    }
+
+
+@pytest.mark.parametrize("shown_by", ["python3 -m {0}", "cd x; uv run {0}", "poetry run {0}", "./check", ""])
+@pytest.mark.parametrize("run", RUNS)
+def test_R5_of_a_real_run_the_failure_stays(printed: dict[str, str], run: str, shown_by: str) -> None:
+    text = printed[run]
+    made = reduce(text, shown_by.format(run))
+    assert made.startswith(f"[reduced: {run.split(maxsplit=1)[0]}, 6")
+    assert "test_that_passes" not in made
+    assert "test_that_fails" in made
+    assert "AssertionError: {'a': 1} != {'a': 2}" in made
+    assert "said why" in made
+    assert RUNS[run][1] in made
+    assert "\x1b" not in made
+    assert len(made) < len(text) / 2
+
+
+GO = (
+    "".join(f"=== RUN   TestPass{n}\n--- PASS: TestPass{n} (0.00s)\n" for n in range(40))
+    + "=== RUN   TestBad\n    bad_test.go:9: got 3, want 4\n--- FAIL: TestBad (0.00s)\nFAIL\n"
+    + "FAIL\texample.org/bad\t0.004s\n"
+    + "".join(f"ok  \texample.org/p{n}\t0.01s\n" for n in range(9))
+    + "FAIL\n"
+)
+CARGO = (
+    "".join(f"   Compiling dep{n} v1.0.{n}\n" for n in range(30))
+    + "    Finished `test` profile in 3s\n     Running unittests src/lib.rs\n\nrunning 41 tests\n"
+    + "".join(f"test tests::fine_{n} ... ok\n" for n in range(40))
+    + "test tests::bad ... FAILED\n\nfailures:\n\n---- tests::bad stdout ----\n"
+    + "thread 'tests::bad' panicked at src/lib.rs:9:5:\nassertion `left == right` failed\n  left: 3\n right: 4\n\n"
+    + "failures:\n    tests::bad\n\ntest result: FAILED. 40 passed; 1 failed; 0 ignored; finished in 0.00s\n"
+)
+JEST = (
+    "".join(f"PASS src/fine{n}.test.js\n  ✓ works {n} (2 ms)\n  ✓ works too (1 ms)\n" for n in range(20))
+    + "FAIL src/bad.test.js\n  ✕ adds (3 ms)\n\n  ● adds\n\n    expect(received).toBe(expected)\n\n"
+    + "    Expected: 4\n    Received: 3\n\nTest Suites: 1 failed, 20 passed, 21 total\n"
+    + "Tests:       1 failed, 40 passed, 41 total\n"
+)
+VITEST = (
+    "".join(f" ✓ src/a/long/path/fine{n}.test.ts (3 tests) 5ms\n" for n in range(40))
+    + " ❯ src/bad.test.ts (2 tests | 1 failed) 7ms\n   × adds 3ms\n     → expected 3 to be 4\n"
+    + " Test Files  1 failed | 40 passed (41)\n      Tests  1 failed | 121 passed (122)\n"
+)
+XDIST = (
+    "=== test session starts ===\n"
+    + "".join(f"[gw0] [ {n}%] PASSED tests/test_a.py::test_{n} \n" for n in range(40))
+    + "[gw1] [ 99%] FAILED tests/test_a.py::test_bad \n=== FAILURES ===\nE   assert 3 == 4\n"
+    + "FAILED tests/test_a.py::test_bad - assert 3 == 4\n=== 1 failed, 40 passed in 0.31s ===\n"
+)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["by-command", "by-shape"])
+@pytest.mark.parametrize(
+    ("text", "command", "gone", "stays"),
+    [
+        pytest.param(
+            GO,
+            "go test -v ./...",
+            ["TestPass", "ok  \t"],
+            [
+                *("bad_test.go:9: got 3, want 4", "--- FAIL: TestBad", "FAIL\texample.org/bad"),
+                *("packages ok: 9", "tests passed: 40", "tests failed: 1"),
+            ],
+            id="go",
+        ),
+        pytest.param(
+            CARGO,
+            "cargo test",
+            ["fine_", "Compiling"],
+            ["panicked at src/lib.rs:9:5", "  left: 3", "tests::bad ... FAILED", "40 passed; 1 failed"],
+            id="cargo",
+        ),
+        pytest.param(
+            JEST, "npx jest", ["fine", "✓"], ["✕ adds", "Expected: 4", "Received: 3", "1 failed, 40 passed"], id="jest"
+        ),
+        pytest.param(VITEST, "npm test", ["✓"], ["× adds", "expected 3 to be 4", "121 passed (122)"], id="vitest"),
+        pytest.param(XDIST, "pytest -n 2", ["PASSED"], ["assert 3 == 4", "FAILED tests/test_a.py"], id="xdist"),
+    ],
+)
+def test_R5_what_passed_goes_and_what_failed_stays(
+    text: str, command: str, gone: list[str], stays: list[str], known: bool
+) -> None:
+    made = reduce(f"{text}[exit code: 1]", command if known else "make check")
+    body = made.partition("\n")[2]
+    assert made.startswith("[reduced: ")
+    assert not [part for part in gone if part in body]
+    assert [part for part in stays if part not in made] == []
+    assert made.endswith("[exit code: 1]")
+
+
+def test_R5_a_log_that_is_only_shown_stays() -> None:
+    assert reduce(CARGO, "cat build.log") == CARGO
+
+
+def test_R5_failures_beyond_what_fits_are_named() -> None:
+    code = "    some code\n" * 60
+    failures = "".join(f"____ test_{n} ____\n{code}E   assert {n} == 0\n" for n in range(40))
+    text = f"=== test session starts ===\n=== FAILURES ===\n{failures}=== 40 failed in 1.20s ===\n"
+    made = reduce(text, "pytest")
+    assert len(made) <= 8_192
+    assert [n for n in range(40) if f"assert {n} == 0" not in made] == []
+    assert made.endswith("=== 40 failed in 1.20s ===")
+
+
+def test_R5_a_small_run_stays() -> None:
+    text = "tests/a.py .. [100%]\n2 passed in 0.01s\n"
+    assert reduce(text, "pytest") == text

@@ -1,0 +1,200 @@
+"""Arguments as models write them (rule R3)."""
+
+from __future__ import annotations
+
+import gc
+import json
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolbelt.runtime import arguments
+from toolbelt.runtime.arguments import MAX_DEPTH, check_schema, explain, read_arguments
+from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.signatures import ArgumentsError
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth - 1):
+        value = {"a": value}
+    return value
+
+
+def tool_with(**parameters: Any) -> ExecutableTool:
+    return ExecutableTool(name="t", function=lambda **_: None, parameters=parameters)
+
+
+@pytest.mark.parametrize(
+    ("args", "read"),
+    [
+        pytest.param({"a": 1}, {"a": 1}, id="mapping"),
+        pytest.param(MappingProxyType({"a": (1, 2)}), {"a": [1, 2]}, id="any-mapping-with-tuples-as-lists"),
+        pytest.param('{"a": [1, {"b": null}]}', {"a": [1, {"b": None}]}, id="json-text"),
+        pytest.param(b'{"a": "\xc3\xa9"}', {"a": "é"}, id="json-bytes"),
+        pytest.param(bytearray(b"{}"), {}, id="json-bytearray"),
+        pytest.param("", {}, id="empty-text"),
+        pytest.param(" \n", {}, id="blank-text"),
+        pytest.param('{"a": Infinity}', {"a": float("inf")}, id="infinity"),
+        pytest.param('{"a": 1, "a": 2}', {"a": 2}, id="the-last-of-two"),
+        pytest.param('{"a": "\\ud800"}', {"a": "\ud800"}, id="half-a-character"),
+    ],
+)
+def test_R3_arguments_are_read(args: Any, read: dict[str, Any]) -> None:
+    assert read_arguments(args) == read
+    assert type(read_arguments(args)) is dict
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        pytest.param(
+            '{"a": 1',
+            "they are not JSON: Expecting ',' delimiter at line 1, column 8, near '{\"a\": 1'.",
+            id="cut-short",
+        ),
+        pytest.param(
+            '{\n"a" 1}',
+            "they are not JSON: Expecting ':' delimiter at line 2, column 5, near '{\\n\"a\" 1}'.",
+            id="no-colon-on-line-two",
+        ),
+        pytest.param("[]", "they must be a JSON object, not a list.", id="list"),
+        pytest.param('"{}"', "they must be a JSON object, not text.", id="json-in-json"),
+        pytest.param("3.5", "they must be a JSON object, not a number.", id="number"),
+        pytest.param("true", "they must be a JSON object, not a boolean.", id="boolean"),
+        pytest.param("null", "they must be a JSON object, not null.", id="null"),
+        pytest.param(None, "they must be a JSON object, not null.", id="None"),
+        pytest.param({1}, "they must be a JSON object, not a value of type set.", id="set"),
+        pytest.param(b"{\xff}", "they are not JSON: not UTF-8 at byte 2.", id="no-utf-8"),
+        pytest.param(
+            {"a": {None: 1}}, "the names in an object must be text, not null.", id="nested-name-that-is-no-text"
+        ),
+        pytest.param({"a": 1 << 20_000}, "they hold a number with too many digits.", id="value-without-end"),
+        pytest.param('{"a": ' + "1" * 5_000 + "}", "they hold a number with too many digits.", id="number-without-end"),
+        pytest.param("[" * 200_000, "they are nested more than 100 deep.", id="brackets-without-end"),
+        pytest.param(nested(MAX_DEPTH + 2), "they are nested more than 100 deep.", id="deep-mapping"),
+        pytest.param(json.dumps(nested(MAX_DEPTH + 2)), "they are nested more than 100 deep.", id="deep-json"),
+    ],
+)
+def test_R3_what_cannot_be_read_says_why_and_where(args: Any, message: str) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        read_arguments(args)
+    assert str(caught.value) == message
+
+
+def test_R3_a_mapping_that_holds_itself_is_too_deep() -> None:
+    circle: dict[str, Any] = {}
+    circle["a"] = [circle]
+    with pytest.raises(ArgumentsError, match="nested"):
+        read_arguments(circle)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.dictionaries(st.text(), json_values))
+def test_R3_reading_json_gives_what_was_written_and_shares_nothing(args: dict[str, Any]) -> None:
+    assert read_arguments(json.dumps(args)) == args
+    copied = read_arguments(args)
+    assert copied == args
+
+    def containers(value: Any) -> set[int]:
+        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+        return set() if items is None else {id(value)}.union(*map(containers, items))
+
+    assert not containers(args) & containers(copied)
+
+
+RECURSIVE = {
+    "$ref": "#/$defs/node",
+    "$defs": {"node": {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "args", "message"),
+    [
+        pytest.param(
+            {"type": "object", "required": ["a", "b"]},
+            {},
+            "'a' is a required property; 'b' is a required property.",
+            id="all-that-is-missing",
+        ),
+        pytest.param(
+            {"properties": {"a": {"items": {"properties": {"b": {"type": "integer"}}}}}},
+            {"a": [{}, {"b": "x"}]},
+            "a[1].b: 'x' is not of type 'integer'.",
+            id="the-path",
+        ),
+        pytest.param(
+            {"additionalProperties": {"type": "integer"}},
+            {str(number): "x" for number in range(9)},
+            "0: 'x' is not of type 'integer'; 1: 'x' is not of type 'integer'; 2: 'x' is not of type 'integer'; "
+            "3: 'x' is not of type 'integer'; 4: 'x' is not of type 'integer'; and more.",
+            id="a-handful-of-them",
+        ),
+        pytest.param(RECURSIVE, nested(MAX_DEPTH), None, id="a-schema-that-refers-to-itself"),
+        pytest.param({}, {"a": 1}, None, id="no-schema"),
+        pytest.param({"type": "nonsense"}, {"a": 1}, None, id="a-broken-schema"),
+        pytest.param({"$ref": "#/nowhere"}, {"a": 1}, None, id="a-reference-to-nothing"),
+    ],
+)
+def test_R3_arguments_are_held_against_the_schema(
+    schema: dict[str, Any], args: dict[str, Any], message: str | None
+) -> None:
+    tool = tool_with(**schema)
+    if message is None:
+        check_schema(tool, args)
+    else:
+        with pytest.raises(ArgumentsError) as caught:
+            check_schema(tool, args)
+        assert str(caught.value) == message
+
+
+def test_R3_what_was_wrong_with_a_long_value_is_short() -> None:
+    tool = tool_with(properties={"a": {"type": "integer"}})
+    with pytest.raises(ArgumentsError) as caught:
+        check_schema(tool, {"a": "x" * 100_000})
+    assert str(caught.value).endswith("is not of type 'integer'.")
+    assert len(str(caught.value)) < 400
+
+
+def test_a_validator_is_built_once_for_a_tool_and_forgotten_with_it() -> None:
+    gc.collect()  # those of other tests
+    before = len(arguments._validators)
+    tool = tool_with(type="object")
+    check_schema(tool, {})
+    built = arguments._find_validator(tool)
+    check_schema(tool, {})
+    assert built is not None
+    assert arguments._find_validator(tool) is built
+    assert len(arguments._validators) == before + 1
+    del tool
+    gc.collect()
+    assert len(arguments._validators) == before
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        pytest.param({"properties": {"a": {}, "b": {}}, "required": ["b"]}, " It takes: a, b (required).", id="names"),
+        pytest.param({"properties": {}}, " It takes no arguments.", id="none"),
+        pytest.param({"type": "object"}, "", id="not-said"),
+        pytest.param({"properties": 5, "required": 5}, "", id="broken"),
+        pytest.param(
+            {"properties": {f"p{number}": {} for number in range(30)}},
+            f" It takes: {', '.join(f'p{number}' for number in range(20))}, ....",
+            id="many",
+        ),
+    ],
+)
+def test_R3_a_fault_is_told_with_what_the_tool_takes(schema: dict[str, Any], said: str) -> None:
+    assert explain(tool_with(**schema), "no.") == f"The arguments of t cannot be used: no.{said}"

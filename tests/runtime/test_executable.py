@@ -1,0 +1,126 @@
+"""Tools that can be run (rule R1): made of any function, and refused where they could not be."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+
+from toolbelt.catalog import Plugin
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.runtime.context import Capability, ToolContext
+from toolbelt.runtime.executable import ExecutableTool
+
+
+def search(query: str, ctx: ToolContext) -> str:
+    """Search.
+
+    Args:
+        query: What for.
+    """
+    return query
+
+
+def test_R1_what_is_not_given_is_read_off_the_function() -> None:
+    made = ExecutableTool.of(search)
+    assert (made.name, made.description, made.function, made.context_parameter) == ("search", "Search.", search, "ctx")
+    assert made.parameters["properties"] == {"query": {"type": "string", "description": "What for."}}
+    assert made.parse is not None
+
+
+def test_R1_what_is_given_goes_before() -> None:
+    made = ExecutableTool.of(
+        search,
+        name="find",
+        description="Find.",
+        parameters={"type": "object"},
+        capabilities=["network"],
+        toolset="x",
+        plugin="notes",
+        always_include=True,
+    )
+    assert (made.name, made.description, made.parameters) == ("find", "Find.", {"type": "object"})
+    assert (made.context_parameter, made.parse) == ("ctx", None)
+    assert (made.capabilities, made.toolset, made.path) == (frozenset({Capability.NETWORK}), "x", "notes/find")
+
+
+def test_R1_a_lambda_needs_a_name() -> None:
+    with pytest.raises(InvalidDefinitionError, match=r"give it one: ExecutableTool.of\(function, name=...\)"):
+        ExecutableTool.of(lambda text: text)
+    assert ExecutableTool.of(lambda text: text, name="echo").name == "echo"
+
+
+async def is_there() -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        pytest.param({"name": " "}, "must be text that is not blank", id="blank-name"),
+        pytest.param({"function": None}, "'t' has no function to run", id="no-function"),
+        pytest.param({"function": "print"}, "The function of tool 't' cannot be called", id="function-is-text"),
+        pytest.param({"is_available": True}, "The is_available of tool 't' cannot be called", id="available-is-a-fact"),
+        pytest.param(
+            {"is_available": is_there}, "The is_available of tool 't' must not be async", id="async-available"
+        ),
+        pytest.param({"guard": "no"}, "The guard of tool 't' cannot be called", id="guard-is-text"),
+        pytest.param({"capabilities": ["netwrk"]}, "Did you mean 'network'", id="unknown-capability"),
+        pytest.param({"capabilities": "netwrk"}, "unknown capability 'netwrk'", id="a-lone-capability"),
+        pytest.param({"max_result_chars": -1}, "from 0 up, not -1", id="limit-below-0"),
+        pytest.param({"max_result_chars": 1.5}, "from 0 up, not 1.5", id="half-a-character"),
+        pytest.param({"max_result_chars": True}, "from 0 up, not True", id="limit-is-true"),
+        pytest.param({"timeout_seconds": 0}, "above 0, not 0", id="no-time"),
+        pytest.param({"timeout_seconds": float("nan")}, "above 0, not nan", id="time-is-no-number"),
+        pytest.param({"timeout_seconds": "5"}, "above 0, not '5'", id="time-is-text"),
+    ],
+)
+def test_R1_a_tool_that_could_not_be_run_does_not_come_about(settings: dict[str, Any], told: str) -> None:
+    whole: dict[str, Any] = {"name": "t", "function": print} | settings
+    with pytest.raises(InvalidDefinitionError) as refused:
+        ExecutableTool(**whole)
+    assert told in str(refused.value)
+
+
+def test_R1_a_tool_without_function_is_refused() -> None:
+    with pytest.raises(InvalidDefinitionError, match="has no function to run"):
+        ExecutableTool("t")
+
+
+def test_R6_capabilities_may_be_given_in_any_form() -> None:
+    for given in ("network", ["network"], {Capability.NETWORK}, iter(["network", "network"])):
+        assert ExecutableTool.of(search, capabilities=given).capabilities == frozenset({Capability.NETWORK})
+
+
+def test_R1_a_plugin_takes_it_in_as_it_is() -> None:
+    made = ExecutableTool.of(search, timeout_seconds=3, toolset="x")
+    (taken,) = Plugin("notes", (made,)).tools
+    assert isinstance(taken, ExecutableTool)
+    assert (taken.id, taken.function, taken.parse, taken.timeout_seconds) == ("notes/search", search, made.parse, 3)
+
+
+def test_R1_it_is_a_value() -> None:
+    made = ExecutableTool.of(search)
+    assert made == ExecutableTool.of(search)
+    assert hash(made) == hash(ExecutableTool.of(search))
+    assert made != replace(made, always_include=True)
+    assert copy.copy(made) == made
+    with pytest.raises(FrozenInstanceError):
+        made.name = "other"  # type: ignore[misc]
+    with pytest.raises(TypeError, match="frozen"):
+        made.parameters["properties"]["query"]["type"] = "integer"
+    bare = ExecutableTool.of(search, parameters={})
+    assert pickle.loads(pickle.dumps(bare)) == bare
+
+
+def test_R1_a_context_is_frozen_to_the_inside() -> None:
+    attachments, overrides, backends = ["a"], {"search": {"depth": [1]}}, {"network": object()}
+    context = ToolContext(attachments=attachments, overrides=overrides, backends=backends)  # type: ignore[arg-type]
+    attachments.append("b")
+    overrides["search"]["depth"].append(2)
+    backends.clear()
+    assert (context.attachments, context.overrides) == (("a",), {"search": {"depth": [1]}})
+    assert context.backends.keys() == {"network"}

@@ -1,0 +1,170 @@
+"""The gates (rule R2): who is let through by which list, and what is said to who is not."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from toolbelt.runtime.context import Capability
+from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.gates import FilterOpts, Gates, Registered, find_absence
+
+
+def tool(name: str, **settings: Any) -> ExecutableTool:
+    return ExecutableTool(name, function=print, **settings)
+
+
+def passes(registered: Registered, allowed: Any = None, **filters: Any) -> bool:
+    gates = Gates.of(allowed, FilterOpts(**filters), {})
+    return gates.find_refusal(registered) is None
+
+
+BUILT_IN = Registered(tool("read"))
+ALWAYS = Registered(tool("help", always_include=True))
+MCP = Registered(tool("mcp__git__status"))
+EXTENSION = Registered(tool("translate"), "languages")
+MCP_OF_EXTENSION = Registered(tool("mcp__git__blame"), "languages")
+ALL = {"built-in": BUILT_IN, "always": ALWAYS, "mcp": MCP, "extension": EXTENSION, "both": MCP_OF_EXTENSION}
+EVERYONE = set(ALL)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "filters", "let_through"),
+    [
+        pytest.param(None, {}, EVERYONE, id="none-is-unrestricted"),
+        pytest.param([], {}, EVERYONE - {"built-in"}, id="an-empty-allow-list-is-no-built-in"),
+        pytest.param(["read"], {}, EVERYONE, id="an-allow-list-speaks-of-built-ins-alone"),
+        pytest.param("read", {}, EVERYONE, id="a-lone-name-is-a-list-of-one"),
+        pytest.param(iter(["read"]), {}, EVERYONE, id="any-iterable-is-a-list"),
+        pytest.param(["READ"], {}, EVERYONE - {"built-in"}, id="names-are-exact"),
+        pytest.param(None, {"allowed_mcp_servers": None}, EVERYONE, id="no-list-of-servers"),
+        pytest.param(None, {"allowed_mcp_servers": []}, EVERYONE - {"mcp", "both"}, id="no-server"),
+        pytest.param(None, {"allowed_mcp_servers": ["git"]}, EVERYONE, id="this-server"),
+        pytest.param(None, {"allowed_mcp_tools": []}, EVERYONE - {"mcp", "both"}, id="no-mcp-tool"),
+        pytest.param(None, {"allowed_mcp_tools": ["mcp__git__status"]}, EVERYONE - {"both"}, id="this-mcp-tool"),
+        pytest.param(
+            None, {"allowed_mcp_tools": ["mcp__git__status"], "allowed_mcp_servers": []}, EVERYONE - {"mcp", "both"},
+            id="both-lists-count",
+        ),
+        pytest.param(None, {"allowed_plugins": []}, EVERYONE - {"extension", "both"}, id="no-extension"),
+        pytest.param(None, {"allowed_plugins": ["languages"]}, EVERYONE, id="this-extension"),
+        pytest.param(None, {"exclude_tools": ["read", "help"]}, EVERYONE - {"built-in", "always"}, id="excluded"),
+        pytest.param(["read"], {"exclude_tools": ["read"]}, EVERYONE - {"built-in"}, id="exclusion-beats-allowing"),
+        pytest.param(["help"], {"exclude_tools": "help"}, EVERYONE - {"built-in", "always"}, id="and-always-include"),
+        pytest.param(
+            None, {"exclude_tools": [entry.tool.name for entry in ALL.values()]}, set(), id="and-everything-else"
+        ),
+        pytest.param([], {"allowed_mcp_servers": [], "allowed_plugins": []}, {"always"}, id="only-what-always-is"),
+    ],
+)  # fmt: skip
+def test_R2_who_is_let_through(allowed: Any, filters: dict[str, Any], let_through: set[str]) -> None:
+    gates = Gates.of(allowed, FilterOpts(**filters), {})
+    assert {who for who, registered in ALL.items() if gates.find_refusal(registered) is None} == let_through
+
+
+@pytest.mark.parametrize(
+    ("name", "plugin", "server", "is_let_through"),
+    [
+        pytest.param("mcp__a__b__c", None, "a", True, id="name-alone-it-may-be-of-the-short-one"),
+        pytest.param("mcp__a__b__c", None, "a__b", True, id="or-of-the-long-one"),
+        pytest.param("mcp__a__b__c", None, "b", False, id="but-of-no-other"),
+        pytest.param("mcp__a__b__c", "a__b", "a__b", True, id="the-plugin-says-which"),
+        pytest.param("mcp__a__b__c", "a__b", "a", False, id="and-so-it-is-not-the-other"),
+        pytest.param("mcp__a__b__c", "A", "a", True, id="a-plugin-of-another-name-says-nothing"),
+        pytest.param("mcp__a___b", None, "a_", True, id="three-underscores-two-ways"),
+        pytest.param("mcp__a", None, "a", True, id="a-name-without-tool"),
+        pytest.param("mcp__", None, "a", False, id="a-name-of-nothing"),
+        pytest.param("mcp_a__b", None, "x", True, id="one-underscore-is-a-built-in"),
+        pytest.param("MCP__a__b", None, "x", True, id="capitals-are-a-built-in"),
+    ],
+)
+def test_R2_which_server_a_tool_is_of(name: str, plugin: str | None, server: str, is_let_through: bool) -> None:
+    assert passes(Registered(tool(name, plugin=plugin)), None, allowed_mcp_servers=[server]) == is_let_through
+
+
+def test_R2_always_include_passes_the_allow_list_and_nothing_else() -> None:
+    assert passes(Registered(tool("a", always_include=True)), [])
+    assert not passes(Registered(tool("mcp__s__a", always_include=True)), None, allowed_mcp_servers=[])
+    assert not passes(Registered(tool("a", always_include=True), "p"), None, allowed_plugins=[])
+    assert not passes(Registered(tool("a", always_include=True, is_available=lambda: False)))
+
+
+def raises(error: BaseException) -> Callable[[], bool]:
+    def ask() -> bool:
+        raise error
+
+    return ask
+
+
+class Torn:
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value is ambiguous")
+
+
+async def later() -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    ("is_available", "reason"),
+    [
+        pytest.param(None, None, id="says-nothing"),
+        pytest.param(lambda: True, None, id="yes"),
+        pytest.param(lambda: "yes", None, id="something"),
+        pytest.param(lambda: False, "t is not currently available.", id="no"),
+        pytest.param(lambda: None, "t is not currently available.", id="nothing"),
+        pytest.param(list, "t is not currently available.", id="empty"),
+        pytest.param(raises(OSError("down")), "asked whether it is, it raised OSError.", id="raises"),
+        pytest.param(raises(SystemExit(1)), "asked whether it is, it raised SystemExit.", id="exits"),
+        pytest.param(lambda: Torn(), "asked whether it is, it raised ValueError.", id="neither-true-nor-false"),  # noqa: PLW0108
+        pytest.param(lambda: later(), "must not be async.", id="a-coroutine-is-no-yes"),  # noqa: PLW0108
+    ],
+)
+def test_R2_what_a_tool_says_of_itself(is_available: Any, reason: str | None) -> None:
+    with warnings.catch_warnings(action="error"):
+        said = find_absence(tool("t", is_available=is_available), ())
+    assert said is None if reason is None else str(said).endswith(reason)
+
+
+def test_R2_one_that_is_interrupted_goes_through() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        find_absence(tool("t", is_available=raises(KeyboardInterrupt())), ())
+
+
+def test_R2_what_is_barred_is_not_asked() -> None:
+    asked = Registered(tool("t", is_available=raises(AssertionError("asked"))))
+    assert Gates.of([], None, {}).find_refusal(asked) == "t is not permitted here: it is not among the allowed tools."
+
+
+def test_R6_a_capability_that_nothing_serves_keeps_a_tool_out() -> None:
+    needs = tool("t", capabilities=["network", "secrets", "process"])
+    assert find_absence(needs, {Capability.PROCESS}) == (
+        "t is not currently available: nothing here provides network, secrets."
+    )
+    assert find_absence(needs, ["network", "secrets", "process"]) is None
+
+
+@pytest.mark.parametrize(
+    ("registered", "allowed", "filters", "reason"),
+    [
+        (BUILT_IN, [], {}, "read is not permitted here: it is not among the allowed tools."),
+        (BUILT_IN, None, {"exclude_tools": ["read"]}, "read is not permitted here: it is excluded."),
+        (MCP, None, {"allowed_mcp_servers": []}, "its MCP server 'git' is not allowed."),
+        (MCP, None, {"allowed_mcp_tools": []}, "it is not among the allowed MCP tools."),
+        (EXTENSION, None, {"allowed_plugins": []}, "its extension 'languages' is not allowed."),
+    ],
+)
+def test_R2_a_refusal_says_why(registered: Registered, allowed: Any, filters: dict[str, Any], reason: str) -> None:
+    said = Gates.of(allowed, FilterOpts(**filters), {}).find_refusal(registered)
+    assert str(said).endswith(reason)
+
+
+def test_R2_lists_are_taken_as_they_are() -> None:
+    mine = ["a"]
+    opts = FilterOpts(exclude_tools=mine, allowed_mcp_servers=mine, allowed_mcp_tools=mine, allowed_plugins=mine)
+    mine.append("b")
+    assert opts == FilterOpts(*[frozenset({"a"})] * 4)
+    assert FilterOpts() == FilterOpts(exclude_tools=[])

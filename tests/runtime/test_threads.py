@@ -1,0 +1,143 @@
+"""Threads: as many as needed, used again, and in nobody's way."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+import time
+from collections.abc import Awaitable
+from contextvars import ContextVar
+from functools import partial
+
+import pytest
+
+from toolbelt.runtime import threads
+from toolbelt.runtime.threads import Threads, run_in_thread
+
+
+def test_an_idle_thread_is_used_again() -> None:
+    pool = Threads()
+    seen: list[int] = []
+    for _ in range(5):
+        done = threading.Event()
+
+        def job(done: threading.Event = done) -> None:
+            seen.append(threading.get_ident())
+            done.set()
+
+        pool.start(job)
+        assert done.wait(10)
+        time.sleep(0.02)  # it becomes idle after the job
+    assert len(set(seen)) == 1
+
+
+def test_a_thread_that_is_taken_stops_no_other() -> None:
+    pool = Threads()
+    barrier = threading.Barrier(41, timeout=20)
+
+    def meet() -> None:
+        barrier.wait()
+
+    for _ in range(40):
+        pool.start(meet)
+    barrier.wait()
+
+
+def test_threads_are_daemons() -> None:
+    pool = Threads()
+    found: list[bool] = []
+    done = threading.Event()
+
+    def job() -> None:
+        found.append(threading.current_thread().daemon)
+        done.set()
+
+    pool.start(job)
+    assert done.wait(10)
+    assert found == [True]
+
+
+def test_an_idle_thread_ends_after_a_while_and_no_job_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.005)
+    pool = Threads()
+    done: list[int] = []
+    for number in range(200):
+        pool.start(partial(done.append, number))
+        time.sleep(0.005 if number % 3 else 0.001)
+    deadline = time.monotonic() + 10
+    while (len(done) < 200 or pool._idle) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert sorted(done) == list(range(200))
+    assert pool._idle == 0
+
+
+def test_a_function_in_a_thread_sees_the_caller_s_context_variables() -> None:
+    variable = ContextVar("variable", default="unset")
+
+    async def main() -> object:
+        variable.set("set")
+        return (await run_in_thread(variable.get)).returned
+
+    assert asyncio.run(main()) == "set"
+
+
+@pytest.mark.parametrize("error", [ValueError("a"), SystemExit(1), KeyboardInterrupt(), StopIteration()])
+def test_whatever_is_raised_in_a_thread_is_an_outcome(error: BaseException) -> None:
+    def fail() -> None:
+        raise error
+
+    async def main() -> BaseException | None:
+        return (await run_in_thread(fail)).error
+
+    assert asyncio.run(main()) is error
+
+
+def test_a_coroutine_that_comes_too_late_is_closed() -> None:
+    release, ended = threading.Event(), threading.Event()
+
+    async def nothing() -> None: ...
+
+    def late() -> Awaitable[None]:
+        release.wait(10)
+        ended.set()
+        return nothing()
+
+    async def main() -> None:
+        future = run_in_thread(late)
+        future.cancel()
+        release.set()
+        await asyncio.to_thread(ended.wait, 10)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(main())
+    gc.collect()  # "was never awaited" would be raised here
+
+
+def test_no_thread_to_be_had_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(job: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads.THREADS, "start", refuse)
+
+    async def main() -> str:
+        return str((await run_in_thread(print)).error)
+
+    assert asyncio.run(main()) == "can't start new thread"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_does_not_count_on_the_threads_of_its_parent() -> None:
+    async def main() -> object:
+        return (await run_in_thread(os.getpid)).returned
+
+    assert asyncio.run(main()) == os.getpid()
+    time.sleep(0.02)  # now there is an idle thread, which the child will not have
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if asyncio.run(asyncio.wait_for(main(), 10)) == os.getpid() else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,0 +1,263 @@
+"""Directives (rule K5): what a message narrows one request to, and never wider than what is available."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolbelt.catalog import Plugin, Tool
+from toolbelt.catalog.definitions import DEFINITION_FORMATS
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, Narrowed, directive, narrow
+from toolbelt.toolkits.toolkit import Directive, DirectiveMaker, Toolkit
+
+
+@pytest.mark.parametrize(
+    ("phrase", "message", "found"),
+    [
+        pytest.param("search", "Please SEARCH it.", True, id="any-case"),
+        pytest.param("search", "some research on it", False, id="not-inside-a-word"),
+        pytest.param("search", "searches", False, id="not-the-start-of-a-word"),
+        pytest.param("search", "re-search", True, id="a-hyphen-parts-words"),
+        pytest.param("search", "my_search", False, id="an-underscore-does-not"),
+        pytest.param("search", "research, then search", True, id="the-second-occurrence"),
+        pytest.param("look  it up", "Look\n it\tup!", True, id="a-phrase-over-any-blanks"),
+        pytest.param("look up", "look it up", False, id="a-phrase-is-whole"),
+        pytest.param("straße", "Die STRASSE", True, id="sharp-s"),
+        pytest.param("café", "cafe\u0301 au lait", True, id="composed-and-decomposed"),
+        pytest.param("cafe", "cafe\u0301", False, id="an-accent-is-part-of-the-word"),
+        pytest.param("don't", "I don\u2019t know", True, id="a-typographic-apostrophe"),
+        pytest.param("поиск", "ПОИСК: файл", True, id="cyrillic"),
+        pytest.param("поиск", "поисковик", False, id="cyrillic-inside-a-word"),
+        pytest.param("कर", "करो", False, id="a-vowel-sign-is-part-of-the-word"),
+        pytest.param("კატა", "კატები და კატა", True, id="georgian"),
+        pytest.param("კა", "კატა", False, id="georgian-inside-a-word"),
+        pytest.param("搜索", "请搜索一下", True, id="chinese-sets-no-blanks"),
+        pytest.param("ai", "用ai工具", True, id="latin-beside-chinese"),
+        pytest.param("검색", "검색을 해줘", True, id="korean-particles-are-joined-on"),
+        pytest.param("c++", "in C++, please", True, id="edges-that-are-no-letters"),
+        pytest.param("c++", "in c", False, id="nothing-is-a-pattern"),
+        pytest.param(".*", "anything", False, id="no-regular-expression"),
+        pytest.param("search", "", False, id="an-empty-message"),
+    ],
+)
+def test_K5_phrases_are_whole_words(phrase: str, message: str, found: bool) -> None:
+    assert DirectiveRule((phrase,)).matches(message) is found
+
+
+def test_K5_a_lone_phrase_is_a_list_of_one() -> None:
+    assert DirectiveRule(cast("Any", "fetch"), cast("Any", "get")) == DirectiveRule(("fetch",), ("get",))
+
+
+@pytest.mark.parametrize("when", [(), "", ("",), ("fine", " \n"), (3,)], ids=repr)
+def test_K5_a_rule_that_waits_for_nothing_is_refused(when: Any) -> None:
+    with pytest.raises(InvalidDefinitionError, match="directive rule"):
+        DirectiveRule(when)
+
+
+RULES = DirectiveRules(
+    (
+        DirectiveRule(("find", "search"), ("search", "grep")),
+        DirectiveRule(("fetch",), ("fetch",), "fetch"),
+        DirectiveRule(("everything",)),
+        DirectiveRule(("at once",), ("grep",), "required"),
+    )
+)
+AVAILABLE = ("fetch", "grep", "search")
+
+
+@pytest.mark.parametrize(
+    ("message", "made"),
+    [
+        pytest.param("hello", None, id="no-rule-matches"),
+        pytest.param("find it", Directive(("search", "grep")), id="one-rule"),
+        pytest.param("find and fetch it", Directive(("search", "grep", "fetch"), "fetch"), id="union-of-rules"),
+        pytest.param("everything", Directive(AVAILABLE), id="no-tools-means-all-members"),
+        pytest.param("fetch it at once", Directive(("fetch", "grep"), "required"), id="required-wins"),
+    ],
+)
+def test_K5_what_the_rules_of_a_toolkit_make_of_a_message(message: str, made: Directive | None) -> None:
+    assert RULES(message, AVAILABLE) == made
+
+
+def test_K5_rules_are_cut_to_what_is_available() -> None:
+    assert RULES("find and fetch it at once", ("search",)) == Directive(("search",))
+    assert RULES("fetch", ("search",)) is None
+
+
+def silent(message: str, available: Collection[str]) -> Directive | None:
+    return None
+
+
+def says(*active: str, choice: str | None = None) -> DirectiveMaker:
+    return lambda message, available: Directive(active, choice)
+
+
+def union(*makers: DirectiveMaker | None, available: Collection[str] = ("a", "b", "c")) -> Directive | None:
+    kits = [Toolkit(f"k{number}", member_tools=("a", "b", "c"), directive=make) for number, make in enumerate(makers)]
+    return directive("message", kits, available)
+
+
+@pytest.mark.parametrize(
+    ("makers", "made"),
+    [
+        pytest.param((), None, id="no-toolkits"),
+        pytest.param((None, silent), None, id="nothing-said"),
+        pytest.param((says("b"), says("a", "b")), Directive(("b", "a")), id="union-in-registry-order"),
+        pytest.param((says("a", "x"),), Directive(("a",)), id="cut-to-what-is-available"),
+        pytest.param((says("x", choice="required"),), None, id="required-with-nothing-left-forces-nothing"),
+        pytest.param(
+            (says("x", choice="required"), says("a", choice="auto")),
+            Directive(("a",), "auto"),
+            id="required-of-what-is-gone-forces-no-other",
+        ),
+        pytest.param(
+            (says("a", choice="auto"), says("b", choice="required")), Directive(("a", "b"), "required"), id="r"
+        ),
+        pytest.param((says("a", choice="a"), says("b", choice="required")), Directive(("a", "b"), "required"), id="r2"),
+        pytest.param((says("a", choice="a"), says("b", choice="b")), Directive(("a", "b"), "required"), id="conflict"),
+        pytest.param((says("a", choice="a"), says("b", choice="a")), Directive(("a", "b"), "a"), id="agreement"),
+        pytest.param(
+            (says("b", choice="auto"), says("a", choice="a")), Directive(("b", "a"), "a"), id="tool-over-auto"
+        ),
+        pytest.param((says("b", choice="none"), says("a", choice="auto")), Directive(("b", "a"), "auto"), id="auto"),
+        pytest.param((says("b", choice="none"), says("a")), Directive(("b", "a"), "none"), id="none-is-weakest"),
+        pytest.param((says("a", choice="x"),), Directive(("a",)), id="a-choice-that-is-gone-falls-back"),
+        pytest.param((says("a", choice="c"),), Directive(("a",)), id="a-choice-that-is-not-sent-falls-back"),
+        pytest.param((says("a", choice="b"), says("b")), Directive(("a", "b"), "b"), id="a-choice-sent-by-another"),
+        pytest.param((says(choice="required"),), None, id="nothing-named"),
+    ],
+)
+def test_K5_what_toolkits_say_together(makers: tuple[DirectiveMaker | None, ...], made: Directive | None) -> None:
+    assert union(*makers) == made
+
+
+def test_K5_a_toolkit_without_a_member_left_is_not_asked() -> None:
+    def never(message: str, available: Collection[str]) -> Directive | None:
+        raise AssertionError("asked")
+
+    kits = [Toolkit("gone", member_tools=("x",), directive=never), Toolkit("empty", directive=never)]
+    assert directive("message", kits, ("a",)) is None
+
+
+def test_K5_a_toolkit_is_given_its_own_available_members() -> None:
+    seen: list[Collection[str]] = []
+
+    def look(message: str, available: Collection[str]) -> Directive | None:
+        seen.append(available)
+        return None
+
+    directive("m", [Toolkit("k", member_tools=("c", "x", "a"), directive=look)], iter(("a", "b", "c")))
+    assert seen == [("c", "a")]
+
+
+def test_K5_something_else_than_a_directive_is_told_by_its_toolkit() -> None:
+    with pytest.raises(InvalidDefinitionError, match="directive of toolkit 'k0' gave something of type list"):
+        union(cast("DirectiveMaker", lambda message, available: ["a"]))
+
+
+KEYS = ("a", "b", "c", "d", "e")
+choices = st.one_of(st.none(), st.sampled_from((*KEYS, "required", "auto", "none", "ghost")))
+subsets = st.lists(st.sampled_from((*KEYS, "ghost")), unique=True).map(tuple)
+said = st.builds(Directive, subsets, choices)
+kits = st.lists(st.tuples(subsets, said), max_size=4)
+
+
+def toolkits_of(given_kits: list[tuple[tuple[str, ...], Directive]]) -> list[Toolkit]:
+    return [
+        Toolkit(f"k{number}", member_tools=members, directive=says(*made.active_tools, choice=made.tool_choice))
+        for number, (members, made) in enumerate(given_kits)
+    ]
+
+
+@given(kits, st.sets(st.sampled_from(KEYS)))
+def test_K5_a_directive_is_never_wider_than_what_is_available(
+    given_kits: list[tuple[tuple[str, ...], Directive]], available: set[str]
+) -> None:
+    made = directive("message", toolkits_of(given_kits), sorted(available))
+    if made is not None:
+        assert made.active_tools
+        assert set(made.active_tools) <= available
+        assert made.tool_choice in (None, "required", "auto", "none", *made.active_tools)
+    narrowed = narrow(KEYS, made)
+    assert set(narrowed.tools) <= set(KEYS)
+    assert narrowed.tools == tuple(key for key in KEYS if made is None or key in made.active_tools)
+
+
+@given(kits, st.sets(st.sampled_from(KEYS)), st.randoms())
+def test_K5_which_tools_and_what_choice_do_not_depend_on_the_order_of_toolkits(
+    given_kits: list[tuple[tuple[str, ...], Directive]], available: set[str], random: Any
+) -> None:
+    one = directive("message", toolkits_of(given_kits), available)
+    shuffled = list(given_kits)
+    random.shuffle(shuffled)
+    other = directive("message", toolkits_of(shuffled), available)
+    assert (one is None) == (other is None)
+    if one is not None and other is not None:
+        assert set(one.active_tools) == set(other.active_tools)
+        assert one.tool_choice == other.tool_choice
+
+
+TOOLS = Plugin("web", (Tool("search"), Tool("fetch"), Tool("post"))).tools
+
+
+@pytest.mark.parametrize("form", DEFINITION_FORMATS)
+def test_K5_definitions_of_any_provider_are_narrowed_in_their_order(form: str) -> None:
+    definitions = [DEFINITION_FORMATS[form](tool, f"web__{tool.name}") for tool in TOOLS]
+    names = {tool.id: f"web__{tool.name}" for tool in TOOLS}
+    before = repr(definitions)
+    made = narrow(definitions, Directive(("web/post", "web/search"), "web/post"), names)
+    assert made == Narrowed((definitions[0], definitions[2]), "web__post")
+    assert repr(definitions) == before
+
+
+def test_K5_tools_are_known_by_id_or_name() -> None:
+    assert narrow(TOOLS, Directive(("web/post",), "web/post")) == Narrowed((TOOLS[2],), "web/post")
+    assert narrow(TOOLS, Directive(("fetch",), "required")) == Narrowed((TOOLS[1],), "required")
+
+
+def test_K5_a_choice_among_tools_stays_a_key_whatever_they_are_shown_as() -> None:
+    made = narrow(TOOLS, Directive(("web/post",), "web/post"), {"web/post": "web__post"})
+    assert made == Narrowed((TOOLS[2],), "web/post")
+
+
+@pytest.mark.parametrize("stranger", [{}, {"name": ["a"]}, {"name": None}, {"function": "a"}, 3, None], ids=repr)
+def test_K5_what_is_no_tool_is_not_among_the_active_ones(stranger: Any) -> None:
+    assert narrow([{"name": "a"}, stranger], Directive(("a",))) == Narrowed(({"name": "a"},))
+
+
+@pytest.mark.parametrize(
+    ("made", "narrowed"),
+    [
+        pytest.param(None, Narrowed(("a", "b")), id="no-directive"),
+        pytest.param(Directive(("b",), "b"), Narrowed(("b",), "b"), id="narrowed"),
+        pytest.param(Directive(("x",), "required"), Narrowed(("a", "b")), id="nothing-left-narrows-and-forces-nothing"),
+        pytest.param(Directive(("a", "x"), "x"), Narrowed(("a",)), id="a-choice-that-is-not-sent"),
+        pytest.param(Directive((), "none"), Narrowed(("a", "b")), id="nothing-named"),
+    ],
+)
+def test_K5_only_this_request_is_narrowed(made: Directive | None, narrowed: Narrowed[str]) -> None:
+    keys = ["a", "b"]
+    assert narrow(keys, made) == narrowed
+    assert keys == ["a", "b"]
+
+
+def test_K5_entries_of_rules_become_tools() -> None:
+    rules = DirectiveRules(
+        (
+            DirectiveRule(("x",), ("web", "one"), "one"),
+            DirectiveRule(("y",), ("web",), "web"),
+            DirectiveRule(("z",), ("gone",), "required"),
+            DirectiveRule(("all",), tool_choice="gone"),
+        )
+    )
+    table = {"web": ("web/a", "web/b"), "one": ("p/one",), "gone": ()}
+    assert rules.expanded(table.__getitem__).rules == (
+        DirectiveRule(("x",), ("web/a", "web/b", "p/one"), "p/one"),
+        DirectiveRule(("y",), ("web/a", "web/b"), "required"),
+        DirectiveRule(("all",)),
+    )

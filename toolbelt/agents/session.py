@@ -1,0 +1,136 @@
+"""An agent at work: its tools, and the loadout that says which (rules L12, L14)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from toolbelt.agents.reach import Reach
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.runtime.context import ToolContext
+from toolbelt.runtime.registry import ToolRegistry
+
+T = TypeVar("T")
+
+
+class AgentSession:
+    """One agent in one conversation, with tools of its own.
+
+        session = AgentSession(registry)                      # all plugins, and the capability tools
+        tools = session.scope("minimal")                      # now those of a loadout
+        definitions = tools.to_definitions(form="openai")     # asked anew before each request: more may be activated
+        results = await tools.execute_parallel(message.tool_calls, session.context())
+
+    Sessions share nothing: what is activated in one is not there in another, and `registry` is never changed.
+
+    Args:
+        registry: Every tool the agent could ever have; by default none.
+        loadouts: What loadouts there are; by default the built-in ones.
+        active_loadout_name: Which one is meant to be used; informational, as the attribute is.
+        session_id: Of the conversation.
+        agent: The agent's name.
+
+    Raises:
+        InvalidDefinitionError: something of the wrong type.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry | None = None,
+        loadouts: ToolLoadoutRegistry | None = None,
+        *,
+        active_loadout_name: str | None = None,
+        session_id: str | None = None,
+        agent: str | None = None,
+    ) -> None:
+        self.registry = ToolRegistry() if registry is None else _checked("registry", registry, ToolRegistry)
+        self.loadouts = (
+            ToolLoadoutRegistry() if loadouts is None else _checked("loadouts", loadouts, ToolLoadoutRegistry)
+        )
+        self.active_loadout_name = active_loadout_name
+        self.session_id = session_id
+        self.agent = agent
+        self._reach: Reach | None = None
+
+    @property
+    def active_loadout_name(self) -> str | None:
+        """The loadout that is meant to be used; `None`, as it is at first, for all plugins.
+
+        Informational: to set it filters nothing and asks nobody whether there is one of that name. `scope` puts a
+        loadout into force, and notes it here.
+        """
+        return self._active_loadout_name
+
+    @active_loadout_name.setter
+    def active_loadout_name(self, name: str | None) -> None:
+        # A plain text, also of an enum's member.
+        self._active_loadout_name = None if name is None else str.__str__(_checked("active_loadout_name", name, str))
+
+    @property
+    def tools(self) -> ToolRegistry:
+        """The registry in force, for the agent's loop: the capability tools and what `scope` made active.
+
+        Before the first `scope`, everything in `registry`. What is activated is added at its end. What is registered
+        in `registry` later is found here after the next `scope`.
+
+        Raises:
+            InvalidDefinitionError: a tool bears the name of a capability tool.
+        """
+        return self.reach.tools
+
+    @property
+    def activated(self) -> tuple[str, ...]:
+        """Names of the tools that were activated since the last `scope`, in that order.
+
+        A loop that passes an allow-list of its own keeps with it what may be shown, activated or not; one that means
+        to let activated tools through passes `[*allowed, *session.activated]`.
+
+        Raises:
+            InvalidDefinitionError: as `tools`.
+        """
+        return self.reach.activated
+
+    @property
+    def reach(self) -> Reach:
+        """What is in force, with the reasons, and what may be got: the capability tools answer from here.
+
+        Raises:
+            InvalidDefinitionError: as `tools`.
+        """
+        if self._reach is None:
+            self._reach = Reach(self.registry, None, self.loadouts)
+        return self._reach
+
+    def scope(self, loadout_name: str | None) -> ToolRegistry:
+        """Put a loadout into force.
+
+        What was activated before is forgotten. Whoever holds the registry that was in force until now keeps it.
+
+        Args:
+            loadout_name: Of `loadouts`; `None` for all plugins.
+
+        Returns:
+            The registry in force from now on, which is a new one.
+
+        Raises:
+            NotFoundError: no such loadout, with the nearest; everything stays as it was.
+            InvalidDefinitionError: a tool that is active or discoverable bears the name of a capability tool; likewise.
+        """
+        name = None if loadout_name is None else self.loadouts.require_loadout(loadout_name).name
+        self._reach = Reach(self.registry, name, self.loadouts)
+        self.active_loadout_name = name
+        return self._reach.tools
+
+    def context(self, **settings: Any) -> ToolContext:
+        """What surrounds a batch of calls of this session.
+
+        Args:
+            settings: The other attributes of `ToolContext`.
+        """
+        return ToolContext(**{"session_id": self.session_id, "agent": self.agent, **settings})
+
+
+def _checked(what: str, value: T, wanted: type) -> T:
+    if not isinstance(value, wanted):
+        raise InvalidDefinitionError(f"The {what} of a session must be a {wanted.__name__}, not {value!r}.")
+    return value

@@ -1,0 +1,21 @@
+"""`toolbelt session`: what agents have loaded, looked at and mended by hand."""
+
+from __future__ import annotations
+
+import click
+
+from toolbelt.cli.groups import LazyGroup, examples
+
+
+@click.group(
+    cls=LazyGroup,
+    entries={
+        "show": ("toolbelt.cli.session_show:show", "What an agent has in a session, and why; or what is kept of all."),
+        "load": ("toolbelt.cli.session_change:load", "Load a toolkit, as the agent itself would."),
+        "unload": ("toolbelt.cli.session_change:unload", "Unload a toolkit, as the agent itself would."),
+        "reset": ("toolbelt.cli.session_change:reset", "Forget what is loaded, so that the session starts anew."),
+    },
+    epilog=examples("toolbelt session show --agent assistant --session 4711"),
+)
+def session() -> None:
+    """What agents have loaded, by session: `agents` and `toolkits` of toolbelt.yaml, and what is kept of sessions."""

@@ -1,0 +1,77 @@
+"""What the commands about sessions work on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from toolbelt.catalog import Catalog
+from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.sessions.sessions import DynamicSessions
+from toolbelt.stores.config import Config
+from toolbelt.stores.sessions import SqliteSessionStore
+from toolbelt.toolkits.expand import expander
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OpenedSessions:
+    """One agent of a project, and what is kept of its sessions.
+
+    Attributes:
+        workspace: The project.
+        toolkits: The agent's.
+        sessions: Of this agent alone.
+    """
+
+    workspace: Workspace
+    toolkits: DynamicToolkits
+    sessions: DynamicSessions
+
+
+def open_sessions(
+    agent: str, store: str, catalog: str | None, config: str | None, tokenizer: str | None = None
+) -> OpenedSessions:
+    """One agent and its sessions; nothing is made on the disk.
+
+    Raises:
+        ToolbeltError: there are no agents, with one to begin with.
+        NotFoundError: no such agent, with the nearest; else as `open_workspace`.
+        InvalidDefinitionError: the agent's toolkits cannot be used over this catalog.
+    """
+    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
+    agents = {one.name: one for one in workspace.config.agents}
+    if not agents:
+        raise ToolbeltError(_no_agents(workspace.config))
+    if agent not in agents:
+        raise NotFoundError("agent", agent, agents)
+    expand = _expand_over(workspace.catalog)
+    toolkits = DynamicToolkits(agents[agent], workspace.config.toolkits, expand)
+    return OpenedSessions(workspace, toolkits, DynamicSessions([toolkits], SqliteSessionStore(store)))
+
+
+def require_text(option: str, value: str | None) -> None:
+    """Raise where an option is given and blank.
+
+    Raises:
+        ToolbeltError: as said.
+    """
+    if value is not None and not value.strip():
+        raise ToolbeltError(f"{option} may not be blank.")
+
+
+def _no_agents(config: Config) -> str:
+    toolkits = [toolkit.key for toolkit in config.toolkits[:2]]
+    allowed = json.dumps(toolkits or ["first"], ensure_ascii=False)
+    missing = "there is no toolbelt.yaml from here upward" if config.path is None else f"{str(config.path)!r} has none"
+    example = f"agents: {{assistant: {{tools: [file], allowed_toolkits: {allowed}}}}}"
+    besides = "" if toolkits else ", and toolkits: {first: {tools: [websearch]}}"
+    return f"There are no agents: {missing}. For example: {example}{besides}"
+
+
+def _expand_over(catalog: Catalog) -> Callable[[str], Sequence[str]]:
+    """Entries as tools of the catalog; one that matches nothing stands for itself: not every tool is in it."""
+    expand = expander(catalog)
+    return lambda entry: expand(entry) or (entry,)

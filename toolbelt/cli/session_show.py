@@ -1,0 +1,71 @@
+"""`toolbelt session show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import agent_option, option, session_store_option, workspace_options
+from toolbelt.cli.session_opening import open_sessions, require_text
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.session_views import kept_view, session_view
+from toolbelt.errors import NotFoundError
+from toolbelt.sessions.inspection import SessionInspection, kept_data
+from toolbelt.stores.config import read_config
+from toolbelt.stores.sessions import SqliteSessionStore
+
+
+@click.command(
+    epilog=examples("toolbelt session show", "toolbelt session show --agent assistant --session 4711 --json")
+)
+@agent_option()
+@option("--session", "session_id", metavar="S", help="A session's id.  [default: list what is kept]")
+@session_store_option
+@workspace_options
+def show(
+    agent: str | None,
+    session_id: str | None,
+    session_store: str,
+    catalog: str | None,
+    config: str | None,
+    tokenizer: str | None,
+    as_json: bool,
+) -> None:
+    """What agent A has in session S: loaded toolkits, those dropped and why, those it may load, and the tools.
+
+    Without both, what is kept of all sessions, or of those of one agent or one session. Nothing is changed.
+    """
+    require_text("--agent", agent)
+    require_text("--session", session_id)
+    if agent is None or session_id is None:
+        _list(agent, session_id, session_store, config, as_json)
+        return
+    opened = open_sessions(agent, session_store, catalog, config, tokenizer)
+    made = SessionInspection(opened.sessions.show(agent, session_id), opened.toolkits, opened.workspace.tokens())
+    if made.uncounted:
+        name = opened.workspace.catalog.name
+        tell(f"not in catalog {name!r}, so not counted: {', '.join(made.uncounted)}", "warning")
+    data = {"store": session_store, "catalog": opened.workspace.catalog.name, **made.to_dict()}
+    if as_json:
+        print_json(data)
+    else:
+        screen = make_screen()
+        show_view(session_view(data, screen), screen)
+
+
+def _list(agent: str | None, session_id: str | None, session_store: str, config: str | None, as_json: bool) -> None:
+    known = {one.name: one for one in read_config(Path.cwd(), config).agents}
+    store = SqliteSessionStore(session_store)
+    rows = kept_data(store, known, agent, session_id)
+    if agent is not None and not rows and agent not in known:
+        raise NotFoundError("agent", agent, dict.fromkeys((*known, *(name for name, _ in store.sessions()))))
+    if as_json:
+        print_json({"store": session_store, "sessions": rows})
+        return
+    screen = make_screen()
+    if rows:
+        show_view(kept_view(rows, screen), screen)
+    else:
+        tell(f"nothing is kept in {session_store!r}{' of what was asked for' if agent or session_id else ''}.")

@@ -1,0 +1,74 @@
+"""What the commands about toolkits work on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from toolbelt.catalog import Catalog
+from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.documents import Document, decode, parse_json, parse_yaml, read_text
+from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.toolkits.inspection import ToolkitInspection
+
+STANDARD_INPUT = "standard input"
+
+
+def open_toolkits(
+    catalog: str | None, config: str | None, tokenizer: str | None
+) -> tuple[Workspace, ToolkitInspection]:
+    """The project and its toolkits over the catalog.
+
+    Raises:
+        ToolbeltError: there are none, with one to begin with; else as `open_workspace`.
+    """
+    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
+    if not workspace.config.toolkits:
+        raise ToolbeltError(f"{_missing(workspace.config.path)} For example: {_example(workspace.catalog)}")
+    return workspace, ToolkitInspection.of(workspace.config.toolkits, workspace.catalog, workspace.tokens())
+
+
+def read_tools_config(path: str) -> Document:
+    """A configuration of tools, in JSON or YAML; `-` is the standard input.
+
+    Raises:
+        NotFoundError: no such file.
+        InvalidFileError: its mistakes; what it holds is no mapping.
+    """
+    if path == "-":
+        document = _parse(decode(sys.stdin.buffer.read(), STANDARD_INPUT), STANDARD_INPUT)
+    else:
+        document = _parse(read_text(path), path)
+    if document.data is None:
+        return Document({}, document.source)
+    if not isinstance(document.data, dict):
+        message = "A configuration of tools maps keys of toolkits and tools to true or false."
+        raise InvalidFileError([document.finding("wrong-type", message)])
+    return document
+
+
+def _parse(text: str, source: str) -> Document:
+    if source.lower().endswith(".json") and text.strip():
+        return parse_json(text, source)
+    if text.lstrip()[:1] in ("{", "["):
+        # JSON with its tabs, which YAML does not take; and YAML's own braces, which JSON does not.
+        try:
+            return parse_json(text, source)
+        except InvalidFileError as error:
+            if any(finding.rule != "syntax" for finding in error.findings):
+                raise
+    return parse_yaml(text, source)
+
+
+def _missing(path: Path | None) -> str:
+    if path is None:
+        return "There are no toolkits: there is no toolbelt.yaml from here upward. Write one with `toolkits`."
+    return f"There are no toolkits in {str(path)!r}."
+
+
+def _example(catalog: Catalog) -> str:
+    """A line to paste; JSON's quotes keep a name of any kind one text."""
+    members = [plugin.name for plugin in catalog.plugins[:2]] or ["websearch"]
+    listed = ", ".join(json.dumps(name, ensure_ascii=False) for name in members)
+    return f"toolkits: {{first: {{description: What it is for, tools: [{listed}]}}}}"

@@ -1,0 +1,309 @@
+"""From annotations to JSON Schema, and from JSON to what is annotated: the one module that needs pydantic.
+
+pydantic is asked for one `TypedDict` for each function, whose keys are the function's parameters: a key may have any
+name, and what the model leaves out stays out, so that defaults are the function's own business.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
+
+import typing_extensions
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
+
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.runtime.faults import describe_faults
+from toolbelt.runtime.signatures import ArgumentsError, Parameter, Parse
+
+_REST = "**"
+"""Key of the `TypedDict` under which `**kwargs` is; no parameter can have that name."""
+_make_typed_dict: Any = typing_extensions.TypedDict  # called while running, which type checkers do not foresee
+_NEEDS_OWN_TYPED_DICT = sys.version_info < (3, 12)
+_CONFIG = {"extra": "forbid"}
+
+
+def derive(
+    function: str, parameters: Mapping[str, Parameter], hidden: Iterable[str] = ()
+) -> tuple[dict[str, Any], Parse]:
+    """The schema of arguments, and what makes arguments into what is annotated.
+
+    Args:
+        function: Its name, for messages.
+        parameters: By name, in order; that of `**kwargs` has its stars.
+        hidden: Names of parameters that are not the model's to fill, which `**kwargs` must not let in.
+
+    Raises:
+        InvalidDefinitionError: an annotation that has no schema.
+    """
+    try:
+        hints = {key: hint for name, parameter in parameters.items() for key, hint in _fields(name, parameter)}
+        adapter = _adapter(hints)
+        schema = adapter.json_schema(schema_generator=_PlainSchema)
+        keys = dict(zip(hints, schema["properties"], strict=True))
+    except Exception as error:  # what an annotation may do when it is asked for a schema is anybody's guess
+        raise _refusal(function, parameters, error) from error
+    properties = schema["properties"]
+    for name, parameter in parameters.items():
+        if name in keys:
+            _describe(properties[keys[name]], parameter)
+    additional = properties.pop(_REST)["additionalProperties"] if _REST in keys else False
+    required = [key for key in schema.get("required", ()) if key in properties]
+    made = {"type": "object", "properties": properties}
+    made |= {"required": required} if required else {}
+    made["additionalProperties"] = additional
+    if "$defs" in schema:
+        made["$defs"] = {key: _untitled(key, each) for key, each in schema["$defs"].items()}
+    return made, _Parser(
+        adapter,
+        names=tuple(properties),
+        taken=frozenset({*hidden, *keys}.difference(properties)),
+        defaults={name: keys[name] for name, parameter in parameters.items() if _has_default(parameter)},
+        accepts_rest=_REST in keys,
+    )
+
+
+@dataclass(frozen=True)
+class _Parser:
+    """Holds arguments to the schema that the model was shown, and makes them into what is annotated.
+
+    Types are JSON's: `"3"` is no integer and `1` no boolean, while `1.0` is an integer, as JSON Schema has it, and a
+    date is a string.
+
+    Attributes:
+        adapter: Of the whole.
+        names: What the schema lists.
+        taken: Names that are no argument, and that `**kwargs` must not let in either.
+        defaults: Of parameters whose default is the function's business: the name in the schema by the function's.
+        accepts_rest: Whether there is `**kwargs`.
+    """
+
+    adapter: TypeAdapter[Any]
+    names: tuple[str, ...]
+    taken: frozenset[str]
+    defaults: Mapping[str, str]
+    accepts_rest: bool
+
+    def __call__(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        known = {name: value for name, value in args.items() if name in self.names}
+        rest = {name: value for name, value in args.items() if name not in known}
+        unknown = [name for name in rest if not self.accepts_rest or name in self.taken]
+        if self.accepts_rest:
+            known[_REST] = {name: value for name, value in rest.items() if name not in unknown}
+        try:
+            made = self._validated(known)
+        except ValidationError as error:
+            faults = error.errors(include_url=False, include_context=False)
+            raise ArgumentsError(describe_faults(known, faults, unknown, self.names, beside=_REST)) from None
+        if unknown:
+            raise ArgumentsError(describe_faults(known, (), unknown, self.names))
+        more: dict[str, Any] = made.pop(_REST, {})
+        return {name: value for name, value in made.items() if self._is_due(name, known)} | more
+
+    def _is_due(self, name: str, given: Mapping[str, Any]) -> bool:
+        return name not in self.defaults or self.defaults[name] in given
+
+    def _validated(self, args: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text = to_json(args)
+        except (PydanticSerializationError, ValueError) as error:
+            said = str(error).removeprefix("Error serializing to JSON: ").rstrip(".")
+            reason = "half a surrogate pair is no character" if "surrogates not allowed" in said else said
+            raise ArgumentsError(f"they cannot be written as JSON: {reason}.") from None
+        try:
+            made: dict[str, Any] = self.adapter.validate_json(text, strict=True)
+        except ValidationError as error:
+            if not any(fault["type"] == "int_type" for fault in error.errors(include_url=False)):
+                raise
+            made = self.adapter.validate_json(to_json(_with_integers(from_json(text))), strict=True)
+        return made
+
+
+def _with_integers(value: Any) -> Any:
+    """The same to JSON Schema, which knows of no difference between 1 and 1.0."""
+    if isinstance(value, dict):
+        return {key: _with_integers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_integers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class _PlainSchema(GenerateJsonSchema):
+    """Without titles that only repeat names; what has no schema in part has none."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default"}  # noqa: RUF012  as pydantic's
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        return False
+
+    def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
+        if kind not in self.ignored_warning_kinds:
+            raise PydanticUserError(detail, code="invalid-for-json-schema")
+
+    def is_subclass_schema(self, schema: Any) -> dict[str, Any]:
+        return self.handle_invalid_for_json_schema(schema, "a class")
+
+    def encode_default(self, dft: Any) -> Any:
+        return _as_json(dft)
+
+
+def _adapter(hints: Mapping[str, Any]) -> TypeAdapter[Any]:
+    shape = _make_typed_dict("arguments", dict(hints))
+    shape.__pydantic_config__ = _CONFIG
+    return TypeAdapter(shape)
+
+
+def _fields(name: str, parameter: Parameter) -> Iterable[tuple[str, Any]]:
+    """Keys of the `TypedDict` that a parameter makes: one, or those of `**kwargs: Unpack[...]`."""
+    if not name.startswith("**"):
+        return [(name, _field(parameter))]
+    if get_origin(parameter.annotation) in (typing.Unpack, typing_extensions.Unpack):
+        return _fields_of(get_args(parameter.annotation)[0]).items()
+    rest = types.GenericAlias(dict, (str, _supported(parameter.annotation)))
+    return [(_REST, NotRequired[rest])]
+
+
+def _field(parameter: Parameter) -> Any:
+    annotation = _supported(parameter.annotation)
+    default = parameter.default
+    value = default.default if isinstance(default, FieldInfo) else default
+    if value is None:  # a function that has None for want of an argument takes None
+        annotation = _optional(annotation)
+    if isinstance(default, FieldInfo):
+        return Annotated[annotation, default]
+    return NotRequired[annotation] if _has_default(parameter) else Required[annotation]
+
+
+def _has_default(parameter: Parameter) -> bool:
+    """Whether the function sees to it; of `limit: int = Field(default=3)` it could make nothing itself."""
+    return parameter.default is not inspect.Parameter.empty and not isinstance(parameter.default, FieldInfo)
+
+
+def _optional(annotation: Any) -> Any:
+    if get_origin(annotation) is Annotated:
+        return Annotated[(_optional(get_args(annotation)[0]), *annotation.__metadata__)]
+    return Any if annotation is Any else typing.Optional[annotation]  # noqa: UP045  not everything has a `|`
+
+
+def _supported(annotation: Any, within: tuple[Any, ...] = ()) -> Any:
+    """The annotation as pydantic has to be given it.
+
+    An `Iterable` becomes a list, as pydantic would look at its items only once the function does. Each
+    `typing.TypedDict` becomes one of `typing_extensions`, where pydantic takes no other.
+    """
+    if annotation is Iterable or get_origin(annotation) is Iterable:
+        annotation = types.GenericAlias(list, get_args(annotation) or (Any,))
+    if _NEEDS_OWN_TYPED_DICT and type(annotation).__module__ == "typing" and typing.is_typeddict(annotation):
+        return _own_typed_dict(annotation, within)
+    arguments = get_args(annotation)
+    if not arguments or get_origin(annotation) is typing.Literal:
+        return annotation
+    if get_origin(annotation) is Annotated:
+        return Annotated[(_supported(arguments[0], within), *annotation.__metadata__)]
+    changed = tuple(_supported(argument, within) for argument in arguments)
+    if all(new is old for new, old in zip(changed, arguments, strict=True)):
+        return annotation
+    return typing.Union[changed] if _is_union(annotation) else get_origin(annotation)[changed]  # noqa: UP007
+
+
+def _own_typed_dict(annotation: Any, within: tuple[Any, ...]) -> Any:
+    if annotation in within:
+        raise TypeError("A TypedDict that holds itself has to be of typing_extensions before Python 3.12")
+    made = _make_typed_dict(annotation.__name__, _fields_of(annotation, (*within, annotation)))
+    for name in ("__doc__", "__module__", "__qualname__", "__pydantic_config__"):
+        if (value := vars(annotation).get(name)) is not None:
+            setattr(made, name, value)
+    return made
+
+
+def _is_union(annotation: Any) -> bool:
+    return get_origin(annotation) in (typing.Union, type(int | str))
+
+
+def _fields_of(typed_dict: Any, within: tuple[Any, ...] = ()) -> dict[str, Any]:
+    hints = get_type_hints(typed_dict, include_extras=True)
+    made = {}
+    for name, hint in hints.items():
+        marked = get_origin(hint) if get_origin(hint) in (Required, NotRequired) else None
+        wanted = marked or (Required if name in typed_dict.__required_keys__ else NotRequired)
+        made[name] = wanted[_supported(get_args(hint)[0] if marked else hint, within)]
+    return made
+
+
+def _untitled(key: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Without the title that says no more than the name: `M`, `package__M` where two bear it, `M_int_` for `M[int]`."""
+    if re.sub(r"[^a-zA-Z0-9.\-_]", "_", str(schema.get("title"))) in (key, key.rpartition("__")[2]):
+        del schema["title"]
+    return schema
+
+
+def _describe(schema: dict[str, Any], parameter: Parameter) -> None:
+    """Add what the signature and the docstring say and pydantic does not: the default, and what it is for."""
+    metadata = getattr(parameter.annotation, "__metadata__", ())
+    texts = [getattr(each, "documentation", each) for each in metadata]  # a `Doc`, or the text itself
+    text = next((text for text in reversed(texts) if isinstance(text, str)), parameter.description)
+    if text and "description" not in schema:
+        schema["description"] = text
+    if _has_default(parameter):
+        schema.pop("default", None)
+        try:
+            schema["default"] = _as_json(parameter.default)
+        except PydanticSerializationError:
+            return  # nothing that a model could write, so nothing to be told about
+
+
+def _as_json(value: Any) -> Any:
+    """A default as JSON has it, sets in an order that is the same in every process.
+
+    Raises:
+        PydanticSerializationError: there is no JSON for it.
+    """
+    made = to_jsonable_python(_ordered(value))
+    try:
+        json.dumps(made, allow_nan=False)
+    except ValueError as error:
+        raise PydanticSerializationError(str(error)) from error
+    return made
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        value = value.model_dump(by_alias=True)
+    elif is_dataclass(value) and not isinstance(value, type):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, set | frozenset):
+        return sorted((_ordered(item) for item in value), key=lambda item: json.dumps(to_jsonable_python(item)))
+    if type(value) is dict:
+        return {key: _ordered(item) for key, item in value.items()}
+    return [_ordered(item) for item in value] if type(value) in (list, tuple) else value
+
+
+def _refusal(function: str, parameters: Mapping[str, Parameter], error: Exception) -> InvalidDefinitionError:
+    """What is wrong, by trying each parameter alone."""
+    for name, parameter in parameters.items():
+        try:
+            _adapter(dict(_fields(name, parameter))).json_schema(schema_generator=_PlainSchema)
+        except Exception as own:  # noqa: BLE001  as in `derive`
+            shown = inspect.formatannotation(parameter.annotation)
+            return InvalidDefinitionError(
+                f"Parameter {name!r} of {function} is annotated {shown}, which has no JSON Schema{_reason(own)}. "
+                "Annotate it with what JSON can hold, or give the `parameters` of the tool."
+            )
+    return InvalidDefinitionError(f"No JSON Schema can be made of the parameters of {function}{_reason(error)}.")
+
+
+def _reason(error: Exception) -> str:
+    said = error.message if isinstance(error, PydanticUserError) else str(error)
+    first = said.strip().partition("\n")[0].partition(". ")[0].rstrip(".")
+    return f" ({first})" if first else f" ({type(error).__name__})"

@@ -1,0 +1,60 @@
+"""What a tool is told about the call it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from toolbelt.catalog.frozen import FrozenDict, freeze
+
+DEFAULT_RESULT_BUDGET_CHARS = 80_000
+"""Characters that the results of one batch may have together (rule R4)."""
+
+
+class Capability(StrEnum):
+    """What a tool may need that is not its own to bring (rule R6)."""
+
+    NETWORK = "network"
+    SECRETS = "secrets"
+    STORAGE = "storage"
+    FS_REACH = "fs_reach"
+    PROCESS = "process"
+    ATTACHMENTS = "attachments"
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What surrounds a batch of calls, and what a tool sees of that.
+
+    A tool gets it in the parameter that is annotated with this class, whatever that is called; the model never sees it.
+
+    Attributes:
+        session_id: Of the conversation; `None` outside any.
+        agent: Name of the agent that calls; `None` if it has none.
+        turn_count: Turns of the session so far, this one included; reducers are told.
+        result_budget_chars: Characters that the results of the batch may have together (rule R4).
+        dry_run: Whether calls are only said, not made (rule R6).
+        confirm: Asked where a guard wants a person's word (rule K7): gets the question, and gives yes or no; `None`
+            where there is nobody to ask.
+        attachments: Of the turn; a tool sees them only if it declares the capability.
+        backends: What the capabilities that the tool declares are served by, by their names; empty for the batch.
+        overrides: By tool name, what the configuration says of a tool (rule D1).
+    """
+
+    session_id: str | None = None
+    agent: str | None = None
+    turn_count: int = 0
+    result_budget_chars: int = DEFAULT_RESULT_BUDGET_CHARS
+    dry_run: bool = False
+    confirm: Callable[[str], bool | Awaitable[bool]] | None = None
+    attachments: tuple[Any, ...] = ()
+    backends: Mapping[str, Any] = FrozenDict()
+    overrides: Mapping[str, Mapping[str, Any]] = FrozenDict()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attachments", tuple(self.attachments))
+        object.__setattr__(self, "overrides", freeze(self.overrides))
+        if not isinstance(self.backends, FrozenDict):  # not frozen to the inside: what serves is an object of its own
+            object.__setattr__(self, "backends", FrozenDict(self.backends))

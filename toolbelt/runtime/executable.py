@@ -1,0 +1,136 @@
+"""A tool that can be run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from toolbelt.catalog import Tool
+from toolbelt.errors import InvalidDefinitionError, suggestion
+from toolbelt.runtime.context import Capability
+from toolbelt.runtime.guards import Guard
+from toolbelt.runtime.signatures import Parse, read_signature
+
+
+def _does_nothing() -> None:
+    """The function of a tool that was given none."""
+
+
+@dataclass(frozen=True)
+class ExecutableTool(Tool):
+    """A `Tool` with its function and what is to be known for running it.
+
+    Most are made by `ExecutableTool.of(function)`, which reads name, description and parameters off the function.
+
+    Attributes:
+        function: Called with the arguments by name; sync or async. A sync one is run in a thread of its own.
+        is_available: Asked at every listing and call; `None` for always. One that raises is not available.
+        always_include: Whether it passes the allow-list (rule R2).
+        max_result_chars: Its own share of the budget where that is smaller (rule R4); `None` for none.
+        timeout_seconds: How long it may take; `None` for the registry's default.
+        capabilities: What it needs a backend for (rule R6).
+        toolset: The group it is in, for `get_for_toolset`.
+        guard: Asked before each call (rule K7).
+        policy: What an agent that has this tool is to be told, in its prompt (rule K7).
+        context_parameter: Name of the function's parameter that takes the `ToolContext`; `None` if none does.
+        parse: Makes the arguments into what the function takes; `None` to pass them as they came, once they are held
+            against `parameters`.
+
+    Raises:
+        InvalidDefinitionError: as `Tool`; a function that is none, an `is_available` that is async (it is asked while
+            the definitions are listed), an unknown capability, a limit that is none.
+    """
+
+    function: Callable[..., Any] = _does_nothing
+    is_available: Callable[[], bool] | None = None
+    always_include: bool = False
+    max_result_chars: int | None = None
+    timeout_seconds: float | None = None
+    capabilities: frozenset[Capability] = frozenset()
+    toolset: str | None = None
+    guard: Guard | None = None
+    policy: str = ""
+    context_parameter: str | None = None
+    parse: Parse | None = field(default=None, repr=False, compare=False)
+
+    __hash__ = Tool.__hash__
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.function is _does_nothing or self.function is None:
+            raise InvalidDefinitionError(f"Tool {self.name!r} has no function to run.")
+        for part, wanted in (("function", self.function), ("is_available", self.is_available), ("guard", self.guard)):
+            if wanted is not None and not callable(wanted):
+                raise InvalidDefinitionError(f"The {part} of tool {self.name!r} cannot be called.")
+        if inspect.iscoroutinefunction(self.is_available):
+            raise InvalidDefinitionError(f"The is_available of tool {self.name!r} must not be async.")
+        self._hold_limits()
+        object.__setattr__(self, "capabilities", frozenset(map(self._capability, _listed(self.capabilities))))
+
+    def _hold_limits(self) -> None:
+        limit = self.max_result_chars
+        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
+            raise InvalidDefinitionError(
+                f"The max_result_chars of tool {self.name!r} must be a whole number from 0 up, not {limit!r}."
+            )
+        timeout = self.timeout_seconds
+        if timeout is not None and (
+            not isinstance(timeout, int | float) or isinstance(timeout, bool) or not timeout > 0
+        ):
+            raise InvalidDefinitionError(
+                f"The timeout_seconds of tool {self.name!r} must be a number above 0, not {timeout!r}."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        capabilities: Iterable[Capability | str] = (),
+        **settings: Any,
+    ) -> Self:
+        """Any Python callable as a tool; what is not given is read off its signature and docstring.
+
+        Args:
+            function: Sync or async; a method, a `functools.partial` and an object with `__call__` will do too.
+            name: By default the function's.
+            description: By default what the docstring says before it speaks of arguments and results.
+            parameters: JSON Schema of the arguments. By default derived from the annotations, and then the arguments
+                are made into what is annotated: a date, an enum, a pydantic model, ...
+            capabilities: What it needs a backend for.
+            settings: The other attributes of `ExecutableTool` and `Tool`.
+
+        Raises:
+            InvalidDefinitionError: as the class; a signature that no JSON object can fill, or an annotation that has
+                no schema.
+        """
+        read = read_signature(function, derive=parameters is None)
+        if name is None and not read.name:
+            raise InvalidDefinitionError("A lambda has no name; give it one: ExecutableTool.of(function, name=...).")
+        return cls(
+            name=read.name if name is None else name,
+            description=read.description if description is None else description,
+            parameters=read.parameters if parameters is None else parameters,
+            function=function,
+            capabilities=capabilities,  # type: ignore[arg-type]  # made into members at construction
+            context_parameter=read.context_parameter,
+            parse=read.parse,
+            **settings,
+        )
+
+    def _capability(self, name: str) -> Capability:
+        try:
+            return Capability(name)
+        except ValueError:
+            known = [capability.value for capability in Capability]
+            message = f"Tool {self.name!r} declares an unknown capability {name!r}.{suggestion(str(name), known)}"
+            raise InvalidDefinitionError(message) from None
+
+
+def _listed(names: Iterable[str]) -> Iterable[str]:
+    return (names,) if isinstance(names, str) else names

@@ -1,0 +1,154 @@
+"""The gates that a tool passes to be shown, and again to be called (rules R2, R3)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.runtime.executable import ExecutableTool
+
+MCP_PREFIX = "mcp__"
+"""What the names of tools of MCP servers begin with: `mcp__<server>__<tool>`."""
+
+
+@dataclass(frozen=True)
+class FilterOpts:
+    """Which tools of servers and extensions are let through; `None` is unrestricted, empty is none.
+
+    Whatever the names are given as, they are kept as a frozenset; a lone name is one of one.
+
+    Attributes:
+        exclude_tools: Names that nothing lets through, whatever else says so.
+        allowed_mcp_servers: Servers whose `mcp__<server>__*` tools pass.
+        allowed_mcp_tools: Names of the `mcp__*` tools that pass.
+        allowed_plugins: Extensions (`plugin_id`) whose tools pass.
+    """
+
+    exclude_tools: Collection[str] = frozenset()
+    allowed_mcp_servers: Collection[str] | None = None
+    allowed_mcp_tools: Collection[str] | None = None
+    allowed_plugins: Collection[str] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exclude_tools", _names(self.exclude_tools) or frozenset())
+        for part in ("allowed_mcp_servers", "allowed_mcp_tools", "allowed_plugins"):
+            object.__setattr__(self, part, _names(getattr(self, part)))
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A tool of a registry.
+
+    Attributes:
+        tool: What it is.
+        plugin_id: The extension that brought it; `None` for a built-in one.
+    """
+
+    tool: ExecutableTool
+    plugin_id: str | None = None
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the allow-list speaks about it: it is of no MCP server and of no extension."""
+        return self.plugin_id is None and not self.tool.name.startswith(MCP_PREFIX)
+
+    @property
+    def mcp_servers(self) -> tuple[str, ...]:
+        """The MCP servers it may be of, shortest name first: its plugin where the name begins with that.
+
+        By the name alone nobody can tell whether `mcp__a__b__c` is `c` of server `a__b` or `b__c` of server `a`, so
+        both are here; it is empty for what is of no MCP server.
+        """
+        name, plugin = self.tool.name, self.tool.plugin
+        if not name.startswith(MCP_PREFIX):
+            return ()
+        if plugin and name.startswith(f"{MCP_PREFIX}{plugin}__"):
+            return (plugin,)
+        rest = name.removeprefix(MCP_PREFIX)
+        cuts = [cut for cut in range(len(rest)) if rest.startswith("__", cut)]
+        return tuple(rest[:cut] for cut in cuts) or (rest,)
+
+
+@dataclass(frozen=True)
+class Gates:
+    """An allow-list and filters, as they stand for one listing or one batch.
+
+    Attributes:
+        allowed_tools: Names of the built-in tools that pass; `None` for all.
+        filters: What else.
+        backends: The capabilities that are served.
+    """
+
+    allowed_tools: frozenset[str] | None
+    filters: FilterOpts
+    backends: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, allowed_tools: Iterable[str] | None, filter_opts: FilterOpts | None, backends: Mapping[str, object]
+    ) -> Gates:
+        """As the methods of a registry are given them; a lone name is a list of one."""
+        return cls(_names(allowed_tools), filter_opts or FilterOpts(), frozenset(backends))
+
+    def find_refusal(self, registered: Registered) -> str | None:
+        """Why a tool is neither shown nor run, in a sentence; `None` where it is both.
+
+        What is barred is not asked whether it is to be had.
+        """
+        return self.find_bar(registered) or find_absence(registered.tool, self.backends)
+
+    def find_bar(self, registered: Registered) -> str | None:
+        """Why the lists keep a tool out; says nothing about whether it is to be had at all."""
+        tool, filters = registered.tool, self.filters
+        name = tool.name
+        if name in filters.exclude_tools:
+            return f"{name} is not permitted here: it is excluded."
+        if registered.is_built_in and not tool.always_include:
+            if self.allowed_tools is not None and name not in self.allowed_tools:
+                return f"{name} is not permitted here: it is not among the allowed tools."
+            return None
+        if servers := registered.mcp_servers:
+            allowed = filters.allowed_mcp_servers
+            if allowed is not None and not any(server in allowed for server in servers):
+                return f"{name} is not permitted here: its MCP server {servers[0]!r} is not allowed."
+            if filters.allowed_mcp_tools is not None and name not in filters.allowed_mcp_tools:
+                return f"{name} is not permitted here: it is not among the allowed MCP tools."
+        plugin_id = registered.plugin_id
+        if plugin_id is not None and filters.allowed_plugins is not None and plugin_id not in filters.allowed_plugins:
+            return f"{name} is not permitted here: its extension {plugin_id!r} is not allowed."
+        return None
+
+
+def find_absence(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
+    """Why a tool is not to be had, in a sentence: nothing serves what it needs, or it says so itself."""
+    return find_lack(tool, backends) or find_unavailability(tool)
+
+
+def find_lack(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
+    """Which of the capabilities that a tool declares nothing serves, in a sentence (rule R6)."""
+    if tool.capabilities and (missing := sorted(tool.capabilities.difference(backends))):
+        return f"{tool.name} is not currently available: nothing here provides {', '.join(missing)}."
+    return None
+
+
+def find_unavailability(tool: ExecutableTool) -> str | None:
+    """What a tool says of itself, in a sentence, where it says that it is not to be had now."""
+    if tool.is_available is None:
+        return None
+    try:
+        answer: Any = tool.is_available()
+        if inspect.iscoroutine(answer):
+            answer.close()  # nobody will ever await it
+            return f"{tool.name} is not currently available: what is asked whether it is must not be async."
+        available = bool(answer)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  somebody's function: one that cannot say is not there (R7)
+        return f"{tool.name} is not currently available: asked whether it is, it raised {type(error).__name__}."
+    return None if available else f"{tool.name} is not currently available."
+
+
+def _names(names: Iterable[str] | None) -> frozenset[str] | None:
+    if names is None:
+        return None
+    return frozenset((names,) if isinstance(names, str) else names)

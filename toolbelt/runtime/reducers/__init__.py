@@ -1,0 +1,1 @@
+"""Results made shorter before they are cut (rule R5)."""

@@ -1,0 +1,73 @@
+"""The protocol of a reducer, and the table of them (rule R5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.runtime.results import ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceInfo:
+    """What a reducer is told of the call.
+
+    Attributes:
+        args: The arguments, as the model gave them.
+        turn_count: Of the context.
+    """
+
+    args: Mapping[str, Any]
+    turn_count: int = 0
+
+
+class ToolResultReducer(Protocol):
+    """Makes the results of one tool shorter."""
+
+    @property
+    def tool_name(self) -> str:
+        """The exact name of the tool."""
+        ...
+
+    def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
+        """The result, or a shorter one. What it raises leaves the result as it was."""
+        ...
+
+
+class ReducerRegistry:
+    """Reducers by the exact name of their tool.
+
+    Args:
+        reducers: Registered at once.
+    """
+
+    def __init__(self, reducers: Iterable[ToolResultReducer] = ()) -> None:
+        self._by_name: dict[str, ToolResultReducer] = {}
+        for reducer in reducers:
+            self.register(reducer)
+
+    def register(self, reducer: ToolResultReducer) -> Callable[[], None]:
+        """Add a reducer.
+
+        Returns:
+            A function that removes it again; called twice, or after another took its place, it does nothing.
+
+        Raises:
+            InvalidDefinitionError: its tool has one already.
+        """
+        name = reducer.tool_name
+        if name in self._by_name:
+            raise InvalidDefinitionError(f"Tool {name!r} has a reducer already; remove that one first.")
+        self._by_name[name] = reducer
+
+        def remove() -> None:
+            if self._by_name.get(name) is reducer:
+                del self._by_name[name]
+
+        return remove
+
+    def get(self, tool_name: str) -> ToolResultReducer | None:
+        """The reducer of the tool of exactly that name; `None` if there is none."""
+        return self._by_name.get(tool_name)

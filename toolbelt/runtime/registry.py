@@ -1,0 +1,213 @@
+"""The executable tools of an agent: what is registered, what is shown, and running what is called (rules R1 to R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.catalog.definitions import DEFINITION_FORMATS
+from toolbelt.catalog.frozen import thaw
+from toolbelt.errors import InvalidDefinitionError, NotFoundError
+from toolbelt.runtime.context import Capability, ToolContext
+from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.execution import DEFAULT_TIMEOUT_SECONDS, Batch, Runner
+from toolbelt.runtime.gates import FilterOpts, Gates, Registered, find_absence
+from toolbelt.runtime.guards import AuditSink
+from toolbelt.runtime.listing import LITE, Listing
+from toolbelt.runtime.reducers.reducer import ReducerRegistry
+from toolbelt.runtime.results import CallResult
+
+
+class ToolRegistry:
+    """Holds executable tools by name, shows those that pass the gates, and runs what a model calls.
+
+        registry = ToolRegistry()
+        registry.register(read_file)                               # any function, or an ExecutableTool
+        definitions = registry.to_definitions(form="openai")       # for the request
+        results = await registry.execute_parallel(message.tool_calls)
+
+    What is shown can be called, and nothing else can. A listing and a batch each work on the tools as they were when
+    it began, so several tasks and threads may list and run while one registers; two must not register at once.
+
+    Args:
+        tools: Registered at once, in order.
+        backends: What serves the capabilities that tools declare, by their names. A value that can be called is called
+            with the tool and the `ToolContext` of each call, sync or async, and what it gives is what the tool finds
+            in `context.backends`; any other value is found there as it is.
+        reducers: Shorten results before they are cut; `None` for none.
+        audit: Gets every decision of a guard.
+        default_timeout_seconds: For tools that say nothing; `None` for no limit.
+        reserved: Names of tools that may be registered later. What a tool is shown as, where providers refuse its own
+            name, depends on what other tools are called; these count from the start, so that nothing that is shown
+            already changes its name when they come.
+
+    Raises:
+        InvalidDefinitionError: a backend for no known capability, or a tool that cannot be one.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[ExecutableTool | Callable[..., Any]] = (),
+        *,
+        backends: Mapping[str, Any] | None = None,
+        reducers: ReducerRegistry | None = None,
+        audit: AuditSink | None = None,
+        default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
+        reserved: Iterable[str] = (),
+    ) -> None:
+        known = [capability.value for capability in Capability]
+        for name in backends or ():
+            if name not in known:
+                raise InvalidDefinitionError(str(NotFoundError("capability", name, known)))
+        self.backends: Mapping[str, Any] = MappingProxyType(dict(backends or {}))
+        self.reducers = reducers
+        self.audit = audit
+        self.default_timeout_seconds = default_timeout_seconds
+        self._entries: dict[str, Registered] = {}
+        self._plugins: dict[str, Plugin] = {}
+        self._reserved = tuple(reserved)
+        self._listing = Listing({}, {})
+        self.register_all(tools)
+
+    def register(self, tool: ExecutableTool | Callable[..., Any], plugin_id: str | None = None) -> None:
+        """Add a tool; one of the same name is overwritten where it stands.
+
+        Args:
+            tool: A function is made into one by `ExecutableTool.of`.
+            plugin_id: The extension that brings it (rule R1): its tools are let through by
+                `FilterOpts.allowed_plugins`, not by the allow-list.
+
+        Raises:
+            InvalidDefinitionError: a function that cannot be a tool, or a `Tool` that cannot be run.
+        """
+        made = _executable(tool)
+        self._entries[made.name] = Registered(made, plugin_id)
+        self._changed()
+
+    def register_all(
+        self, tools: Iterable[ExecutableTool | Callable[..., Any]] | Plugin, plugin_id: str | None = None
+    ) -> None:
+        """Add tools, in order; of a `Plugin`, the category is kept as well.
+
+        Raises:
+            InvalidDefinitionError: as `register`; then none of them is added.
+        """
+        made = [_executable(tool) for tool in (tools.tools if isinstance(tools, Plugin) else tools)]
+        if isinstance(tools, Plugin):
+            self._plugins[tools.key] = tools
+        for tool in made:
+            self._entries[tool.name] = Registered(tool, plugin_id)
+        self._changed()
+
+    def unregister(self, name: str) -> None:
+        """Remove a tool; nothing happens where there is none of that name."""
+        if self._entries.pop(name, None) is not None:
+            self._changed()
+
+    def get(self, name: str) -> ExecutableTool | None:
+        """The tool of that name; `None` if there is none."""
+        found = self._entries.get(name)
+        return None if found is None else found.tool
+
+    def get_plugin_id(self, name: str) -> str | None:
+        """The extension that brought a tool; `None` for a built-in one, and where there is none of that name."""
+        found = self._entries.get(name)
+        return None if found is None else found.plugin_id
+
+    def get_all(self) -> tuple[ExecutableTool, ...]:
+        """Every tool, in order of registration."""
+        return tuple(entry.tool for entry in self._entries.values())
+
+    def get_available(self) -> tuple[ExecutableTool, ...]:
+        """The tools that are to be had now: none that says it is not, or that needs what nothing here provides."""
+        served = frozenset(self.backends)
+        return tuple(entry.tool for entry in self._entries.values() if find_absence(entry.tool, served) is None)
+
+    def get_for_toolset(self, toolset: str) -> tuple[ExecutableTool, ...]:
+        """The tools of a group, to be had or not, in order of registration."""
+        return tuple(entry.tool for entry in self._entries.values() if entry.tool.toolset == toolset)
+
+    def to_definitions(
+        self,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: FilterOpts | None = None,
+        *,
+        form: str = LITE,
+    ) -> list[dict[str, Any]]:
+        """What the model is shown, in order of registration; the same to the byte as long as nothing changes.
+
+        Args:
+            allowed_tools: Names of the built-in tools that pass; `None` for all, empty for none (rule R2).
+            filter_opts: What else.
+            form: `lite` for `{name, description, parameters}`, whose parameters cannot be changed; else a provider's
+                (`openai`, `litellm`, `anthropic`, `mcp`), of plain values of the caller's own, as clients change what
+                they are given.
+
+        Raises:
+            NotFoundError: an unknown form, with the nearest.
+        """
+        if form != LITE and form not in DEFINITION_FORMATS:
+            raise NotFoundError("form", form, (LITE, *DEFINITION_FORMATS))
+        gates = Gates.of(allowed_tools, filter_opts, self.backends)
+        shown = self._listing.shown(form, gates)
+        if form == LITE:
+            return [dict(definition) for definition in shown]
+        return [thaw(definition) for definition in shown]
+
+    async def execute_parallel(
+        self,
+        calls: Iterable[Any],
+        ctx: ToolContext | None = None,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: FilterOpts | None = None,
+        attachments: Sequence[Any] = (),
+    ) -> list[CallResult]:
+        """Run calls, all at once; a result each, in the order of the calls, whatever happens (rules R3 to R7).
+
+        Args:
+            calls: Each a `ToolCall`, or what `ToolCall.of` reads, such as a provider's.
+            ctx: What surrounds them.
+            allowed_tools: As `to_definitions` was given them.
+            filter_opts: Likewise.
+            attachments: Of the turn, for tools that declare the capability.
+
+        Returns:
+            Results with `tool_call_id`, `name` and `result`. A failure is a result with a code, not an exception;
+            only being cancelled goes through.
+        """
+        batch = Batch.of(calls, ctx or ToolContext(), attachments)
+        gates = Gates.of(allowed_tools, filter_opts, self.backends)
+        listing = self._listing
+        runner = Runner(self.backends, self.reducers, self.audit, self.default_timeout_seconds)
+        # Found in what is registered now: what one call of the batch registers is not there for another (rule L14).
+        return await runner.run(
+            batch, gates, listing.find, lambda: (each["name"] for each in listing.shown(LITE, gates))
+        )
+
+    def find(self, name: str) -> Registered | None:
+        """What a model means by a name: a tool's own, or the one it is shown under where providers refuse its own."""
+        return self._listing.find(name)
+
+    @property
+    def wire_names(self) -> Mapping[str, str]:
+        """What tools are shown as, by their names, those reserved among them: the name itself where that is legal."""
+        return self._listing.wire_names
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is registered, grouped by plugin for loadouts; a tool of no plugin is one of its own name."""
+        return self._listing.catalog
+
+    def _changed(self) -> None:
+        # In one assignment, so that whoever is at work with the old one stays with it.
+        self._listing = Listing(self._entries, self._plugins, self._reserved)
+
+
+def _executable(tool: Tool | Callable[..., Any]) -> ExecutableTool:
+    if isinstance(tool, ExecutableTool):
+        return tool
+    if isinstance(tool, Tool):
+        raise InvalidDefinitionError(f"Tool {tool.name!r} has no function to run; make it an ExecutableTool.")
+    return ExecutableTool.of(tool)

@@ -1,0 +1,269 @@
+"""What a function says of itself: its name, what it is for, and the schema of its arguments (rule R1)."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.runtime.context import ToolContext
+from toolbelt.runtime.docstrings import Docstring
+
+Parse = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Makes arguments into what the function takes, by name; raises `ArgumentsError` where they are against the schema."""
+_EMPTY = inspect.Parameter.empty
+
+
+class ArgumentsError(ValueError):
+    """Arguments that are against the schema of a tool: all their faults, in a line for the model."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that the model fills.
+
+    Attributes:
+        annotation: With every name in it resolved; `Any` if there is none.
+        default: `inspect.Parameter.empty` if there is none.
+        description: What the docstring says of it.
+    """
+
+    annotation: Any = Any
+    default: Any = _EMPTY
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a function says of itself.
+
+    Attributes:
+        name: Empty for a lambda.
+        description: What the docstring says before it speaks of arguments and results.
+        parameters: JSON Schema of the arguments; empty unless it was to be derived.
+        context_parameter: The parameter that takes the `ToolContext`; `None` if none does.
+        parse: Makes arguments into what is annotated; `None` unless the schema was derived.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    context_parameter: str | None
+    parse: Parse | None
+
+
+def read_signature(function: Callable[..., Any], *, derive: bool) -> Signature:
+    """Read a function, a method, a `functools.partial`, a class, or an object that can be called.
+
+    What a `partial` has bound is out of the model's reach. A default of `None` makes `None` a value of the parameter.
+
+    Args:
+        function: What is to be a tool.
+        derive: Whether the schema is wanted, for which pydantic is loaded.
+
+    Raises:
+        InvalidDefinitionError: it cannot be called by the names of its arguments, an annotation has no schema or
+            cannot be resolved, or two parameters take the `ToolContext`.
+    """
+    if not callable(function):
+        raise InvalidDefinitionError(f"{function!r} is no function, so it cannot be a tool.")
+    name = _find_name(function)
+    docstring = Docstring(_find_docstring(function))
+    reader = _Reader(function, name or "the lambda")
+    open_parameters = reader.open_parameters(strict=derive)
+    hints = reader.hints(open_parameters, strict=derive)
+    context_parameter = reader.find_context_parameter(hints)
+    if not derive:
+        return Signature(name, docstring.description, {}, context_parameter, None)
+    from toolbelt.runtime.annotations import derive as derive_schema  # and with it pydantic
+
+    parameters = {}
+    for parameter in open_parameters:
+        if parameter.name != context_parameter:
+            stars = "**" if parameter.kind is inspect.Parameter.VAR_KEYWORD else ""
+            text = docstring.parameters.get(parameter.name, "")
+            parameters[stars + parameter.name] = Parameter(hints.get(parameter.name, Any), parameter.default, text)
+    schema, parse = derive_schema(reader.label, parameters, _own_names(function).difference(parameters))
+    return Signature(name, docstring.description, schema, context_parameter, parse)
+
+
+class _Reader:
+    """Reads the parameters of one function."""
+
+    def __init__(self, function: Callable[..., Any], label: str) -> None:
+        self.label = label
+        self._function = function
+        self._home = _find_home(function)
+        try:
+            self.signature: inspect.Signature | None = inspect.signature(function)
+        except (ValueError, TypeError):  # some of what is written in C has none
+            self.signature = None
+
+    def open_parameters(self, *, strict: bool) -> list[inspect.Parameter]:
+        """The parameters that nothing has bound yet; those that a call by names cannot fill are refused if strict."""
+        if self.signature is None:
+            if strict:
+                raise InvalidDefinitionError(
+                    f"The signature of {self.label} cannot be read; give the `parameters` of the tool."
+                )
+            return []
+        parameters = [each for each in self.signature.parameters.values() if each.name not in _bound(self._function)]
+        if strict:
+            for number, parameter in enumerate(parameters):
+                self._refuse_unfillable(parameter, first=number == 0)
+        return parameters
+
+    def _refuse_unfillable(self, parameter: inspect.Parameter, *, first: bool) -> None:
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            reason = f"takes *{parameter.name}, but a model gives arguments by name; take a list instead"
+        elif parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+            reason = f"takes {parameter.name!r} by position only, but a model gives arguments by name; drop the `/`"
+            if not isinstance(self._home, types.FunctionType | type):
+                reason = f"{reason.rpartition(';')[0]}; wrap it in a function"
+        elif first and parameter.name in ("self", "cls") and parameter.annotation is _EMPTY:
+            reason = f"takes {parameter.name!r}, so it is a method without its object; hand over `object.method`"
+        else:
+            return
+        raise InvalidDefinitionError(f"{self.label} {reason}.")
+
+    def hints(self, parameters: list[inspect.Parameter], *, strict: bool) -> dict[str, Any]:
+        """Annotations by name, with strings resolved; those that cannot be are refused if strict, else left out."""
+        written = {each.name: each.annotation for each in parameters if each.annotation is not _EMPTY}
+        namespace = self._namespace
+        try:
+            return _resolve(written, namespace, {})
+        except Exception:  # noqa: BLE001, S110  a string may say anything; one by one, now, with more names at hand
+            pass
+        further = {"ToolContext": ToolContext, **self._enclosing_names()}
+        further = {name: value for name, value in further.items() if name not in namespace}
+        hints: dict[str, Any] = {}
+        for name, annotation in written.items():
+            try:
+                hints |= _resolve({name: annotation}, namespace, further)
+            except Exception as error:  # noqa: BLE001  as above
+                if strict:
+                    raise InvalidDefinitionError(
+                        f"The annotation {annotation!r} of parameter {name!r} of {self.label} cannot be resolved "
+                        f"({error}). Import what it names where the function is, and not for type checkers alone, "
+                        "or give the `parameters` of the tool."
+                    ) from None
+        return hints
+
+    def find_context_parameter(self, hints: Mapping[str, Any]) -> str | None:
+        found = [name for name, hint in hints.items() if self._takes_context(name, hint)]
+        if len(found) > 1:
+            names = " and ".join(map(repr, found))
+            raise InvalidDefinitionError(f"{self.label} takes the ToolContext twice, as {names}; once will do.")
+        return found[0] if found else None
+
+    def _takes_context(self, name: str, hint: Any) -> bool:
+        members = _members(hint)
+        contexts = [each for each in members if isinstance(each, type) and issubclass(each, ToolContext)]
+        if contexts and len(contexts) < len(members):
+            raise InvalidDefinitionError(
+                f"Parameter {name!r} of {self.label} takes the ToolContext or an argument; make two parameters of it."
+            )
+        return bool(contexts)
+
+    @property
+    def _namespace(self) -> dict[str, Any]:
+        """The names that the module knows in which the function is written."""
+        if isinstance(self._home, type):
+            return vars(sys.modules[self._home.__module__]) if self._home.__module__ in sys.modules else {}
+        namespace = getattr(self._home, "__globals__", {})
+        return namespace if isinstance(namespace, dict) else {}
+
+    def _enclosing_names(self) -> dict[str, Any]:
+        """The names that a function can use which is written inside another, while that one runs."""
+        outer = getattr(self._home, "__qualname__", "").rpartition(".<locals>.")[0]
+        frame = inspect.currentframe() if outer else None
+        names: dict[str, Any] = {}
+        while frame is not None:
+            if frame.f_code.co_qualname == outer and frame.f_globals is self._namespace:
+                names = dict(frame.f_locals)
+                break
+            frame = frame.f_back
+        if isinstance(self._home, types.FunctionType) and self._home.__closure__:
+            for name, cell in zip(self._home.__code__.co_freevars, self._home.__closure__, strict=True):
+                try:
+                    names[name] = cell.cell_contents
+                except ValueError:  # not assigned yet
+                    continue
+        return names
+
+
+def _resolve(annotations: Mapping[str, Any], namespace: dict[str, Any], further: Mapping[str, Any]) -> dict[str, Any]:
+    def carrier() -> None: ...
+
+    carrier.__annotations__ = dict(annotations)
+    return typing.get_type_hints(carrier, namespace, dict(further), include_extras=True)
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    """The kinds that a union is of, but `None`; the kind itself if it is none."""
+    if get_origin(hint) is Annotated:
+        return _members(get_args(hint)[0])
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        return tuple(member for each in get_args(hint) for member in _members(each) if member is not type(None))
+    return (hint,)
+
+
+def _bound(function: Callable[..., Any]) -> set[str]:
+    return set(function.keywords) if isinstance(function, functools.partial) else set()
+
+
+def _own_names(function: Callable[..., Any]) -> set[str]:
+    """The names that a call by name cannot use for anything else, bound ones included."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    parameters = inspect.signature(function).parameters.values()
+    return {each.name for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD}
+
+
+def _find_home(function: Any) -> Any:
+    """What was written, inside of what wraps it: a function, a class, or something in C."""
+    for _ in range(100):  # a ring of wrappers ends nowhere
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif isinstance(function, type):
+            return function
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif hasattr(function, "__globals__") or not hasattr(type(function).__call__, "__globals__"):
+            return function
+        else:
+            function = type(function).__call__
+    return function
+
+
+def _find_name(function: Any) -> str:
+    name = getattr(function, "__name__", None)
+    if not isinstance(name, str):
+        name = _find_name(function.func) if isinstance(function, functools.partial) else type(function).__name__
+    return "" if name == "<lambda>" else name
+
+
+def _find_docstring(function: Any) -> str | None:
+    if isinstance(function, functools.partial):
+        own = vars(function).get("__doc__")
+        return own if isinstance(own, str) else _find_docstring(function.func)
+    if dataclasses.is_dataclass(function) and isinstance(function, type) and _is_made_up(function):
+        return None
+    if inspect.isroutine(function) or isinstance(function, type) or "__doc__" in getattr(function, "__dict__", {}):
+        return inspect.getdoc(function)
+    call = type(function).__call__
+    return inspect.getdoc(call) if getattr(call, "__doc__", None) else inspect.getdoc(function)
+
+
+def _is_made_up(dataclass_type: type) -> bool:
+    """Whether the docstring is the signature that `dataclass` writes there."""
+    return (dataclass_type.__doc__ or "").startswith(f"{dataclass_type.__name__}(")

@@ -1,0 +1,132 @@
+"""Several bundles of tools made into one, and what stands against it (rule D6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.catalog.frozen import FrozenDict, freeze
+
+STATIC = "static tools"
+"""Stands for what an agent always has, where a toolkit is named otherwise."""
+Expand = Callable[[str], Sequence[str]]
+"""From an entry, such as a plugin or `plugin/tool`, to the keys of its tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """An `Expand` that also knows which tools no configuration takes away.
+
+    Attributes:
+        find: What it gives for an entry.
+        always: Keys of the tools that pass every allow-list (`always_include`, rule R2).
+    """
+
+    find: Expand
+    always: frozenset[str] = frozenset()
+
+    def __call__(self, entry: str) -> Sequence[str]:
+        """The keys of an entry's tools."""
+        return self.find(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveTool:
+    """A tool that an agent has.
+
+    Attributes:
+        key: Which.
+        overrides: What the configuration says of it; frozen, empty for nothing.
+        toolkit: What brought it; `None` for a tool that is always there. Where several did, the first.
+    """
+
+    key: str
+    overrides: Mapping[str, Any]
+    toolkit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The same tool with other overrides.
+
+    Attributes:
+        existing: As it is there already.
+        coming: As it would come.
+    """
+
+    existing: ActiveTool
+    coming: ActiveTool
+
+    @property
+    def holder(self) -> str:
+        """What has it already: the key of a toolkit, or `static tools`."""
+        return STATIC if self.existing.toolkit is None else self.existing.toolkit
+
+    @property
+    def words(self) -> str:
+        """In a few words, to follow the name of what comes."""
+        if self.existing.toolkit is None:
+            where = f"the agent's {STATIC} have"
+        else:
+            where = f"toolkit {self.existing.toolkit!r} has"
+        return f"{where} {self.coming.key!r} with other overrides"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Tools that come together.
+
+    Attributes:
+        tools: By key, in order.
+        unmatched: Entries that no tool answers to.
+    """
+
+    tools: Mapping[str, ActiveTool]
+    unmatched: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        entries: Iterable[str],
+        overrides: Mapping[str, Mapping[str, Any] | None],
+        expand: Expand | None,
+        toolkit: str | None,
+    ) -> Bundle:
+        """The tools of entries, each with the overrides of its entry.
+
+        Where several entries mean the same tool and say something of it, the one that means the fewest tools is heard,
+        and of those the last: `git` for the whole plugin, and `git/push` for what is special about that one.
+        """
+        matched = {entry: (entry,) if expand is None else tuple(expand(entry)) for entry in entries}
+        said: dict[str, Mapping[str, Any]] = {}
+        for entry in sorted(overrides, key=lambda entry: -len(matched[entry])):
+            said.update(dict.fromkeys(matched[entry], normalised(overrides[entry])))
+        keys = dict.fromkeys(key for found in matched.values() for key in found)
+        nothing = normalised(None)
+        tools = {key: ActiveTool(key, said.get(key, nothing), toolkit) for key in keys}
+        return cls(FrozenDict(tools), tuple(entry for entry, found in matched.items() if not found))
+
+    def find_conflict(self, active: Mapping[str, ActiveTool]) -> Conflict | None:
+        """The first tool of this that is there already with other overrides; `None` if there is none."""
+        for key, tool in self.tools.items():
+            existing = active.get(key)
+            if existing is not None and not same(existing.overrides, tool.overrides):
+                return Conflict(existing, tool)
+        return None
+
+
+def normalised(overrides: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Overrides as they are compared: nothing said is nothing overridden."""
+    return FrozenDict({} if overrides is None else freeze(overrides))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same in JSON: `1` is `1.0` and not `true`, the order of keys does not matter."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other) or (one != one and other != other)

@@ -1,0 +1,200 @@
+"""Putting an agent's tools together: built-in ones, those of MCP servers, those of sub-apps (rule K6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolbelt.catalog import Tool
+from toolbelt.errors import InvalidDefinitionError, suggestion
+from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.gates import MCP_PREFIX
+from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.toolkits.switches import ToolkitCatalog
+from toolbelt.toolkits.toolkit import as_names, repeated
+
+AnyTool = ExecutableTool | Callable[..., Any]
+"""What can be registered: a tool, or a function that is made into one."""
+_BUILT_IN = "the built-in tools"
+_REGISTERED = "what is registered already"
+
+
+@dataclass(frozen=True)
+class SubApp:
+    """A part of an application that brings tools into the agent while it is enabled.
+
+    Attributes:
+        name: Not blank.
+        tool_names: Names of the sub-app tools that it binds.
+        enabled: Whether it binds them.
+
+    Raises:
+        InvalidDefinitionError: a blank name, or a tool named twice.
+    """
+
+    name: str
+    tool_names: tuple[str, ...] = ()
+    enabled: bool = True
+
+    def __post_init__(self) -> None:
+        _refuse_blank("sub-app", self.name)
+        names = as_names(self.tool_names)
+        object.__setattr__(self, "tool_names", names)
+        if twice := repeated(names):
+            raise InvalidDefinitionError(f"Sub-app {self.name!r} names these tools twice: {', '.join(twice)}.")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A tool, and who brings it.
+
+    Attributes:
+        tool: Under the name it is registered by.
+        owner: `the built-in tools`, `MCP server NAME` or `sub-app NAME`.
+        plugin_id: What it is registered under: the sub-app, which the allow-list does not speak about (rule R2).
+    """
+
+    tool: ExecutableTool
+    owner: str
+    plugin_id: str | None = None
+
+
+def mcp_name(server: str, tool_name: str) -> str:
+    """What a tool of an MCP server goes by: `mcp__<server>__<tool>`; a name that is so already stays."""
+    prefix = f"{MCP_PREFIX}{server}__"
+    return tool_name if tool_name.startswith(prefix) and tool_name != prefix else f"{prefix}{tool_name}"
+
+
+def assemble(
+    built_in: Iterable[AnyTool] = (),
+    mcp: Mapping[str, Iterable[AnyTool]] | None = None,
+    sub_app_tools: Iterable[AnyTool] = (),
+    sub_apps: Iterable[SubApp] = (),
+    *,
+    catalog: ToolkitCatalog | None = None,
+    tools_config: Mapping[str, Any] | None = None,
+    registry: ToolRegistry | None = None,
+) -> ToolRegistry:
+    """An agent's tools in a registry: built-in ones, then those of MCP servers, then those of enabled sub-apps.
+
+    Names are held against one another before anything is switched, so that throwing a switch cannot make two tools
+    collide. Guards, policies and limits of the tools stay with them.
+
+    Args:
+        built_in: In order.
+        mcp: Tools by the name of their server; they are registered as `mcp__<server>__<tool>`.
+        sub_app_tools: Those that sub-apps may bind, by name.
+        sub_apps: One that is not enabled binds nothing. Two may bind the same tool; it is there once.
+        catalog: Where tools are switched (rule K2): built-in ones that it does not know are off; tools of servers and
+            sub-apps are switched only if it knows them by the names they are registered under. `None`: all are on.
+        tools_config: The switches, by keys of `catalog`; `None` for a config that says nothing.
+        registry: What they are added to, with its backends and audit sink; by default a new one.
+
+    Returns:
+        The registry.
+
+    Raises:
+        InvalidDefinitionError: names that two tools bear, each with both owners, and names that a sub-app binds and no
+            tool bears, all at once; nothing is registered then. A config without a catalog, or that is no mapping.
+    """
+    placed, strays = place(built_in, mcp, sub_app_tools, sub_apps)
+    registry = ToolRegistry() if registry is None else registry
+    there = tuple(Placed(tool, _REGISTERED) for tool in registry.get_all())
+    if wrong := [*strays, *_collisions((*there, *placed))]:
+        raise InvalidDefinitionError("\n".join(wrong))
+    for entry in switched(placed, catalog, tools_config):
+        registry.register(entry.tool, entry.plugin_id)
+    return registry
+
+
+def place(
+    built_in: Iterable[AnyTool] = (),
+    mcp: Mapping[str, Iterable[AnyTool]] | None = None,
+    sub_app_tools: Iterable[AnyTool] = (),
+    sub_apps: Iterable[SubApp] = (),
+) -> tuple[tuple[Placed, ...], tuple[str, ...]]:
+    """Every tool with its owner, in the order of assembly, and what is wrong with the sub-apps.
+
+    Arguments as `assemble`.
+
+    Raises:
+        InvalidDefinitionError: something that can be no tool, or a blank name of a server.
+    """
+    placed = [Placed(_executable(tool), _BUILT_IN) for tool in built_in]
+    for server, tools in (mcp or {}).items():
+        _refuse_blank("MCP server", server)
+        placed += [Placed(_of_server(server, _executable(tool)), f"MCP server {server}") for tool in tools]
+    pool: dict[str, list[ExecutableTool]] = {}
+    for tool in map(_executable, sub_app_tools):
+        pool.setdefault(tool.name, []).append(tool)
+    wrong = [
+        f"{len(tools)} sub-app tools are named {name!r}; rename all but one."
+        for name, tools in pool.items()
+        if len(tools) > 1
+    ]
+    bound: set[str] = set()
+    seen: set[str] = set()
+    for sub_app in sub_apps:
+        if sub_app.name in seen:
+            wrong.append(f"Two sub-apps are named {sub_app.name!r}; rename one.")
+        seen.add(sub_app.name)
+        for name in sub_app.tool_names if sub_app.enabled else ():
+            if name not in pool:
+                close = suggestion(name, pool)
+                wrong.append(f"Sub-app {sub_app.name!r} binds {name!r}, which is no sub-app tool.{close}")
+            elif name not in bound:
+                bound.add(name)
+                placed.append(Placed(pool[name][0], f"sub-app {sub_app.name}", sub_app.name))
+    return tuple(placed), tuple(wrong)
+
+
+def switched(
+    placed: Iterable[Placed], catalog: ToolkitCatalog | None, tools_config: Mapping[str, Any] | None
+) -> tuple[Placed, ...]:
+    """Those of the tools that are on; see `assemble`.
+
+    Raises:
+        InvalidDefinitionError: a config without a catalog, or that is no mapping.
+    """
+    if catalog is None:
+        if tools_config is not None:
+            raise InvalidDefinitionError("A tools_config switches the tools of a catalog; give that as well.")
+        return tuple(placed)
+    enabled = frozenset(catalog.enabled_tools({} if tools_config is None else tools_config))
+    return tuple(
+        entry
+        for entry in placed
+        if entry.tool.name in enabled or (entry.owner != _BUILT_IN and catalog.find_tool(entry.tool.name) is None)
+    )
+
+
+def _collisions(placed: Iterable[Placed]) -> Iterator[str]:
+    owners: dict[str, list[str]] = {}
+    for entry in placed:
+        owners.setdefault(entry.tool.name, []).append(entry.owner)
+    for name, several in owners.items():
+        if len(several) > 1:
+            whose = " and ".join(f"of {owner}" for owner in dict.fromkeys(several))
+            if len(set(several)) == 1:
+                whose = f"all {whose}"
+            yield f"{len(several)} tools are named {name!r}, {whose}; rename all but one."
+
+
+def _of_server(server: str, tool: ExecutableTool) -> ExecutableTool:
+    # The plugin says which server it is where the name leaves that open, as of the servers `a` and `a__b`.
+    named = mcp_name(server, tool.name)
+    return replace(tool, name=named, plugin=server, id=tool.id if tool.has_own_id else "")
+
+
+def _executable(tool: AnyTool) -> ExecutableTool:
+    if isinstance(tool, ExecutableTool):
+        return tool
+    if isinstance(tool, Tool):
+        raise InvalidDefinitionError(f"Tool {tool.name!r} has no function to run; make it an ExecutableTool.")
+    return ExecutableTool.of(tool)
+
+
+def _refuse_blank(what: str, name: object) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidDefinitionError(f"The name of a {what} must be text that is not blank, not {name!r}.")

@@ -1,0 +1,241 @@
+"""What a user's message narrows a request to (rule K5)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, Self, TypeVar
+
+from toolbelt.catalog import Tool
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.toolkits.toolkit import REQUIRED, Directive, Toolkit, as_names
+
+AUTO = "auto"
+"""The `tool_choice` that lets a model call something or not."""
+NONE = "none"
+"""The `tool_choice` that keeps a model from calling anything."""
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class DirectiveRule:
+    """Words of a message, and the tools it is then about.
+
+    Attributes:
+        when: Words or phrases, any of which will do; compared ignoring case, as whole words. In scripts that do not
+            part words by blanks (Chinese, Japanese, Thai, ...) or join particles to them (Korean), they are found
+            anywhere.
+        tools: Keys of members; all of the toolkit if left out.
+        tool_choice: `required`, `auto`, `none` or a member's key; `None` leaves it to the caller.
+
+    Raises:
+        InvalidDefinitionError: no phrase, or one that is blank.
+    """
+
+    when: tuple[str, ...]
+    tools: tuple[str, ...] = ()
+    tool_choice: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "when", as_names(self.when))
+        object.__setattr__(self, "tools", as_names(self.tools))
+        if not self.when:
+            raise InvalidDefinitionError("A directive rule needs at least one word or phrase to wait for.")
+        if wrong := [phrase for phrase in self.when if not isinstance(phrase, str) or not phrase.strip()]:
+            raise InvalidDefinitionError(f"A directive rule waits for words that are not blank, unlike {wrong[0]!r}.")
+
+    def matches(self, message: str) -> bool:
+        """Whether any of the phrases is in a user's message."""
+        return self.matches_plain(plain_text(message))
+
+    def matches_plain(self, text: str) -> bool:
+        """Whether any of the phrases is in a text that `plain_text` made; for many rules over one message."""
+        return any(_has_phrase(text, phrase) for phrase in self._phrases)
+
+    @cached_property
+    def _phrases(self) -> tuple[str, ...]:
+        return tuple(map(plain_text, self.when))
+
+
+@dataclass(frozen=True)
+class DirectiveRules:
+    """The directive of a toolkit, as a table: every rule that matches adds its tools.
+
+    Attributes:
+        rules: In order.
+    """
+
+    rules: tuple[DirectiveRule, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", tuple(self.rules))
+
+    def __call__(self, message: str, available: Collection[str]) -> Directive | None:
+        """What these rules make of a message, where these members are available; `None` if none matches."""
+        text = plain_text(message)
+        matching = (rule for rule in self.rules if rule.matches_plain(text))
+        return _union((Directive(rule.tools or tuple(available), rule.tool_choice) for rule in matching), available)
+
+    def expanded(self, expand: Callable[[str], Iterable[str]]) -> Self:
+        """The same with the tools of each rule put through `expand`, which makes entries into keys of tools.
+
+        A rule of whose tools nothing is left is left out: without any, it would speak of all. A `tool_choice` that
+        becomes several tools becomes `required`.
+        """
+        made = (_expand(rule, expand) for rule in self.rules)
+        return type(self)(tuple(rule for rule in made if rule is not None))
+
+
+@dataclass(frozen=True)
+class Narrowed(Generic[Item]):
+    """What one request is sent with.
+
+    Attributes:
+        tools: Of those given, in their order.
+        tool_choice: `required`, `auto`, `none`, or one of `tools`: by the name it is shown under where they are
+            definitions, else by its key; `None` leaves it to the caller.
+    """
+
+    tools: tuple[Item, ...]
+    tool_choice: str | None = None
+
+
+def directive(message: str, toolkits: Iterable[Toolkit], available: Iterable[str]) -> Directive | None:
+    """What a user's message narrows the next request to; `None` for nothing.
+
+    The union of what the toolkits say, in their order, cut to what is available. A toolkit of which nothing is left
+    has no say, so a `required` of its forces nothing. Of several choices, the strongest stands: `required`, a tool,
+    `auto`, `none`; two that each want another tool become `required`, so that one of the tools is called and the model
+    chooses which. A choice of a tool that is not sent is dropped.
+
+    Args:
+        message: What the user wrote.
+        toolkits: In registry order; those that the agent has.
+        available: Keys of the tools the agent has, of any toolkit.
+
+    Raises:
+        InvalidDefinitionError: what makes a directive gave neither one nor `None`.
+    """
+    there = tuple(dict.fromkeys(available))
+    known = frozenset(there)
+    said = []
+    for toolkit in toolkits:
+        members = tuple(member for member in toolkit.member_tools if member in known)
+        if toolkit.directive is None or not members:
+            continue
+        made: Any = toolkit.directive(message, members)
+        if isinstance(made, Directive):
+            said.append(made)
+        elif made is not None:
+            raise InvalidDefinitionError(
+                f"The directive of toolkit {toolkit.key!r} gave something of type {type(made).__name__}; "
+                "it must give a Directive or None."
+            )
+    return _union(said, known)
+
+
+def narrow(
+    tools: Iterable[Item], directive: Directive | None, names: Mapping[str, str] | None = None
+) -> Narrowed[Item]:
+    """What one request is sent with; nothing that is given changes, and the next request starts from the whole again.
+
+    Where none of `tools` is among the active ones, nothing is narrowed and nothing forced.
+
+    Args:
+        tools: Keys, definitions of any provider, or `Tool`s; their order is kept, so that a cached prefix may be.
+        directive: `None` for no narrowing.
+        names: What the tools are shown as, by key, where that differs from it.
+    """
+    given = tuple(tools)
+    if directive is None:
+        return Narrowed(given)
+    shown = {key: (names or {}).get(key, key) for key in directive.active_tools}
+    keys = {name: key for key, name in shown.items()}
+    meant = [(tool, key) for tool in given if (key := _find_key(tool, shown, keys)) is not None]
+    if not meant:
+        return Narrowed(given)
+    choice = directive.tool_choice
+    if choice is not None and choice not in (REQUIRED, AUTO, NONE):
+        chosen = next((tool for tool, key in meant if key == choice), None)
+        choice = None if chosen is None else shown[choice] if isinstance(chosen, Mapping) else choice
+    return Narrowed(tuple(tool for tool, _ in meant), choice)
+
+
+def _union(said: Iterable[Directive], available: Collection[str]) -> Directive | None:
+    active: dict[str, None] = {}
+    choices: list[str] = []
+    for one in said:
+        there = [key for key in one.active_tools if key in available]
+        active.update(dict.fromkeys(there))
+        if there and one.tool_choice is not None:
+            choices.append(one.tool_choice)
+    return Directive(tuple(active), _strongest(choices, active)) if active else None
+
+
+def _strongest(choices: Sequence[str], active: Collection[str]) -> str | None:
+    if REQUIRED in choices:
+        return REQUIRED
+    single = dict.fromkeys(choice for choice in choices if choice in active)
+    if single:
+        return next(iter(single)) if len(single) == 1 else REQUIRED
+    return next((choice for choice in (AUTO, NONE) if choice in choices), None)
+
+
+def _expand(rule: DirectiveRule, expand: Callable[[str], Iterable[str]]) -> DirectiveRule | None:
+    tools = tuple(dict.fromkeys(made for key in rule.tools for made in expand(key)))
+    if rule.tools and not tools:
+        return None
+    choice = rule.tool_choice
+    if choice is not None and choice not in (REQUIRED, AUTO, NONE):
+        chosen = tuple(expand(choice))
+        choice = chosen[0] if len(chosen) == 1 else REQUIRED if chosen else None
+    return DirectiveRule(rule.when, tools, choice)
+
+
+def _find_key(tool: object, shown: Collection[str], keys: Mapping[str, str]) -> str | None:
+    """The key among `shown` that a tool has; a definition is known by the name it is shown under."""
+    if isinstance(tool, Tool):
+        return next((key for key in (tool.id, tool.name) if key in shown), None)
+    if isinstance(tool, Mapping):
+        function = tool.get("function")
+        name = function.get("name") if isinstance(function, Mapping) else tool.get("name")
+        return keys.get(name) if isinstance(name, str) else None
+    return tool if isinstance(tool, str) and tool in shown else None
+
+
+def plain_text(text: str) -> str:
+    """As texts are compared: no case, no ligatures or wide forms, one kind of apostrophe, one blank between words."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(folded.replace("\u2019", "'").split())
+
+
+def _has_phrase(text: str, phrase: str) -> bool:
+    start = text.find(phrase)
+    while start >= 0:
+        end = start + len(phrase)
+        before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+        if not _goes_on(before, phrase[0]) and not _goes_on(phrase[-1], after):
+            return True
+        start = text.find(phrase, start + 1)
+    return False
+
+
+def _goes_on(left: str, right: str) -> bool:
+    """Whether two characters that stand side by side are of one word."""
+    return _in_word(left) and _in_word(right) and not (_stands_alone(left) or _stands_alone(right))
+
+
+def _in_word(character: str) -> bool:
+    # Letters, digits and underscores; and marks, which many scripts write vowels with.
+    return character == "_" or character.isalnum() or (character != "" and unicodedata.category(character)[0] == "M")
+
+
+_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
+"""How Unicode's names of letters begin, in scripts that set no blanks between words, or join particles to them."""
+
+
+def _stands_alone(character: str) -> bool:
+    return character > "\u0dff" and unicodedata.name(character, "").startswith(_UNSPACED)

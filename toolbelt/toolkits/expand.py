@@ -1,0 +1,229 @@
+"""Toolkits as they are written, over a catalog: from plugins and patterns to single tools (rules K8, L9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.errors import AmbiguousNameError, NotFoundError
+from toolbelt.patterns import matches
+from toolbelt.toolkits.advice import Advice
+from toolbelt.toolkits.directive import DirectiveRules
+from toolbelt.toolkits.policy import PolicyText
+from toolbelt.toolkits.switches import ConfigNote, ToolkitCatalog, require_mapping
+from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
+
+
+@dataclass(frozen=True)
+class EntryMatch:
+    """What an entry of a toolkit means in a catalog.
+
+    Attributes:
+        entry: As written.
+        tools: In the catalog's order.
+        message: Why there are none, in a sentence; empty where there are.
+        candidates: The ids it may have meant, where several tools bear the name.
+    """
+
+    entry: str
+    tools: tuple[Tool, ...]
+    message: str = ""
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """An entry of a toolkit that is no tool of the catalog.
+
+    Attributes:
+        toolkit: Key of the toolkit.
+        entry: As written.
+        message: Why, in a sentence, with the nearest names.
+        candidates: The ids it may have meant, where several tools bear the name.
+    """
+
+    toolkit: str
+    entry: str
+    message: str
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExpandedToolkits:
+    """Toolkits over the tools of a catalog.
+
+    Attributes:
+        catalog: The toolkits with ids of tools as members, and every tool of the catalog under its id.
+        source: The catalog they were made for.
+        unmatched: Entries that matched nothing, in order.
+    """
+
+    catalog: ToolkitCatalog
+    source: Catalog
+    unmatched: tuple[Unmatched, ...] = ()
+
+    def read_config(self, config: Mapping[str, Any]) -> tuple[dict[str, bool], tuple[ConfigNote, ...]]:
+        """A config as somebody wrote it, by the keys of `catalog`, and what of it does not do what it seems to.
+
+        A key may be a toolkit's, or a tool's id, `plugin/name`, or bare name where only one tool bears it. Where two
+        keys mean the same tool and differ, it is off: the careful half of a contradiction stands. Values that are no
+        booleans are left out, as they count as absent.
+
+        Raises:
+            InvalidDefinitionError: the config is no mapping.
+        """
+        made: dict[str, bool] = {}
+        written: dict[str, object] = {}
+        notes: list[ConfigNote] = []
+        advise = Advice()
+        for name, value in require_mapping(config).items():
+            key = self._find_key(name, advise)
+            if isinstance(key, ConfigNote):
+                notes.append(key)
+            elif type(value) is not bool:
+                notes += (replace(note, key=name) for note in self.catalog.check_config({key: value}))
+            elif key in made and made[key] is not value:
+                message = f"{written[key]!r} and {name!r} are the same tool and differ, so it is off; keep one."
+                notes.append(ConfigNote(name, "contradiction", message))
+                made[key] = False
+            else:
+                made[key] = value
+                written.setdefault(key, name)
+        notes += (replace(note, key=written[str(note.key)]) for note in self.catalog.check_config(made))
+        return made, tuple(notes)
+
+    def _find_key(self, name: object, advise: Advice) -> str | ConfigNote:
+        if not isinstance(name, str):
+            return ConfigNote(name, "unknown-key", f"Keys are names of tools and toolkits; {name!r} is none.")
+        if self.catalog.find_toolkit(name) is not None or self.catalog.find_tool(name) is not None:
+            return name
+        try:
+            return self.source.get_tool(name).id
+        except AmbiguousNameError as error:
+            return ConfigNote(name, "ambiguous-key", f"{error} As it stands, it does nothing.")
+        except NotFoundError as error:
+            if self.source.find_plugin(name) is not None:
+                advice = f" {name!r} is a plugin; make it a toolkit, or name its tools as {name}/NAME."
+            else:
+                advice = advise(name, [*(kit.key for kit in self.catalog.toolkits), *error.known])
+            return ConfigNote(name, "unknown-key", f"No tool or toolkit has the key {name!r}; it does nothing.{advice}")
+
+
+def find_tools(entry: str, catalog: Catalog) -> tuple[Tool, ...]:
+    """The tools that an entry of a toolkit means, in the catalog's order.
+
+    It is a plugin, or one tool as `plugin/tool` or `plugin/prefix*`, all ignoring case; else a tool's id, or its bare
+    name where only one bears it. A `*` elsewhere than at the end of the tool is a plain character (rule L4).
+
+    Raises:
+        NotFoundError: nothing answers to it; a plugin without tools does.
+        AmbiguousNameError: a bare name that several tools bear.
+    """
+    if (plugin := catalog.find_plugin(entry)) is not None:
+        return plugin.tools
+    for plugin, pattern in _parted(entry, catalog):
+        if found := tuple(tool for tool in plugin.tools if matches(pattern, tool.name)):
+            return found
+    return (catalog.get_tool(entry),)
+
+
+def expand_entry(entry: str, catalog: Catalog, advise: Advice | None = None) -> EntryMatch:
+    """`find_tools`, with a sentence in place of an error.
+
+    Args:
+        entry: Of a toolkit.
+        catalog: Every tool there is.
+        advise: What gives advice, where many entries are read; by default there is always some.
+    """
+    try:
+        tools = find_tools(entry, catalog)
+    except AmbiguousNameError as error:
+        return EntryMatch(entry, (), str(error), error.candidates)
+    except NotFoundError as error:
+        beside = [f"{plugin.name}/{tool.name}" for plugin, _ in _parted(entry, catalog) for tool in plugin.tools]
+        known = beside or [*(plugin.name for plugin in catalog.plugins), *error.known]
+        advice = (advise or Advice())(entry, known)
+        return EntryMatch(entry, (), f"No plugin or tool is named {entry!r}.{advice}")
+    return EntryMatch(entry, tools, "" if tools else f"Plugin {entry!r} has no tools.")
+
+
+def expander(catalog: Catalog, key: Callable[[Tool], str] = attrgetter("id")) -> Callable[[str], tuple[str, ...]]:
+    """From an entry to the keys of its tools; none for one that matches nothing. Each entry is looked up once.
+
+    Args:
+        catalog: Every tool there is.
+        key: What a tool goes by; its id, if nothing is said.
+    """
+
+    @cache
+    def expand(entry: str) -> tuple[str, ...]:
+        try:
+            return tuple(map(key, find_tools(entry, catalog)))
+        except (AmbiguousNameError, NotFoundError):
+            return ()
+
+    return expand
+
+
+def _parted(entry: str, catalog: Catalog) -> Iterator[tuple[Plugin, str]]:
+    """An entry as plugin and pattern: names of plugins may hold strokes (`@scope/server`), so any may be the one."""
+    for position in (index for index, character in enumerate(entry) if character == "/"):
+        if (plugin := catalog.find_plugin(entry[:position])) is not None:
+            yield plugin, entry[position + 1 :]
+
+
+def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog) -> ExpandedToolkits:
+    """Toolkits whose entries name plugins and tools, as toolkits of single tools.
+
+    Tools that are in a toolkit are on by default if any of theirs is; tools in none are on by default. Texts and
+    directives that are tables (`PolicyText`, `DirectiveRules`) are made to speak of the tools, too; those that are
+    functions are kept as they are, and get ids. Where entries of one toolkit overlap and each says something of a
+    tool, the one that matches fewest tools is heard.
+
+    Args:
+        toolkits: In order.
+        catalog: Every tool there is.
+
+    Raises:
+        InvalidDefinitionError: two toolkits of one key, or one whose key is the id of a tool.
+    """
+    expand, advise = expander(catalog), Advice()
+    made: list[Toolkit] = []
+    unmatched: list[Unmatched] = []
+    for toolkit in toolkits:
+        found = [expand_entry(entry, catalog, advise) for entry in toolkit.member_tools]
+        unmatched += (Unmatched(toolkit.key, one.entry, one.message, one.candidates) for one in found if not one.tools)
+        made.append(_expanded(toolkit, {one.entry: tuple(tool.id for tool in one.tools) for one in found}, expand))
+    defaults: dict[str, bool] = {}
+    for toolkit in made:
+        for member in toolkit.member_tools:
+            defaults[member] = defaults.get(member, False) or toolkit.default_on
+    specs = (ToolSpec(tool.id, _label(tool), defaults.get(tool.id, True), tool.description) for tool in catalog.tools)
+    return ExpandedToolkits(ToolkitCatalog(tuple(specs), tuple(made)), catalog, tuple(unmatched))
+
+
+def _expanded(
+    toolkit: Toolkit, matched: Mapping[str, tuple[str, ...]], expand: Callable[[str], tuple[str, ...]]
+) -> Toolkit:
+    policy, directive = toolkit.policy, toolkit.directive
+    overrides = {
+        tool_id: toolkit.overrides[entry]
+        for entry in sorted(toolkit.overrides, key=lambda entry: -len(matched[entry]))
+        for tool_id in matched[entry]
+    }
+    return replace(
+        toolkit,
+        member_tools=tuple(dict.fromkeys(tool_id for ids in matched.values() for tool_id in ids)),
+        policy=policy.expanded(expand) if isinstance(policy, PolicyText) else policy,
+        directive=directive.expanded(expand) if isinstance(directive, DirectiveRules) else directive,
+        overrides=overrides,
+    )
+
+
+def _label(tool: Tool) -> str:
+    title = tool.annotations.get("title")
+    return title if isinstance(title, str) and title.strip() else tool.name

@@ -1,0 +1,230 @@
+"""What an agent's prompt says of the tools it has (rules K4, K7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.toolkits.switches import ToolkitCatalog
+from toolbelt.toolkits.toolkit import Toolkit, as_names
+
+if TYPE_CHECKING:
+    from toolbelt.runtime.executable import ExecutableTool
+
+_PLACE = re.compile(r"\{\{tools\}\}|\{tools\}")
+
+
+@dataclass(frozen=True)
+class PolicyLine:
+    """A line that is said only where a tool it is about is there.
+
+    Attributes:
+        tools: Keys of the members it is about; at least one.
+        text: What is said; `{tools}` stands for those of them that are available.
+    """
+
+    tools: tuple[str, ...]
+    text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tools", as_names(self.tools))
+        _require_text("A line of a policy", self.text)
+
+
+@dataclass(frozen=True)
+class PolicyText:
+    """The prompt text of a toolkit, as a table: what is said depends only on which members are available.
+
+        PolicyText.of(
+            "To look at the repository, use {tools}.",
+            per_tool={"git_push": "Never push to main."},
+            unavailable="No access to the repository is available.",
+        )
+
+    In every text, `{tools}` stands for the tools that are available, separated by commas, and `{{tools}}` for the
+    literal `{tools}`. All other braces are themselves.
+
+    Attributes:
+        text: What is said where any member is available.
+        lines: What is added for single ones, in order.
+        unavailable: What is said where no member is available.
+    """
+
+    text: str = ""
+    lines: tuple[PolicyLine, ...] = ()
+    unavailable: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines", tuple(self.lines))
+        _require_text("The text of a policy", self.text)
+        _require_text("What a policy says where no tool is available", self.unavailable)
+
+    @classmethod
+    def of(cls, text: str = "", per_tool: Mapping[str, str] | None = None, unavailable: str = "") -> Self:
+        """As it is written in `toolbelt.yaml`: `per_tool` maps members to their lines."""
+        return cls(text, tuple(PolicyLine((key,), line) for key, line in (per_tool or {}).items()), unavailable)
+
+    def __call__(self, available: Sequence[str]) -> str | None:
+        """What is said where these members are available; `None` for nothing."""
+        return self.render(available)
+
+    def render(self, available: Iterable[str], names: Mapping[str, str] | None = None) -> str | None:
+        """What is said where these members are available; `None` for nothing.
+
+        Args:
+            available: Keys of members, in order.
+            names: What the model is shown for a key, where that differs from it.
+        """
+        shown = {key: (names or {}).get(key, key) for key in available}
+        if not shown:
+            return _fill(self.unavailable, ()).strip() or None
+        parts = [(self.text, list(shown.values()))]
+        parts += ((line.text, [shown[key] for key in dict.fromkeys(line.tools) if key in shown]) for line in self.lines)
+        filled = (_fill(text, there).strip() for text, there in parts if there)
+        return "\n".join(part for part in filled if part) or None
+
+    def expanded(self, expand: Callable[[str], Iterable[str]]) -> Self:
+        """The same with the tools of each line put through `expand`, which makes entries into keys of tools."""
+        lines = (PolicyLine(_expanded(line.tools, expand), line.text) for line in self.lines)
+        return type(self)(self.text, tuple(lines), self.unavailable)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySection:
+    """A part of the prompt, with where it comes from.
+
+    Attributes:
+        kind: `toolkit` or `tool`.
+        key: Of the toolkit or tool.
+        text: What is said; not blank.
+    """
+
+    kind: str
+    key: str
+    text: str
+
+
+def build_policy_section(
+    toolkit: Toolkit, available: Iterable[str], names: Mapping[str, str] | None = None
+) -> str | None:
+    """The prompt text of a toolkit, naming only members that are available (rule K4); `None` for none.
+
+    Args:
+        toolkit: Whose policy it is. One that is a function gets the members that are available, and is relied on.
+        available: Keys of the tools the agent has, of any toolkit.
+        names: What the model is shown for a key, where that differs from it.
+
+    Raises:
+        InvalidDefinitionError: what makes the policy gave neither a text nor `None`.
+    """
+    there = frozenset(available)
+    members = tuple(member for member in toolkit.member_tools if member in there)
+    policy = PolicyText(toolkit.policy) if isinstance(toolkit.policy, str) else toolkit.policy
+    if policy is None:
+        return None
+    made: Any = policy.render(members, names) if isinstance(policy, PolicyText) else policy(members)
+    if made is None:
+        return None
+    _require_text(f"The policy of toolkit {toolkit.key!r}", made)
+    return str(made).strip() or None
+
+
+def policy_sections(
+    catalog: ToolkitCatalog,
+    available: Iterable[str],
+    tools: Iterable[ExecutableTool] = (),
+    names: Mapping[str, str] | None = None,
+) -> tuple[PolicySection, ...]:
+    """What the prompt says of the tools: toolkits in registry order, then single tools, then other tools.
+
+    Args:
+        catalog: Where the toolkits come from, and the policies of single tools.
+        available: Keys of the tools the agent has.
+        tools: Tools that may bring a policy of their own, in order, such as all of a `ToolRegistry`. One that is in
+            the catalog speaks in its place there, where the catalog says nothing of it itself.
+        names: What the model is shown for a key, where that differs from it; for the texts of toolkits.
+
+    Raises:
+        InvalidDefinitionError: as `build_policy_section`.
+    """
+    there = frozenset(available)
+    return tuple(_without_repeats(_sections(catalog, there, tools, names)))
+
+
+def build_policy(
+    catalog: ToolkitCatalog,
+    available: Iterable[str],
+    tools: Iterable[ExecutableTool] = (),
+    names: Mapping[str, str] | None = None,
+) -> str:
+    """`policy_sections` as one text, with an empty line between two; empty for none. Same arguments and errors."""
+    return "\n\n".join(section.text for section in policy_sections(catalog, available, tools, names))
+
+
+def find_named_members(text: str, members: Iterable[str]) -> tuple[str, ...]:
+    """The members that a text names outright, and so would name where they are missing, too; in order.
+
+    For lint. A name that might be a plain word counts only in code marks or quotes, or before a parenthesis: "search"
+    in prose is seldom the tool.
+
+    Args:
+        text: Of a policy.
+        members: Keys; of `plugin/tool`, the part behind the last stroke is looked for as well.
+    """
+    return tuple(member for member in members if any(_names(text, name) for name in {member, _bare(member)}))
+
+
+def _sections(
+    catalog: ToolkitCatalog,
+    there: Collection[str],
+    tools: Iterable[ExecutableTool],
+    names: Mapping[str, str] | None,
+) -> Iterator[PolicySection]:
+    for toolkit in catalog.toolkits:
+        if text := build_policy_section(toolkit, there, names):
+            yield PolicySection("toolkit", toolkit.key, text)
+    brought = {tool.name: tool.policy for tool in tools if tool.name in there}
+    own = {tool.key: tool.policy or brought.get(tool.key, "") for tool in catalog.tools if tool.key in there}
+    for key, text in (own | {name: policy for name, policy in brought.items() if name not in own}).items():
+        if text.strip():
+            yield PolicySection("tool", key, text.strip())
+
+
+def _without_repeats(sections: Iterable[PolicySection]) -> Iterator[PolicySection]:
+    """Each text once, where it comes first: tools that share a rule need it said once."""
+    said: set[str] = set()
+    for section in sections:
+        if section.text not in said:
+            said.add(section.text)
+            yield section
+
+
+def _fill(text: str, shown: Iterable[str]) -> str:
+    """In one pass, so that nothing that is put in is looked at again; other braces are left alone."""
+    listed = ", ".join(shown)
+    return _PLACE.sub(lambda found: "{tools}" if found[0] == "{{tools}}" else listed, text)
+
+
+def _expanded(keys: Iterable[str], expand: Callable[[str], Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(made for key in keys for made in expand(key)))
+
+
+def _bare(member: str) -> str:
+    return member.rpartition("/")[2]
+
+
+def _names(text: str, name: str) -> bool:
+    if not name or "*" in name:
+        return False
+    found = rf"(?<![\w/-]){re.escape(name)}(?![\w/-])"
+    if name.isalpha() and name[1:] == name[1:].lower():
+        found = rf"[`'\"“‘]{re.escape(name)}[`'\"”’]|(?<![\w/-]){re.escape(name)}\("
+    return re.search(found, text) is not None
+
+
+def _require_text(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise InvalidDefinitionError(f"{what} must be text, not of type {type(text).__name__}.")

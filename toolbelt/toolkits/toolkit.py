@@ -1,0 +1,138 @@
+"""Tools granted by one switch, and what goes with them (rules K1, K4, K5, D1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.errors import InvalidDefinitionError
+
+REQUIRED = "required"
+"""The `tool_choice` that makes a model call something; it wins over every other."""
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool, as far as switches go.
+
+    Attributes:
+        key: What a config switches it by.
+        label: What an interface calls it; the key if left out.
+        default_on: Whether it is on where no config says anything.
+        description: What it does, for an interface.
+        policy: What an agent that has it is to be told, in its prompt (rule K7).
+
+    Raises:
+        InvalidDefinitionError: a blank key, a `default_on` that is no boolean, texts that are none.
+    """
+
+    key: str
+    label: str = ""
+    default_on: bool = False
+    description: str = ""
+    policy: str = ""
+
+    def __post_init__(self) -> None:
+        _refuse_blank("tool", self.key)
+        object.__setattr__(self, "label", self.label or self.key)
+        _refuse_wrong_types(f"tool {self.key!r}", self, ("label", "description", "policy"))
+
+
+@dataclass(frozen=True)
+class Directive:
+    """What one request is narrowed to (rule K5).
+
+    Attributes:
+        active_tools: Keys of the tools that are sent, in order.
+        tool_choice: `required`, `auto`, `none` or a tool's key; `None` leaves it to the caller.
+    """
+
+    active_tools: tuple[str, ...]
+    tool_choice: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "active_tools", tuple(self.active_tools))
+
+
+DirectiveMaker = Callable[[str, Collection[str]], Directive | None]
+"""Gets the user's message and the keys of the toolkit's members that are available."""
+PolicyMaker = Callable[[Sequence[str]], str | None]
+"""Gets the keys of the toolkit's members that are available, in the toolkit's order; of none, if none is."""
+
+
+@dataclass(frozen=True)
+class Toolkit:
+    """A bundle of tools granted by one switch (K), loaded by name (D), or both.
+
+    Attributes:
+        key: Its name, in configs and for the model; not blank.
+        label: What an interface calls it; the key if left out.
+        default_on: Whether a new config grants it.
+        member_tools: Keys of its tools, in order; not twice the same. In `toolbelt.yaml` one may name a whole plugin.
+        description: What it is for: the model reads it to decide what to load.
+        policy: Its prompt text (read as `PolicyText` reads it), or what makes it; `None` for none.
+        directive: What narrows a request, by the user's message; `None` for nothing.
+        overrides: By member, what the configuration says of that tool (rule D1); frozen.
+
+    Raises:
+        InvalidDefinitionError: a blank key, a member twice, overrides for what is no member, a `default_on` that is no
+            boolean, texts that are none, a directive or policy that cannot be called.
+    """
+
+    key: str
+    label: str = ""
+    default_on: bool = False
+    member_tools: tuple[str, ...] = ()
+    description: str = ""
+    policy: PolicyMaker | str | None = None
+    directive: DirectiveMaker | None = None
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=FrozenDict)
+
+    def __post_init__(self) -> None:
+        _refuse_blank("toolkit", self.key)
+        object.__setattr__(self, "label", self.label or self.key)
+        _refuse_wrong_types(f"toolkit {self.key!r}", self, ("label", "description"))
+        if not (self.policy is None or isinstance(self.policy, str) or callable(self.policy)):
+            raise InvalidDefinitionError(f"The policy of toolkit {self.key!r} must be a text or a function.")
+        if not (self.directive is None or callable(self.directive)):
+            raise InvalidDefinitionError(f"The directive of toolkit {self.key!r} must be a function.")
+        object.__setattr__(self, "member_tools", _members(self.key, self.member_tools))
+        object.__setattr__(self, "overrides", freeze(self.overrides))
+        members = frozenset(self.member_tools)
+        if strangers := [name for name in self.overrides if name not in members]:
+            raise InvalidDefinitionError(f"Toolkit {self.key!r} has overrides for no member: {', '.join(strangers)}.")
+
+
+def as_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names in a tuple; a lone one is a list of one, not of its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Those that stand there more than once, in order."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _members(key: str, members: Iterable[str]) -> tuple[str, ...]:
+    made = as_names(members)
+    for member in made:
+        _refuse_blank(f"member of toolkit {key!r}", member)
+    if twice := repeated(made):
+        raise InvalidDefinitionError(f"Toolkit {key!r} names these members twice: {', '.join(twice)}.")
+    return made
+
+
+def _refuse_wrong_types(what: str, of: ToolSpec | Toolkit, texts: Iterable[str]) -> None:
+    """A switch that is "false" would be on, and an interface is handed these as they are."""
+    if type(of.default_on) is not bool:
+        raise InvalidDefinitionError(f"The default_on of {what} must be true or false, not {of.default_on!r}.")
+    if wrong := [part for part in texts if not isinstance(getattr(of, part), str)]:
+        raise InvalidDefinitionError(f"The {wrong[0]} of {what} must be text.")
+
+
+def _refuse_blank(what: str, key: object) -> None:
+    if not isinstance(key, str) or not key.strip():
+        raise InvalidDefinitionError(f"The key of a {what} must be text that is not blank, not {key!r}.")
