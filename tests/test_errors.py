@@ -155,3 +155,19 @@ def test_findings_are_sorted_by_file_and_line_with_errors_first() -> None:
 def test_an_error_survives_the_way_to_another_process(error: Exception) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+def test_names_are_compared_only_when_a_message_is_read() -> None:
+    compared = []
+
+    class Known(str):
+        __slots__ = ()
+
+        def casefold(self) -> str:
+            compared.append(str(self))
+            return super().casefold()
+
+    error = NotFoundError("tool", "serch", [Known("search")])
+    assert compared == []
+    assert str(error) == "No tool named 'serch'. Did you mean 'search'?"
+    assert compared == ["search"]

@@ -18,6 +18,7 @@ from toolbelt.evals.running.asking import Asker, Gate, RetryPolicy, Unanswered
 from toolbelt.evals.running.budget import Budget, CapReached
 from toolbelt.evals.running.metering import PromptCounter
 from toolbelt.evals.running.runner import ERRORS_IN_A_ROW
+from toolbelt.evals.running.workers import run_workers
 
 NOTHING_OFFERED = Offer()
 
@@ -68,13 +69,9 @@ class Drafter:
             StorageError: an answer could not be kept; all kept before are.
         """
         left = iter(range(len(self.jobs)))
-        workers = [asyncio.create_task(self._worker(left, advance)) for _ in range(self.max_concurrency)]
         try:
-            await asyncio.gather(*workers)
+            await run_workers(self._worker(left, advance) for _ in range(self.max_concurrency))
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
             await self.model.close()
 
     async def _worker(self, left: Iterator[int], advance: Callable[[int], object]) -> None:

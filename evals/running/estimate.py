@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Usage
+from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.running.asking import Asker, RetryPolicy
 from toolbelt.evals.running.budget import Budget
@@ -37,7 +37,7 @@ class ArmEstimate:
         requests: Expected.
         definition_tokens: Expected over all requests.
         prompt_tokens: Expected over all requests, definitions among them; own count.
-        completion_tokens: Expected; own count of the calls.
+        completion_tokens: Expected; own count of the calls, and of the words that end a turn.
         cost_usd: Expected; `None` where the price is unknown.
     """
 
@@ -88,7 +88,7 @@ async def _estimate(
         record = await played.play(Trial(position, position, arm, 0), case)
         trials += 1
         prompt += record.own_prompt_tokens or 0
-    texts = [json.dumps([[call.name, call.text] for call in one.reply.calls]) for one in kept if one.reply]
+    texts = [_output(one.reply) for one in kept if one.reply]
     completion = sum(player.prompts.counter.count(texts))
     share = plan.per_arm / trials
     prompt_tokens, completion_tokens = round(prompt * share), round(completion * share)
@@ -103,3 +103,7 @@ async def _estimate(
         completion_tokens,
         player.asker.model.cost_usd(Usage(prompt_tokens, completion_tokens)),
     )
+
+
+def _output(reply: Reply) -> str:
+    return json.dumps([[call.name, call.text] for call in reply.calls]) if reply.calls else reply.text

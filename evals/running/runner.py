@@ -19,6 +19,7 @@ from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.playing import ArmPlayer
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.running.workers import run_workers
 from toolbelt.evals.scoring.outcome import Outcome
 
 CASES_AT_ONCE = 32
@@ -93,13 +94,7 @@ class Runner:
         """
         unfinished = self.store.unfinished(self.run)
         left = self._left()
-        workers = [asyncio.create_task(self._worker(left, unfinished)) for _ in range(self.max_concurrency)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+        await run_workers(self._worker(left, unfinished) for _ in range(self.max_concurrency))
         return RunEnd.INCOMPLETE if self.reasons else RunEnd.FINISHED
 
     def _left(self) -> Iterator[Trial]:

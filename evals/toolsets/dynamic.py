@@ -18,6 +18,7 @@ from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import META_TOOLS, RESERVED, Answer, DynamicToolkits, Loaded, MetaRole, answer_text
 from toolbelt.tiers import Tiers, own_meta_tools
+from toolbelt.toolkits.advice import Advice
 from toolbelt.toolkits.expand import expand_entry
 from toolbelt.toolkits.toolkit import Toolkit
 
@@ -103,9 +104,8 @@ class Dynamic:
 
     def _make_offer(self, offered: Offered, loaded: Loaded) -> Offer:
         kit = self._whole if offered is None else self._cut(offered)
-        return self._shelf.offer(
-            (*self._meta_ids, *(self._ids.get(key, key) for key in kit.toolkits.tool_keys(loaded)))
-        )
+        tool_ids = (self._ids.get(key, key) for key in kit.toolkits.tool_keys(loaded))
+        return self._shelf.offer((*self._meta_ids, *tool_ids))
 
     def _replay(self, case: Case, conversation: Conversation) -> tuple[Loaded, Loaded]:
         """What was loaded when the turn under way began, and what would be if the next began now."""
@@ -171,9 +171,10 @@ def make_agent(name: str, ground: Ground) -> Dynamic:
     own = own_meta_tools(ground.catalog)
     keys = _keys(ground.catalog)
     entries = dict.fromkeys(entry for one in (agent.tools, *(kit.member_tools for kit in toolkits)) for entry in one)
-    found = {entry: expand_entry(entry, ground.catalog) for entry in entries}
+    advise = Advice()
+    read = {entry: expand_entry(entry, ground.catalog, advise) for entry in entries}
     expanded = {
-        entry: _of_keys((tool.id for tool in match.tools if tool.id not in own), keys) for entry, match in found.items()
+        entry: _of_keys((tool.id for tool in match.tools if tool.id not in own), keys) for entry, match in read.items()
     }
 
     def cut(offered: Offered, names: Names) -> DynamicToolkits:
@@ -185,7 +186,7 @@ def make_agent(name: str, ground: Ground) -> Dynamic:
         return DynamicToolkits(_allowed(agent, kept), kept, within.__getitem__, names)
 
     made = Dynamic(f"dynamic:{agent.name}", ground, cut, keys)
-    made.unmatched += tuple(match.message for match in found.values() if match.candidates)
+    made.unmatched += tuple(match.message for match in read.values() if match.candidates)
     if not any(expanded.values()):
         raise ToolbeltError(
             f"Agent {agent.name!r} matches nothing of catalog {ground.catalog.name!r}: no tool would ever be shown."

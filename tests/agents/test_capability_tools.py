@@ -146,22 +146,23 @@ def test_L14_null_is_as_good_as_left_out() -> None:
 NAMES = ["a.b", "a_b", "a b", "A.b", "a.b.", "plain"]
 
 
-@pytest.mark.parametrize("first", NAMES)
-@pytest.mark.parametrize("reverse", [False, True], ids=["in-order", "in-reverse"])
-def test_L14_what_a_tool_is_shown_as_does_not_change_when_another_is_activated(first: str, reverse: bool) -> None:
-    whole = ToolRegistry([tool(name, plugin=f"of {name}") for name in NAMES])
-    loadouts = ToolLoadoutRegistry([ToolLoadout("one", None, frozenset({f"of {first}"}), discoverable_patterns=("*",))])
+@pytest.mark.parametrize("first", range(len(NAMES)), ids=NAMES)
+@pytest.mark.parametrize("step", [1, -1], ids=["in-order", "in-reverse"])
+def test_L14_what_a_tool_is_shown_as_does_not_change_when_another_is_activated(first: int, step: int) -> None:
+    whole = ToolRegistry([tool(name, plugin=f"p{number}") for number, name in enumerate(NAMES)])
+    loadouts = ToolLoadoutRegistry([ToolLoadout("one", None, frozenset({f"p{first}"}), discoverable_patterns=("*",))])
     made = AgentSession(whole, loadouts)
     made.scope("one")
-    foretold = {entry["plugin"]: entry["tools"] for entry in answer(made, "discover_tools")["plugins"]}
+    foretold = discovered(made)
     shown = made.tools.to_definitions()
-    for name in sorted(set(NAMES) - {first}, reverse=reverse):
-        assert answer(made, "activate_tool", plugin=f"of {name}")["tools"] == foretold[f"of {name}"]
+    for plugin in [*foretold][::step]:
+        assert answer(made, "activate_tool", plugin=plugin)["tools"] == foretold[plugin]
         now = made.tools.to_definitions()
         assert now[: len(shown)] == shown
-        assert [now[-1]["name"]] == foretold[f"of {name}"]
-        assert ask(made, (now[-1]["name"], {})) == [name]
+        assert [one["name"] for one in now[len(shown) :]] == foretold[plugin]
+        assert ask(made, (foretold[plugin][0], {})) == [NAMES[int(plugin[1:])]]
         shown = now
+    assert len(shown) == len(CAPABILITIES) + len(NAMES)
 
 
 def test_L14_a_name_that_is_out_of_reach_changes_no_other() -> None:

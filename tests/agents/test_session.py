@@ -82,7 +82,7 @@ def test_L14_what_was_activated_is_named_for_loops_with_an_allow_list() -> None:
     shown = [one["name"] for one in session.tools.to_definitions([*allowed, *session.activated])]
     assert shown == [*CAPABILITIES, "read_file", *session.activated]
     session.scope("minimal")
-    assert session.activated == ()
+    assert not session.activated
 
 
 def test_L12_what_is_registered_later_is_in_force_after_the_next_scope() -> None:

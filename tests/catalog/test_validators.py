@@ -66,3 +66,44 @@ def test_the_dialect_is_the_one_the_schema_names() -> None:
 def test_importing_it_loads_no_jsonschema() -> None:
     program = "import sys, toolbelt.catalog.validators; sys.exit('jsonschema' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def _nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = {"next": value}
+    return value
+
+
+LINKED = {"properties": {"next": {"$ref": "#"}, "a": {"type": "integer"}, "price": {"multipleOf": 0.1}}}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"price": 10**400}, id="a-number-of-400-digits"),
+        pytest.param({"price": float("inf")}, id="no-number"),
+        pytest.param(_nested(600), id="an-object-600-deep"),
+    ],
+)
+def test_one_value_does_not_switch_the_check_off_for_those_to_come(value: Any) -> None:
+    validator = make_validator(LINKED)
+    assert validator is not None
+    list(validator.faults(value))
+    assert not validator.is_broken
+    assert len(list(validator.faults({"a": "x"}))) == 1
+
+
+def test_a_caller_deep_in_the_stack_does_not_switch_the_check_off_either() -> None:
+    validator = make_validator(LINKED)
+    assert validator is not None
+
+    def call(at: int) -> None:
+        list(validator.faults({"next": {"next": {"a": "x"}}}))
+        if at:
+            call(at - 1)
+
+    with pytest.raises(RecursionError):
+        call(sys.getrecursionlimit())
+    assert not validator.is_broken
+    assert len(list(validator.faults({"a": "x"}))) == 1

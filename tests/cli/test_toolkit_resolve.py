@@ -81,6 +81,24 @@ def test_K3_the_switch_of_a_toolkit(resolve: Callable[..., Any]) -> None:
     assert switch({}) == (False, None, 3)
 
 
+def test_K8_a_switch_says_which_agents_may_load_the_toolkit_whatever_it_says(resolve: Callable[..., Any]) -> None:
+    rows = {row["toolkit"]: row["agents"] for row in resolve({"ops": False})["toolkits"]}
+    assert rows == {"ops": ["clerk", "guard"], "money": ["clerk"], "bare": []}
+
+
+def test_K2_a_switch_that_is_null_is_told_as_files_have_it(toolbelt: Toolbelt) -> None:
+    ran = toolbelt("toolkit", "resolve", "--tools-config", "-", stdin=b"ops: null")
+    assert "'ops' is switched by true or false; null is neither, and counts as absent." in ran.err
+
+
+def test_K2_the_switch_that_decided_outlives_all_but_the_state_on_a_narrow_screen(
+    toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "48")
+    out = toolbelt("toolkit", "resolve", "--tools-config", "-", stdin=b"ops: true").out
+    assert "docker/status         on   ops: true" in out
+
+
 def test_tools_in_no_toolkit_are_shown_when_asked_for(resolve: Callable[..., Any]) -> None:
     few, all_ = resolve({}), resolve({}, "--all")
     assert [row["id"] for row in few["tools"]] == ["docker/run.container", "docker/status", "git/push", "payments/pay"]

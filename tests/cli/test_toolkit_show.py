@@ -50,6 +50,15 @@ def test_the_list(toolbelt: Toolbelt, kits: Path, expected: Callable[[str], str]
     assert ran.err == f"{WARNED}warning: toolkit 'bare' names no tools.\n"
 
 
+def test_D6_members_that_disagree_are_warned_of(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "catalog: small.yaml\ntoolkits: {ops: {tools: [push: {a: 1}, git/push: {a: 2}]}}\n"
+    )
+    for command in (("list",), ("inspect", "ops")):
+        told = "'push' and 'git/push' both mean 'git/push' with other overrides; 'git/push' is heard. Keep one."
+        assert toolbelt("toolkit", *command).err == f"warning: toolkit 'ops': {told}\n"
+
+
 def test_the_list_as_json(toolbelt: Toolbelt, kits: Path) -> None:
     data = toolbelt("toolkit", "list", "--json").json
     assert data["catalog"] == "small"
@@ -151,8 +160,11 @@ def test_without_toolkits_there_is_one_to_paste(
     if text is not None:
         (small / "toolbelt.yaml").write_text(text)
     ran = toolbelt(*arguments, "-c", "small.yaml")
-    assert (ran.code, ran.out) == (2, "")
+    lists = arguments[1] == "list"  # and nothing is a list as well
+    assert (ran.code, ran.out) == (0 if lists else 2, "")
     assert "There are no toolkits" in ran.err
+    if lists:
+        assert toolbelt(*arguments, "-c", "small.yaml", "--json").json["toolkits"] == []
     pasted = ran.err.split("For example: ")[1]
     (small / "toolbelt.yaml").write_text(pasted)
     rows = toolbelt("toolkit", "list", "-c", "small.yaml", "--json").json["toolkits"]
@@ -179,7 +191,7 @@ def test_D1_every_mistake_of_the_file_is_told_with_line_and_path(
 @pytest.mark.parametrize("content", FILES.values(), ids=FILES)
 def test_E9_a_bad_toolbelt_yaml_is_2(toolbelt: Toolbelt, project: Path, content: bytes) -> None:
     (project / "toolbelt.yaml").write_bytes(content)
-    for arguments in (["toolkit", "list"], ["session", "show", "--agent", "a", "--session", "s"]):
+    for arguments in (["toolkit", "inspect", "a"], ["session", "show", "--agent", "a", "--session", "s"]):
         ran = toolbelt(*arguments)
         assert (ran.code, ran.out) == (2, "")
         assert ran.err.splitlines()[-1].startswith("Error: ")

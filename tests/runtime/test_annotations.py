@@ -460,3 +460,30 @@ def test_R1_what_no_json_can_be_is_refused(annotation: Any) -> None:
     with pytest.raises(InvalidDefinitionError, match=r"'x' of f is annotated .*, which has no JSON Schema") as refused:
         derive("f", {"x": Parameter(annotation)})
     assert "recursion" not in str(refused.value)
+
+
+class Switch(enum.Enum):
+    ON = True
+    OFF = 0
+
+
+@pytest.mark.parametrize(
+    ("annotation", "taken", "refused", "said"),
+    [
+        pytest.param(Literal[1, 2], 1, True, "'p' is true but should be 1 or 2", id="true-is-no-1"),
+        pytest.param(Literal[0], 0.0, False, "'p' is false but should be 0", id="false-is-no-0"),
+        pytest.param(Literal[True], True, 1, "'p' is 1 but should be true", id="1-is-not-true"),
+        pytest.param(Level, 1, True, "'p' is true but should be 1 or 2", id="nor-in-an-enum"),
+        pytest.param(
+            list[Switch], [True, 0], [True, False], "'p[1]' is false but should be true or 0", id="nor-inside"
+        ),
+        pytest.param(Literal[1] | None, None, True, "'p' is true but should be 1", id="nor-in-a-union"),
+        pytest.param(Literal[1] | bool, True, None, "'p' is null but", id="but-where-the-schema-says-so"),
+    ],
+)
+def test_R3_what_is_equal_in_python_alone_is_refused(annotation: Any, taken: Any, refused: Any, said: str) -> None:
+    _, parse = derive("f", {"p": Parameter(annotation)})
+    parse({"p": taken})
+    with pytest.raises(ArgumentsError) as error:
+        parse({"p": refused})
+    assert str(error.value).startswith(said)

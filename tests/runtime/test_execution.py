@@ -6,9 +6,10 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from toolbelt.runtime.context import Capability, ToolContext
 from toolbelt.runtime.executable import ExecutableTool
@@ -623,3 +624,24 @@ def test_R5_reducers_see_no_failures() -> None:
     (result,) = execute(registry, call("fail"), ctx=ToolContext(result_budget_chars=20))
     assert (result.ok, seen) == (False, [])
     assert result.text == "Tool fail failed: Va\n[truncated — 130 chars total]"
+
+
+def _leave(_: int) -> int:
+    raise SystemExit(3)
+
+
+def test_R3_a_validator_that_exits_costs_its_own_call() -> None:
+    def count(items: Annotated[int, AfterValidator(_leave)]) -> int:
+        return items
+
+    gone, fine = execute(ToolRegistry([count, shout]), call("count", items=1), call("shout", text="a"))
+    assert (gone.code, fine.value) == (INPUT_INVALID, "A")
+    assert "SystemExit: 3" in gone.text
+
+
+def test_R3_one_hostile_value_leaves_the_schema_in_force() -> None:
+    schema = {"type": "object", "properties": {"left": {"type": "number", "multipleOf": 0.5}}}
+    registry = ToolRegistry([ExecutableTool.of(add, parameters=schema)])
+    execute(registry, call("add", left=10**400))
+    (result,) = execute(registry, call("add", left="1"))
+    assert result.code is INPUT_INVALID

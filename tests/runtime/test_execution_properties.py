@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -83,6 +84,36 @@ def test_R3_any_batch_gets_as_many_results_as_calls_in_order(calls: list[Any]) -
         result.result.text.encode()  # a request can carry it
 
 
+async def tell(text: str, naps: int) -> str:
+    for _ in range(naps):
+        await asyncio.sleep(0)
+    return text
+
+
+def tell_from_thread(text: str, naps: int) -> str:
+    time.sleep(naps / 10_000)
+    return text
+
+
+told = st.tuples(st.sampled_from(["tell", "tell_from_thread"]), st.text(max_size=50), st.integers(0, 5))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(told, max_size=12), st.integers(0, 400))
+def test_R3_R4_each_gets_what_its_own_call_returned_up_to_its_share(
+    wanted: list[tuple[str, str, int]], budget: int
+) -> None:
+    calls = [
+        ToolCall(str(number), name, {"text": text, "naps": naps}) for number, (name, text, naps) in enumerate(wanted)
+    ]
+    results = run(ToolRegistry([tell, tell_from_thread]), calls, ctx=ToolContext(result_budget_chars=budget))
+    assert [each.tool_call_id for each in results] == [each.tool_call_id for each in calls]
+    share = budget // max(len(calls), 1)
+    for (_, text, _), each in zip(wanted, results, strict=True):
+        is_whole = len(text) <= share
+        assert each.result.value == (text if is_whole else f"{text[:share]}\n[truncated — {len(text)} chars total]")
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(anything, max_size=12), st.integers(-10, 2_000), st.one_of(st.none(), st.integers(0, 200)))
 def test_R4_results_exceed_the_budget_by_their_markers_at_most(calls: list[Any], budget: int, own: int | None) -> None:
@@ -105,6 +136,24 @@ filters = st.builds(
     allowed_mcp_tools=lists_or_none,
     allowed_plugins=st.none() | st.frozensets(st.sampled_from(["alpha", "beta"])),
 )
+
+
+def is_let_through(
+    name: str, allowed: frozenset[str] | None, filter_opts: FilterOpts | None, always: frozenset[str]
+) -> bool:
+    """What the rules say of a name, in the words of the rules: `None` is unrestricted, empty is none."""
+    opts = filter_opts or FilterOpts()
+    if name == "needy" or name in opts.exclude_tools:
+        return False
+    said = []
+    if not name.startswith(("mcp__", "ext_")):
+        said.append(name in always or allowed is None or name in allowed)
+    if name.startswith("mcp__"):
+        said.append(opts.allowed_mcp_servers is None or name.split("__")[1] in opts.allowed_mcp_servers)
+        said.append(opts.allowed_mcp_tools is None or name in opts.allowed_mcp_tools)
+    if name in PLUGIN_IDS:
+        said.append(opts.allowed_plugins is None or PLUGIN_IDS[name] in opts.allowed_plugins)
+    return all(said)
 
 
 @settings(max_examples=150, deadline=None)
@@ -141,6 +190,7 @@ def test_R2_what_runs_is_exactly_the_calls_of_what_is_shown(
     for name in NAMES:
         registry.register(make(name), PLUGIN_IDS.get(name))
     shown = {each["name"] for each in registry.to_definitions(allowed, filter_opts)}
+    assert shown == {name for name in NAMES if name not in away and is_let_through(name, allowed, filter_opts, always)}
     calls = [ToolCall(str(number), name) for number, name in enumerate(called)]
     results = run(registry, calls, allowed_tools=allowed, filter_opts=filter_opts)
     assert ran == Counter(name for name in called if name in shown)

@@ -119,6 +119,9 @@ async def later() -> bool:
         pytest.param(list, "t is not currently available.", id="empty"),
         pytest.param(raises(OSError("down")), "asked whether it is, it raised OSError.", id="raises"),
         pytest.param(raises(SystemExit(1)), "asked whether it is, it raised SystemExit.", id="exits"),
+        pytest.param(
+            raises(GeneratorExit()), "asked whether it is, it raised GeneratorExit.", id="no-exception-of-use"
+        ),
         pytest.param(lambda: Torn(), "asked whether it is, it raised ValueError.", id="neither-true-nor-false"),  # noqa: PLW0108
         pytest.param(lambda: later(), "must not be async.", id="a-coroutine-is-no-yes"),  # noqa: PLW0108
     ],
@@ -168,3 +171,8 @@ def test_R2_lists_are_taken_as_they_are() -> None:
     mine.append("b")
     assert opts == FilterOpts(*[frozenset({"a"})] * 4)
     assert FilterOpts() == FilterOpts(exclude_tools=[])
+
+
+def test_R3_whether_a_tool_is_to_be_had_is_asked_before_what_it_needs() -> None:
+    needs = tool("t", capabilities=["network"], is_available=lambda: False)
+    assert find_absence(needs, ()) == "t is not currently available."

@@ -204,3 +204,27 @@ def test_K7_a_sink_that_is_async_has_recorded_before_the_tool_runs() -> None:
 
     assert find_refusal(answer(ALLOW), audit=sink) is None
     assert len(records) == 1
+
+
+@pytest.mark.parametrize("is_sink_async", [False, True], ids=["sync-sink", "async-sink"])
+def test_K7_what_a_guard_decided_is_on_record_though_the_batch_is_cancelled(is_sink_async: bool) -> None:
+    records: list[AuditRecord] = []
+
+    async def record_async(record: AuditRecord) -> None:
+        await asyncio.sleep(0)
+        records.append(record)
+
+    async def main() -> None:
+        guarding = Guarding(record_async if is_sink_async else records.append, 5, 5)  # type: ignore[arg-type]
+        context = ToolContext(confirm=hang)
+        guard = answer(ask("Sure?"))
+        task = asyncio.create_task(guarding.find_refusal(TOOL, guard, ToolCall("id", "t", {}), ARGUMENTS, context))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    (record,) = records
+    assert (record.verdict, record.allowed) == (GuardVerdict.CONFIRM, False)
+    assert record.reason == "cancelled before an answer came: Sure?"

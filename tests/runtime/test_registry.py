@@ -356,6 +356,17 @@ def test_R2_a_name_that_providers_refuse_goes_by_another_and_is_found_by_both(
     assert registry.get(shown_as) is None
 
 
+def test_R2_a_name_that_is_reserved_counts_from_the_start_and_leads_nowhere() -> None:
+    registry = ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")], reserved=("a_b", "c d"))
+    shown = registry.to_definitions()
+    assert registry.wire_names == {"a.b": shown[0]["name"], "a_b": "a_b", "c d": "c_d"}
+    assert shown[0]["name"] != "a_b"
+    assert [registry.find(name) for name in ("a_b", "c d", "c_d")] == [None, None, None]
+    registry.register(ExecutableTool.of(lambda: "plain", name="a_b"))
+    assert registry.to_definitions()[:1] == shown
+    assert ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")]).wire_names == {"a.b": "a_b"}
+
+
 def test_R2_a_wire_name_never_is_another_tools_name() -> None:
     registry = ToolRegistry([tool("read file"), tool("read_file"), tool("read.file")])
     words = shown(registry)
@@ -396,3 +407,11 @@ def test_R2_threads_may_list_while_one_registers() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_what_is_named_first_or_last_stands_there_if_it_is_shown() -> None:
+    registry = ToolRegistry([ExecutableTool(name, function=str) for name in "abcdef"])
+    for _ in range(2):
+        shown = registry.to_definitions(list("abdef"), first=["d", "c", "x", "b"], last=["e", "a", "y"])
+        assert [definition["name"] for definition in shown] == ["d", "b", "f", "e", "a"]
+    assert [definition["name"] for definition in registry.to_definitions()] == list("abcdef")

@@ -22,8 +22,10 @@ from toolbelt.runtime import asking
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.guards import ALLOW, GuardDecision, ask
+from toolbelt.runtime.reducers.reducer import ReduceInfo, ReducerRegistry
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import FailureCode, ToolCall, ToolResult
+from toolbelt.runtime.threads import THREADS
 
 EXECUTION_FAILED = FailureCode.EXECUTION_FAILED
 
@@ -41,9 +43,7 @@ async def execute_on_loop(registry: ToolRegistry, *names: str, **settings: Any) 
 
 
 def execute(registry: ToolRegistry, *names: str, **settings: Any) -> list[ToolResult]:
-    results = asyncio.run(execute_on_loop(registry, *names, **settings))
-    gc.collect()  # what asyncio complains of, it complains of here
-    return results
+    return asyncio.run(execute_on_loop(registry, *names, **settings))
 
 
 async def well() -> str:
@@ -450,6 +450,37 @@ def test_R7_a_tool_that_cancels_its_own_task_costs_its_own_call() -> None:
 
     gone, fine = execute(ToolRegistry([give_up, well]), "give_up", "well")
     assert (gone.code, fine.value) == (EXECUTION_FAILED, "well")
+
+
+def test_R7_a_tool_that_cancels_its_own_task_and_returns_has_returned() -> None:
+    async def give_up() -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return "done"
+
+    class Shout:
+        tool_name = "give_up"
+
+        def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
+            return result
+
+    reducers = ReducerRegistry()
+    reducers.register(Shout())
+    registry = ToolRegistry([tool_of("give_up", give_up, timeout_seconds=5)], reducers=reducers)
+    (result,) = execute(registry, "give_up")
+    assert (result.ok, result.value) == (True, "done")
+
+
+def test_R3_a_call_whose_batch_is_over_before_a_thread_is_free_is_never_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    waiting: list[Callable[[], None]] = []
+    monkeypatch.setattr(THREADS, "start", waiting.append)
+    (result,) = execute(ToolRegistry([tool_of("t", lambda: begun.append("t"), timeout_seconds=0.05)]), "t")
+    assert result.code is FailureCode.TIMEOUT
+    for job in waiting:
+        job()
+    assert begun == []
 
 
 def test_R3_a_tool_may_run_a_batch_itself() -> None:

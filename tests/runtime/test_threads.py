@@ -7,9 +7,11 @@ import gc
 import os
 import threading
 import time
-from collections.abc import Awaitable
+import weakref
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
+from queue import SimpleQueue
 
 import pytest
 
@@ -141,3 +143,54 @@ def test_a_forked_process_does_not_count_on_the_threads_of_its_parent() -> None:
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_what_a_job_holds_is_let_go_though_its_thread_lives_on() -> None:
+    class Held:
+        """What only the job knows."""
+
+    pool = Threads()
+    held = Held()
+    seen = weakref.ref(held)
+    done = threading.Event()
+    pool.start(partial(lambda _: done.set(), held))
+    del held
+    assert done.wait(10)
+    until = time.monotonic() + 5
+    while seen() is not None and time.monotonic() < until:
+        time.sleep(0.01)
+        gc.collect()
+    assert seen() is None
+
+
+def test_where_the_system_gives_no_more_threads_a_job_waits_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Threads()
+    go = threading.Event()
+    done: SimpleQueue[int] = SimpleQueue()
+    pool.start(lambda: done.put(int(go.wait(10))))
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    for number in range(2, 6):
+        pool.start(partial(done.put, number))
+    assert done.empty()
+    go.set()
+    assert [done.get(timeout=10) for _ in range(5)] == [1, 2, 3, 4, 5]
+    with pytest.raises(RuntimeError):
+        Threads().start(go.set)
+
+
+def test_what_is_given_up_before_a_thread_is_free_is_never_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting: list[Callable[[], None]] = []
+    monkeypatch.setattr(threads.THREADS, "start", waiting.append)
+    begun: list[int] = []
+
+    async def main() -> None:
+        run_in_thread(begun.append, 1).cancel()
+
+    asyncio.run(main())
+    for job in waiting:
+        job()
+    assert begun == []

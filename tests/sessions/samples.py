@@ -44,12 +44,13 @@ def call(
     registry: ToolRegistry, turn: Any, *calls: tuple[str, dict[str, Any]], ctx: ToolContext | None = None
 ) -> list[Any]:
     asked = [{"id": str(number), "name": name, "args": args} for number, (name, args) in enumerate(calls)]
-    context = ctx or turn.context()
-    return asyncio.run(registry.execute_parallel(asked, context, turn.allowed_tools, turn.filter_opts))
+    if ctx is not None:  # of another agent or session than the turn's
+        return asyncio.run(registry.execute_parallel(asked, ctx, turn.allowed_tools, turn.filter_opts))
+    return asyncio.run(turn.execute_parallel(registry, asked))
 
 
 def shown(registry: ToolRegistry, turn: Any) -> list[str]:
-    return [made["name"] for made in registry.to_definitions(turn.allowed_tools, turn.filter_opts)]
+    return [made["name"] for made in turn.to_definitions(registry)]
 
 
 class Broken(MemorySessionStore):

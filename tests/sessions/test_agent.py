@@ -11,7 +11,8 @@ from toolbelt.sessions.agent import AgentSpec
 
 
 def test_D1_a_lone_name_is_a_list_of_one_and_what_is_left_out_is_empty() -> None:
-    agent = AgentSpec("a", "file", ["devops"], "devops")  # type: ignore[arg-type]  as somebody would write it
+    as_written: dict[str, Any] = {"tools": "file", "allowed_toolkits": ["devops"], "initial_toolkits": "devops"}
+    agent = AgentSpec("a", **as_written)
     assert (agent.tools, agent.allowed_toolkits, agent.initial_toolkits) == (("file",), ("devops",), ("devops",))
     assert (agent.rooms, agent.display_name, agent.overrides) == ((), "a", {})
 

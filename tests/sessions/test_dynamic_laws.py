@@ -81,7 +81,7 @@ def projects(draw: st.DrawFn) -> Project:
 STORED = st.lists(st.sampled_from((*KEYS, "gone")))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=70)
 @given(projects(), STORED)
 def test_D5_what_is_kept_becomes_what_the_rule_says(project: Project, stored: list[str]) -> None:
     restored = project.dynamic.restore(stored)

@@ -6,7 +6,10 @@ import pytest
 
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.expanding import expand_over
+from toolbelt.toolkits.toolkit import Toolkit
 
 
 def tool(name: str, plugin: str | None = None) -> ExecutableTool:
@@ -52,3 +55,12 @@ REGISTRY = ToolRegistry(
 )
 def test_D1_L9_an_entry_names_a_plugin_or_tools(entry: str, names: list[str]) -> None:
     assert list(expand_over(REGISTRY)(entry)) == names
+
+
+def test_D1_an_entry_that_means_nothing_is_told_with_what_is_near() -> None:
+    kits = [Toolkit("history", member_tools=("nothing_like_it",))]
+    dynamic = DynamicToolkits(AgentSpec("a", ("gti",), ("history",)), kits, expand_over(REGISTRY))
+    assert dynamic.find_unmatched(["history"]) == [
+        "'gti' of the agent's static tools names no tool here. Did you mean 'git'?",
+        "'nothing_like_it' of toolkit 'history' names no tool here.",
+    ]

@@ -24,7 +24,7 @@ from toolbelt.toolkits.toolkit import Toolkit
 def test_D2_a_turn_has_static_tools_initial_toolkits_and_meta_tools(sessions: DynamicSessions) -> None:
     turn = sessions.begin_turn("assistant", "s")
     assert (turn.agent, turn.session_id, turn.loaded, turn.warnings) == ("assistant", "s", ("research",), ())
-    assert turn.allowed_tools == ("file", "arxiv", *META)
+    assert turn.allowed_tools == (*META, "file", "arxiv")
     assert [tool.toolkit for tool in turn.tools] == [None, "research"]
 
 
@@ -159,7 +159,7 @@ def test_a_turn_says_which_entries_name_no_tool(store: SessionStore) -> None:
     sessions = DynamicSessions([DynamicToolkits(ASSISTANT, KITS, expand_over(registry))], store)
     turn = sessions.begin_turn("assistant", "s")
     assert turn.warnings == ("'arxiv' of toolkit 'research' names no tool here.",)
-    assert turn.allowed_tools == ("file", *META)
+    assert turn.allowed_tools == (*META, "file")
 
 
 # Looking and mending by hand

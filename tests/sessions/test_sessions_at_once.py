@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.sessions.samples import APART, STORES, Broken, sessions_over
 from toolbelt.errors import StorageError
+from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.sessions.store import MemorySessionStore, SessionStore, StoredState
 
@@ -132,7 +133,7 @@ STEPS = st.tuples(
 
 
 @pytest.mark.parametrize("kind", STORES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(steps=st.lists(STEPS, max_size=12))
 def test_D3_D5_any_sequence_over_two_sessions_is_what_sets_would_be(kind: str, steps: list[tuple[str, ...]]) -> None:
     with TemporaryDirectory() as folder:

@@ -47,7 +47,7 @@ def test_D2_D4_a_model_loads_a_toolkit_and_has_it_in_the_next_turn(
 ) -> None:
     registry, sessions = served
     turn = sessions.begin_turn("assistant", "s")
-    assert shown(registry, turn) == ["file", "arxiv", *META]
+    assert shown(registry, turn) == [*META, "file", "arxiv"]
     results = call(registry, turn, ("load_tools", {"toolkit": "devops"}), ("docker", {}), ("file", {}))
     answer = json.loads(results[0].result.text)
     assert (answer["status"], answer["takes_effect"], answer["tool"]) == ("loaded", "next_request", "dynamic_tools")
@@ -58,12 +58,12 @@ def test_D2_D4_a_model_loads_a_toolkit_and_has_it_in_the_next_turn(
     again = call(registry, turn, ("docker", {}), ("list_toolkits", {}))
     assert again[0].result.code == "not_available", "a later request of the same turn"
     assert json.loads(again[1].result.text)["toolkits"][0]["loaded"] is True
-    assert shown(registry, turn) == ["file", "arxiv", *META]
+    assert shown(registry, turn) == [*META, "file", "arxiv"]
 
     following = sessions.begin_turn("assistant", "s")
-    assert shown(registry, following) == ["file", "docker", "github", "arxiv", *META]
+    assert shown(registry, following) == [*META, "file", "docker", "github", "arxiv"]
     assert call(registry, following, ("docker", {}))[0].result.value == "done"
-    assert shown(registry, sessions.begin_turn("assistant", "other")) == ["file", "arxiv", *META]
+    assert shown(registry, sessions.begin_turn("assistant", "other")) == [*META, "file", "arxiv"]
     assert shown(registry, sessions.begin_turn("helper", "s")) == [*META]
 
 
@@ -139,10 +139,10 @@ def test_D4_tools_of_servers_and_extensions_come_and_go_like_any_other(store: Se
     sessions = DynamicSessions([DynamicToolkits(agent, kits, expand_over(registry)) for agent in agents], store)
     assert shown(registry, sessions.begin_turn("assistant", "s")) == ["mcp__else__where"]
     sessions.load("assistant", "s", "hub")
-    assert shown(registry, sessions.begin_turn("assistant", "s")) == ["mcp__hub__issue", "mcp__else__where"]
+    assert shown(registry, sessions.begin_turn("assistant", "s")) == ["mcp__else__where", "mcp__hub__issue"]
     sessions.load("assistant", "s", "ext")
     turn = sessions.begin_turn("assistant", "s")
-    assert shown(registry, turn) == ["mcp__hub__issue", "mcp__else__where", "extended"]
+    assert shown(registry, turn) == ["mcp__else__where", "mcp__hub__issue", "extended"]
     assert shown(registry, sessions.begin_turn("helper", "s")) == ["mcp__else__where"]
 
 
@@ -155,7 +155,7 @@ def test_R2_what_is_always_included_no_configuration_takes_away(store: SessionSt
     sessions = DynamicSessions([DynamicToolkits(agent, kits, expand_over(registry)) for agent in agents], store)
     registry.register_all(sessions.meta_tools())
     seen = {agent.name: shown(registry, sessions.begin_turn(agent.name, "s")) for agent in agents}
-    assert seen == {"thinker": ["think"], "loader": ["think", *META], "plain": ["think", "file"]}
+    assert seen == {"thinker": ["think"], "loader": [*META, "think"], "plain": ["file", "think"]}
 
 
 def test_D7_the_server_of_one_agent_is_not_the_others(store: SessionStore) -> None:
@@ -180,7 +180,7 @@ async def _converse(registry: ToolRegistry, sessions: DynamicSessions, agent: st
         turn = await asyncio.to_thread(sessions.begin_turn, agent, session)
         for calls in ([{"name": meta_tool, "args": {"toolkit": toolkit}}], [{"name": toolkit.upper()}]):
             results = await registry.execute_parallel(calls, turn.context(), turn.allowed_tools, turn.filter_opts)
-            assert shown(registry, turn) == [*map(str.upper, expected), *META]
+            assert shown(registry, turn) == [*META, *map(str.upper, expected)]
         assert results[0].result.ok == (toolkit in expected)
         expected = sorted({*expected} ^ {toolkit})
 

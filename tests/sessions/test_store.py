@@ -82,7 +82,10 @@ def test_D5_D7_agents_and_sessions_are_kept_apart(store: SessionStore) -> None:
         assert store.write(agent, session, [agent + session], None)
     assert store.sessions() == [("a", "1"), ("a", "2"), ("b", "1")]
     assert store.sessions("a") == [("a", "1"), ("a", "2")]
-    assert store.sessions("nobody") == []
+    assert (store.sessions("nobody"), store.states("nobody")) == ([], [])
+    for whose in (None, "a", "b"):
+        assert [(kept.agent, kept.session_id) for kept in store.states(whose)] == store.sessions(whose)
+    assert all(kept.state == store.read(kept.agent, kept.session_id) for kept in store.states())
     assert store.reset("a", "1")
     assert [store.read(*key) is not None for key in (("a", "1"), ("a", "2"), ("b", "1"))] == [False, True, True]
 
@@ -144,7 +147,7 @@ def test_D5_threads_lose_nothing(store: SessionStore) -> None:
 class WritingWhenCompared(str):
     """A name that another session comes about from while it is looked for, as another thread would do it."""
 
-    __slots__ = ("store",)
+    store: MemorySessionStore
     __hash__ = str.__hash__
 
     def __eq__(self, other: object) -> bool:
@@ -180,7 +183,7 @@ STEPS = st.builds(
 
 
 @pytest.mark.parametrize("kind", STORES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(steps=st.lists(STEPS, max_size=12))
 def test_D5_any_sequence_of_steps_leaves_what_a_dict_would(kind: str, steps: list[Step]) -> None:
     folder: AbstractContextManager[str] = TemporaryDirectory() if kind == "sqlite" else nullcontext("")

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import random
-import signal
 import sqlite3
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,11 +12,8 @@ from typing import Any
 import pytest
 
 from toolbelt.errors import StorageError
-from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.sessions import DynamicSessions
+from toolbelt.sessions.inspection import kept_data
 from toolbelt.stores.sessions import SqliteSessionStore
-from toolbelt.toolkits.toolkit import Toolkit
 
 
 @pytest.fixture
@@ -33,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path) -> SqliteSessionStore:
-    made = SqliteSessionStore(path, timeout_seconds=0.2)
+    made = SqliteSessionStore(path, timeout_seconds=0.1)
     assert made.write("a", "s", ["devops"], None)
     return made
 
@@ -45,6 +35,7 @@ def _refused(store: SqliteSessionStore, *words: str, also: tuple[str, ...] = ())
         "write": lambda: store.write("a", "s", ["x"], 1),
         "reset": lambda: store.reset("a", "s"),
         "sessions": store.sessions,
+        "states": store.states,
     }
     for name in also or operations:
         with pytest.raises(StorageError) as caught:
@@ -61,7 +52,7 @@ def test_D5_another_opening_of_the_file_has_it(store: SqliteSessionStore, path: 
 
 def test_looking_makes_no_file(path: Path) -> None:
     store = SqliteSessionStore(path)
-    assert (store.read("a", "s"), store.sessions(), store.reset("a", "s")) == (None, [], False)
+    assert (store.read("a", "s"), store.sessions(), store.states(), store.reset("a", "s")) == (None, [], [], False)
     assert not path.parent.exists()
 
 
@@ -69,7 +60,7 @@ def test_an_empty_file_is_nothing_yet(path: Path) -> None:
     path.parent.mkdir()
     path.touch()
     store = SqliteSessionStore(path)
-    assert (store.read("a", "s"), store.sessions(), store.reset("a", "s")) == (None, [], False)
+    assert (store.read("a", "s"), store.sessions(), store.states(), store.reset("a", "s")) == (None, [], [], False)
     assert store.write("a", "s", ["x"], None)
     assert store.sessions() == [("a", "s")]
 
@@ -143,7 +134,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(
 ) -> None:
     spoil(path)
     before = path.read_bytes()
-    _refused(store, "move it away", "left as it is")
+    _refused(store, "move it away", "-wal", "left as it is")
     assert path.read_bytes() == before
 
 
@@ -183,6 +174,10 @@ def test_a_state_mended_wrongly_by_hand_costs_its_own_session_alone(
     with pytest.raises(StorageError, match="agent 'a' in session 's' is not a list of toolkits; reset"):
         store.read("a", "s")
     assert store.read("a", "sound") is not None
+    damaged, sound = store.states()
+    assert (damaged.session_id, damaged.state, sound.problem) == ("s", None, None)
+    assert "is not a list of toolkits; reset" in (damaged.problem or "")
+    assert sound.state == store.read("a", "sound")
     assert store.reset("a", "s")
     assert store.read("a", "s") is None
 
@@ -201,211 +196,26 @@ def test_a_file_that_is_removed_is_begun_anew_and_no_revision_of_before_holds(
     assert again.revision != kept.revision
 
 
-# Other processes
-
-
-def _python(script: str, *arguments: object, **more: Any) -> subprocess.Popen[str]:
-    """A process of its own, which imports nothing but what the script says."""
-    return subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        **more,
-    )
-
-
-FULL = """
-import resource, sys
-from toolbelt.errors import StorageError
-from toolbelt.stores.sessions import SqliteSessionStore
-store = SqliteSessionStore(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
-written = 0
-try:
-    while True:
-        assert store.write("a", str(written), ["x" * 3000], None)
-        written += 1
-except StorageError as error:
-    print(written, error)
-"""
-
-
-def test_a_full_disk_is_told_and_what_was_kept_is_kept(store: SqliteSessionStore, path: Path) -> None:
-    with _python(FULL, path) as process:
-        out, _ = process.communicate(timeout=60)
-    written, _, message = out.partition(" ")
-    assert "room" in message
-    assert str(path) in message
-    assert 0 < int(written) < 20
-    assert store.sessions() == sorted([("a", "s"), *(("a", str(number)) for number in range(int(written)))])
-    assert store.write("a", "more", ["x" * 100_000], None)
-
-
-READ_ONLY = """
-import os, sys
-from toolbelt.errors import StorageError
-from toolbelt.stores.sessions import SqliteSessionStore
-store = SqliteSessionStore(sys.argv[1])
-store.write("a", "s", ["x"], None)
-kept = store.read("a", "s")
-os.chmod(sys.argv[1], 0o444)
-if os.getuid() == 0:
-    os.setuid(65534)  # root may write to anything
-print(store.read("a", "s") == kept)
-try:
-    store.write("a", "s", ["y"], kept.revision)
-except StorageError as error:
-    print(error)
-"""
-
-
-def test_a_file_that_is_only_to_be_read_is_read_and_says_so() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o777)
-        with _python(READ_ONLY, f"{folder}/sessions.db") as process:
-            read, refused = process.communicate(timeout=60)[0].splitlines()
-    assert read == "True"
-    assert "readonly" in refused
-    assert "make it and its folder writable" in refused
-
-
-FORKING = """
-import os, sys
-from toolbelt.stores.sessions import SqliteSessionStore
-store = SqliteSessionStore(sys.argv[1])
-assert store.write("parent", "s", ["before"], None)
-children = []
-for number in range(5):
-    child = os.fork()
-    if child == 0:
-        assert store.write("child", str(number), ["x"], None)
-        os._exit(0 if store.read("parent", "s").loaded == ("before",) else 1)
-    children.append(child)
-assert store.write("parent", "t", ["meanwhile"], None)
-print([os.waitpid(child, 0)[1] for child in children])
-"""
-
-
-def test_forked_processes_use_it_like_any_other(path: Path) -> None:
-    with _python(FORKING, path) as process:
-        out, _ = process.communicate(timeout=60)
-    assert out == "[0, 0, 0, 0, 0]\n"
-    expected = [*(("child", str(number)) for number in range(5)), ("parent", "s"), ("parent", "t")]
-    assert SqliteSessionStore(path).sessions() == expected
-
-
-SESSIONS = """
-import sys
-from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.sessions import DynamicSessions
-from toolbelt.stores.sessions import SqliteSessionStore
-from toolbelt.toolkits.toolkit import Toolkit
-keys = [f"kit{number}" for number in range(20)]
-clash = [f"clash{number}" for number in range(20)]
-kits = [Toolkit(key, member_tools=(f"tool_of_{key}",)) for key in keys]
-kits += [Toolkit(key, member_tools=("tool",), overrides={"tool": {"of": key}}) for key in clash]
-agent = AgentSpec("a", (), (*keys, *clash))
-sessions = DynamicSessions([DynamicToolkits(agent, kits)], SqliteSessionStore(sys.argv[1]))
-"""
-KEYS = [f"kit{number}" for number in range(20)]
-CLASH = [f"clash{number}" for number in range(20)]
-
-
-def _sessions(path: Path) -> DynamicSessions:
-    kits = [Toolkit(key, member_tools=(f"tool_of_{key}",)) for key in KEYS]
-    kits += [Toolkit(key, member_tools=("tool",), overrides={"tool": {"of": key}}) for key in CLASH]
-    agent = AgentSpec("a", (), (*KEYS, *CLASH))
-    return DynamicSessions([DynamicToolkits(agent, kits)], SqliteSessionStore(path))
-
-
-LOADING = """
-import json, os
-
-def load_at_once(session, toolkits):
-    starting, start = os.pipe()
-    answers = []
-    for toolkit in toolkits:
-        answer, answering = os.pipe()
-        if os.fork() == 0:
-            try:
-                os.close(start)
-                os.read(starting, 1)  # until nobody can write any more: then all begin at once
-                os.write(answering, sessions.load("a", session, toolkit)["status"].encode())
-            finally:
-                os._exit(0)
-        os.close(answering)
-        answers.append(answer)
-    os.close(start)
-    return [os.read(answer, 100).decode() for answer in answers]
-
-rounds = {"different": keys, "colliding": clash, "same": keys[:1] * 20}
-print(json.dumps([load_at_once(session, toolkits) for session, toolkits in rounds.items()]))
-"""
-
-
-def test_D5_twenty_processes_at_once_lose_nothing(path: Path) -> None:
-    with _python(SESSIONS + LOADING, path) as process:
-        different, colliding, same = json.loads(process.communicate(timeout=60)[0])
-    sessions = _sessions(path)
-    assert different == ["loaded"] * 20
-    assert sessions.begin_turn("a", "different").loaded == tuple(KEYS)
-    assert sorted(colliding) == ["conflict"] * 19 + ["loaded"]
-    assert sessions.begin_turn("a", "colliding").loaded == (CLASH[colliding.index("loaded")],)
-    assert sorted(same) == ["already_loaded"] * 19 + ["loaded"]
-    assert sessions.begin_turn("a", "same").loaded == ("kit0",)
-    assert SqliteSessionStore(path).sessions() == [("a", "colliding"), ("a", "different"), ("a", "same")]
-
-
-KILLED = """
-turn = sessions.begin_turn("a", "s")
-print(sessions.load("a", "s", "kit3")["status"], flush=True)
-sys.stdin.read()
-"""
-
-
-def test_D5_a_kill_between_load_and_next_turn_loses_nothing(path: Path) -> None:
-    with _python(SESSIONS + KILLED, path) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "loaded\n"
-        process.send_signal(signal.SIGKILL)
-        assert process.wait(timeout=60) == -signal.SIGKILL
-    assert _sessions(path).begin_turn("a", "s").loaded == ("kit3",)
-
-
-WRITING = """
-import itertools, sys
-from toolbelt.stores.sessions import SqliteSessionStore
-store = SqliteSessionStore(sys.argv[1])
-kept = store.read("a", "s")
-start = 0 if kept is None else int(kept.loaded[0])
-revision = None if kept is None else kept.revision
-for number in itertools.count(start + 1):
-    assert store.write("a", "s", [str(number), "x" * 2000], revision)
-    print(number, flush=True)
-    revision = store.read("a", "s").revision
-"""
-
-
-def test_D5_a_kill_at_any_moment_leaves_what_was_acknowledged(path: Path) -> None:
-    draw = random.Random(5)
-    for _ in range(8):
-        with _python(WRITING, path) as process:
-            assert process.stdout is not None
-            said = [process.stdout.readline()]
-            time.sleep(draw.uniform(0, 0.04))
-            os.kill(process.pid, signal.SIGKILL)
-            said += process.stdout.readlines()
-        acknowledged = int([line for line in said if line.endswith("\n")][-1])
-        kept = SqliteSessionStore(path).read("a", "s")
-        assert kept is not None
-        assert int(kept.loaded[0]) in (acknowledged, acknowledged + 1)
-    with contextlib.closing(sqlite3.connect(path)) as other:
-        assert other.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-
-
 def test_what_is_kept_can_be_read_by_a_person(store: SqliteSessionStore, path: Path) -> None:
     with contextlib.closing(sqlite3.connect(path)) as other:
         ((agent, session, loaded),) = other.execute("SELECT agent, session, loaded FROM states").fetchall()
     assert (agent, session, json.loads(loaded)) == ("a", "s", ["devops"])
+
+
+def test_looking_at_all_sessions_is_one_reading_however_many_there_are(
+    store: SqliteSessionStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        rows = (("a", f"session {number}", '["x"]') for number in range(500))
+        other.executemany("INSERT INTO states (agent, session, loaded) VALUES (?, ?, ?)", rows)
+        other.commit()
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def counted(*arguments: Any, **more: Any) -> sqlite3.Connection:
+        opened.append(connect(*arguments, **more))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    assert len(kept_data(store, {"a": None}, "a")) == 501
+    assert len(opened) == 1

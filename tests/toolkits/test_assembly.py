@@ -277,3 +277,8 @@ def test_K7_guards_and_policies_go_through_assembly() -> None:
     assert sorted((one.tool, one.verdict, one.allowed) for one in records) == [
         (name, GuardVerdict.REFUSE, False) for name in sorted(names)
     ]
+
+
+def test_K6_a_sub_app_that_is_enabled_by_what_is_no_boolean_is_refused() -> None:
+    with pytest.raises(InvalidDefinitionError, match="enabled of sub-app 'notes' must be a boolean, not 'false'"):
+        SubApp("notes", enabled="false")  # type: ignore[arg-type]

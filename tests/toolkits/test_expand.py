@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, ToolbeltError
+from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, directive
 from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander
 from toolbelt.toolkits.policy import PolicyText, build_policy_section
@@ -60,6 +62,7 @@ def test_K8_what_an_entry_means(entry: str, ids: list[str]) -> None:
     assert [tool.id for tool in match.tools] == ids
     assert (match.message == "") is bool(ids)
     assert expander(CATALOG)(entry) == tuple(ids)
+    assert expander(CATALOG, lambda tool: tool.name)(entry) == tuple(tool.name for tool in match.tools)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +158,30 @@ def test_K8_overrides_go_to_the_tools_and_the_narrower_entry_is_heard() -> None:
         "git/git_status": {"n": 2},
         "git/git_push": {"n": 2},
     }
+
+
+@pytest.mark.parametrize(
+    ("overrides", "heard", "overlaps"),
+    [
+        pytest.param({"git/log": {"n": 1}, "log": {"n": 2}}, 2, [("git/log", "log")], id="two-names-of-one-tool"),
+        pytest.param({"log": {"n": 1}, "git/log": {"n": 2}}, 2, [("log", "git/log")], id="the-last-is-heard"),
+        pytest.param({"git": {"n": 1}, "git/*": {"n": 2}}, 2, [("git", "git/*")], id="said-once-of-many-tools"),
+        pytest.param({"git/log": {"n": 1}, "log": {"n": 1}}, 1, [], id="the-same-overrides"),
+        pytest.param({"git": {"n": 1}, "log": {"n": 2}}, 2, [], id="the-narrower-is-meant"),
+    ],
+)
+def test_D6_entries_as_narrow_as_one_another_that_disagree_are_told(
+    overrides: dict[str, dict[str, int]], heard: int, overlaps: list[tuple[str, str]]
+) -> None:
+    kit = Toolkit("kit", member_tools=tuple(overrides), overrides=overrides)
+    made = expand_toolkits([kit], CATALOG)
+    assert made.catalog.get_toolkit("kit").overrides["git/log"] == {"n": heard}
+    assert [overlap.entries for overlap in made.overlaps] == overlaps
+    assert all(overlap.entries[1] in overlap.message for overlap in made.overlaps)
+    # A session hears the same entry.
+    agent = AgentSpec("one", allowed_toolkits=("kit",))
+    merged = DynamicToolkits(agent, [kit], expander(CATALOG)).merge(("kit",))
+    assert next(tool.overrides for tool in merged if tool.key == "git/log") == {"n": heard}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from toolbelt.errors import InvalidDefinitionError
+from toolbelt.sessions.agent import AgentSpec
 from toolbelt.toolkits.toolkit import Directive, Toolkit, ToolSpec, as_names
 
 WRONG = cast("Any", 1)
@@ -32,6 +33,10 @@ WRONG = cast("Any", 1)
         pytest.param(
             lambda: Toolkit("k", overrides={"a": {}}), "overrides for no member: a", id="a-strangers-overrides"
         ),
+        pytest.param(
+            lambda: Toolkit("k", member_tools=("a",), overrides={"a": WRONG}), "those for a are not", id="no-mapping"
+        ),
+        pytest.param(lambda: AgentSpec("x", ("a",), overrides={"a": WRONG}), "overrides of agent 'x'", id="an-agents"),
     ],
 )
 def test_K1_what_could_only_mislead_is_refused(make: Callable[[], object], message: str) -> None:
@@ -58,6 +63,7 @@ def test_D1_nothing_that_the_caller_still_holds_changes_a_toolkit() -> None:
 
 def test_K1_a_lone_name_is_a_list_of_one() -> None:
     assert Toolkit("k", member_tools=cast("Any", "abc")).member_tools == ("abc",)
+    assert Directive(cast("Any", "abc")).active_tools == ("abc",)
     assert as_names("abc") == ("abc",)
     assert as_names(iter(("a", "b"))) == ("a", "b")
 

@@ -254,3 +254,15 @@ def test_D1_all_mistakes_are_told_at_once_and_the_rest_is_read() -> None:
 def test_a_value_that_is_long_is_cut_in_the_message() -> None:
     (found,) = read(f"toolkits: {{a: {{default_on: {'x' * 100_000}}}}}")[1]
     assert len(found.message) < 200
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        pytest.param("KIT", "duplicate-name", id="there-already"),
+        pytest.param("load_tools", "reserved-name", id="reserved"),
+    ],
+)
+def test_D1_what_is_wrong_below_a_name_that_is_wrong_is_told_as_well(name: str, rule: str) -> None:
+    _, findings = read(f"toolkits:\n  kit: {{}}\n  {name}:\n    default_on: 7\n")
+    assert [(finding.rule, finding.line) for finding in findings] == [(rule, 3), ("wrong-type", 4)]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from toolbelt.catalog import Catalog
 from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.console.screen import tell
 from toolbelt.documents import Document, decode, parse_json, parse_yaml, read_text
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.toolkits.inspection import ToolkitInspection
@@ -16,17 +17,35 @@ STANDARD_INPUT = "standard input"
 
 
 def open_toolkits(
-    catalog: str | None, config: str | None, tokenizer: str | None
+    catalog: str | None, config: str | None, tokenizer: str | None, *, required: bool = True
 ) -> tuple[Workspace, ToolkitInspection]:
     """The project and its toolkits over the catalog.
 
+    Args:
+        catalog: As the option of that name, like the next two.
+        config: Of a `toolbelt.yaml`.
+        tokenizer: What counts.
+        required: Whether there have to be any; else it is told that there are none, with one to begin with.
+
     Raises:
-        ToolbeltError: there are none, with one to begin with; else as `open_workspace`.
+        ToolbeltError: there are none; else as `open_workspace`.
     """
     workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
     if not workspace.config.toolkits:
-        raise ToolbeltError(f"{_missing(workspace.config.path)} For example: {_example(workspace.catalog)}")
+        advice = f"{_missing(workspace.config.path)} For example: {_example(workspace.catalog)}"
+        if required:
+            raise ToolbeltError(advice)
+        tell(advice)
     return workspace, ToolkitInspection.of(workspace.config.toolkits, workspace.catalog, workspace.tokens())
+
+
+def loading_agents(workspace: Workspace) -> dict[str, list[str]]:
+    """By toolkit, the names of the agents that may load it."""
+    made: dict[str, list[str]] = {}
+    for agent in workspace.config.agents:
+        for key in agent.allowed_toolkits:
+            made.setdefault(key, []).append(agent.name)
+    return made
 
 
 def read_tools_config(path: str) -> Document:

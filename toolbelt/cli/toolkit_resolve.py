@@ -6,7 +6,7 @@ import click
 
 from toolbelt.cli.groups import examples
 from toolbelt.cli.options import option, workspace_options
-from toolbelt.cli.toolkit_opening import open_toolkits, read_tools_config
+from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits, read_tools_config
 from toolbelt.console.screen import make_screen, print_json, show_view, tell_findings
 from toolbelt.console.toolkit_views import switches_view
 from toolbelt.findings import Severity
@@ -40,11 +40,11 @@ def resolve(
     """For each tool of the toolkits: is it on under this configuration, and which switch decided.
 
     A toolkit that is off beats all; else one that is on beats a tool that says nothing; else the tool's own switch
-    counts; else its default.
+    counts; else its default. What an agent loads in a session it has, whatever is switched here.
     """
-    _, inspection = open_toolkits(catalog, config, tokenizer)
+    workspace, inspection = open_toolkits(catalog, config, tokenizer)
     document = read_tools_config(tools_config)
-    switched = SwitchInspection(inspection, document.data, show_all, message)
+    switched = SwitchInspection(inspection, document.data, show_all, message, loading_agents(workspace))
     tell_findings(
         [document.finding(note.rule, note.message, str(note.key), severity=Severity.WARNING) for note in switched.notes]
     )

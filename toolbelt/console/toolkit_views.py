@@ -48,7 +48,7 @@ def toolkit_view(data: Mapping[str, Any]) -> RenderableType:
         *([Text(visible(about))] if (about := _titled(data)) else []),
         Text(),
         count,
-        Text.assemble("  by default ", _state(data["default_on"])),
+        Text.assemble("  switched ", _state(data["default_on"]), " by default"),
         Text(),
         Text("Members", "bold"),
         *_members(data["members"]),
@@ -76,9 +76,9 @@ def switches_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
         (
             visible(row["id"]),
             _state(row["enabled"]),
-            f"{row['tokens']:,}",
-            row["rule"],
             visible(f"{row['key']}: {str(row['value']).lower()}" if row["key"] is not None else "-"),
+            row["rule"],
+            f"{row['tokens']:,}",
             Text(visible(row["reason"]), _FAINT),
         )
         for row in data["tools"]
@@ -93,7 +93,7 @@ def switches_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
     parts: list[RenderableType] = [
         fitted_table(screen, ("toolkit", "switch", "tools on", "because"), kits, right=[2]),
         Text(),
-        fitted_table(screen, ("tool", "is", "tokens", "rule", "switch", "because"), tools, right=[2]),
+        fitted_table(screen, ("tool", "is", "switch", "rule", "tokens", "because"), tools, right=[4]),
         Text(),
         total,
     ]
@@ -152,10 +152,12 @@ def _rule(rule: Mapping[str, Any]) -> Text:
 
 def _said(row: Mapping[str, Any]) -> str:
     if row["value"] is not None:
-        return f"the configuration says {str(row['value']).lower()}"
-    if row["on"]:
-        return "a tool of it is on by its own switch"
-    return f"the configuration says nothing{'; on by default' if row['default_on'] else ''}"
+        said = f"the configuration says {str(row['value']).lower()}"
+    elif row["on"]:
+        said = "a tool of it is on by its own switch"
+    else:
+        said = f"the configuration says nothing{'; on by default' if row['default_on'] else ''}"
+    return visible(f"{said}; may be loaded by {', '.join(row['agents'])}") if row["agents"] else said
 
 
 def _narrowed(directive: Mapping[str, Any], on: int) -> Iterable[Text]:

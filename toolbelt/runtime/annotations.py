@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
 
 import typing_extensions
@@ -23,6 +24,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
+from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.faults import describe_faults
 from toolbelt.runtime.signatures import ArgumentsError, Parameter, Parse
@@ -71,6 +73,7 @@ def derive(
         taken=frozenset({*hidden, *keys}.difference(properties)),
         defaults={name: keys[name] for name, parameter in parameters.items() if _has_default(parameter)},
         accepts_rest=_REST in keys,
+        schema=made if _lists_look_alikes(made) else None,
     )
 
 
@@ -87,6 +90,7 @@ class _Parser:
         taken: Names that are no argument, and that `**kwargs` must not let in either.
         defaults: Of parameters whose default is the function's business: the name in the schema by the function's.
         accepts_rest: Whether there is `**kwargs`.
+        schema: What arguments are held against once more, where a `true` could pass for a 1; `None` where none could.
     """
 
     adapter: TypeAdapter[Any]
@@ -94,6 +98,11 @@ class _Parser:
     taken: frozenset[str]
     defaults: Mapping[str, str]
     accepts_rest: bool
+    schema: Mapping[str, Any] | None
+
+    @cached_property
+    def _validator(self) -> SchemaValidator | None:
+        return None if self.schema is None else make_validator(self.schema)
 
     def __call__(self, args: Mapping[str, Any]) -> dict[str, Any]:
         known = {name: value for name, value in args.items() if name in self.names}
@@ -108,6 +117,8 @@ class _Parser:
             raise ArgumentsError(describe_faults(known, faults, unknown, self.names, beside=_REST)) from None
         if unknown:
             raise ArgumentsError(describe_faults(known, (), unknown, self.names))
+        if self._validator is not None and (alike := list(_find_look_alikes(self._validator.faults(args)))):
+            raise ArgumentsError(describe_faults(args, alike, (), self.names))
         more: dict[str, Any] = made.pop(_REST, {})
         return {name: value for name, value in made.items() if self._is_due(name, known)} | more
 
@@ -137,6 +148,30 @@ def _with_integers(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_integers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _lists_look_alikes(schema: Any) -> bool:
+    """Whether a schema lists `true` or 1, `false` or 0, which are equal in Python and not in JSON."""
+    if isinstance(schema, Mapping):
+        listed = [*_listed_in(schema)]
+        return any(value in (0, 1) for value in listed) or any(map(_lists_look_alikes, schema.values()))
+    return isinstance(schema, list) and any(map(_lists_look_alikes, schema))
+
+
+def _listed_in(schema: Mapping[str, Any]) -> list[Any]:
+    values = schema.get("enum")
+    return [*(values if isinstance(values, list) else ()), *([schema["const"]] if "const" in schema else ())]
+
+
+def _find_look_alikes(faults: Iterable[Any]) -> Iterable[dict[str, Any]]:
+    """Faults, in pydantic's form, of values that pydantic takes for one that is listed; it goes by `==` and `hash`."""
+    for fault in faults:
+        if fault.validator in ("enum", "const"):
+            listed = fault.validator_value if fault.validator == "enum" else [fault.validator_value]
+            if fault.instance in listed:
+                allowed = " or ".join(json.dumps(value, ensure_ascii=False) for value in listed)
+                yield {"type": fault.validator, "loc": tuple(fault.absolute_path), "msg": f"should be {allowed}"}
+        yield from _find_look_alikes(fault.context)
 
 
 class _PlainSchema(GenerateJsonSchema):

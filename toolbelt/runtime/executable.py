@@ -26,17 +26,19 @@ class ExecutableTool(Tool):
 
     Attributes:
         function: Called with the arguments by name; sync or async. A sync one is run in a thread of its own.
-        is_available: Asked at every listing and call; `None` for always. One that raises is not available.
+        is_available: Asked at every listing and call, on the event loop, so it has to answer at once; `None` for
+            always. One that raises is not available.
         always_include: Whether it passes the allow-list (rule R2).
         max_result_chars: Its own share of the budget where that is smaller (rule R4); `None` for none.
         timeout_seconds: How long it may take; `None` for the registry's default.
         capabilities: What it needs a backend for (rule R6).
         toolset: The group it is in, for `get_for_toolset`.
-        guard: Asked before each call (rule K7).
+        guard: Asked before each call that is made, not in a dry run (rule K7).
         policy: What an agent that has this tool is to be told, in its prompt (rule K7).
         context_parameter: Name of the function's parameter that takes the `ToolContext`; `None` if none does.
         parse: Makes the arguments into what the function takes; `None` to pass them as they came, once they are held
-            against `parameters`.
+            against `parameters`. Either happens on the event loop: validators of one's own types must not block, and a
+            `pattern` must not be one that takes for ever.
 
     Raises:
         InvalidDefinitionError: as `Tool`; a function that is none, an `is_available` that is async (it is asked while

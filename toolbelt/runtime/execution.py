@@ -121,7 +121,9 @@ class Runner:
             arguments = _make(tool, arguments)
         except ArgumentsError as error:
             return ToolResult.failure(FailureCode.INPUT_INVALID, explain(tool, str(error)))
-        except Exception as error:  # noqa: BLE001  validators of somebody's types: the arguments are not what they want
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  validators of somebody's types, which may even exit (rule R7)
             return ToolResult.failure(FailureCode.INPUT_INVALID, explain(tool, f"{describe(error)}."))
         if batch.context.dry_run:
             return _say(tool, told)
@@ -186,14 +188,7 @@ class _Desk:
         registered = self._find(name)
         if registered is None:
             return self._miss(name)
-        try:
-            refusal = self._gates.find_refusal(registered)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001  somebody's is_available: one that exits is not there (rule R7)
-            return (
-                f"{registered.tool.name} is not currently available: asked whether it is, it raised {describe(error)}."
-            )
+        refusal = self._gates.find_refusal(registered)
         return registered.tool if refusal is None else refusal
 
     def _miss(self, name: str) -> str:
@@ -228,14 +223,6 @@ def _each(calls: Any) -> list[Any]:
 
 def _read_call(call: Any) -> ToolCall:
     try:
-        read = ToolCall.of(call)
-        parts: tuple[Any, Any] = read.tool_call_id, read.name
-        if type(parts[0]) is str and type(parts[1]) is str:
-            return read
-        return ToolCall(_text(parts[0]), _text(parts[1]), read.args)
+        return ToolCall.of(call)
     except Exception:  # noqa: BLE001  anything at all may be given; it is a call of no tool
         return ToolCall("", "", {})
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)

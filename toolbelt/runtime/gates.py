@@ -122,8 +122,8 @@ class Gates:
 
 
 def find_absence(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
-    """Why a tool is not to be had, in a sentence: nothing serves what it needs, or it says so itself."""
-    return find_lack(tool, backends) or find_unavailability(tool)
+    """Why a tool is not to be had, in a sentence: it says so itself, or nothing serves what it needs."""
+    return find_unavailability(tool) or find_lack(tool, backends)
 
 
 def find_lack(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
@@ -143,7 +143,9 @@ def find_unavailability(tool: ExecutableTool) -> str | None:
             answer.close()  # nobody will ever await it
             return f"{tool.name} is not currently available: what is asked whether it is must not be async."
         available = bool(answer)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  somebody's function: one that cannot say is not there (R7)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  somebody's function: one that cannot say is not there (rule R7)
         return f"{tool.name} is not currently available: asked whether it is, it raised {type(error).__name__}."
     return None if available else f"{tool.name} is not currently available."
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from toolbelt.runtime.asking import UnansweredError, ask
@@ -47,8 +47,6 @@ class Guarding:
         """
         decision = await self._decide(guard, arguments, context)
         is_allowed, reason = decision.verdict is GuardVerdict.ALLOW, decision.reason
-        if decision.verdict is GuardVerdict.CONFIRM:
-            is_allowed, reason = await self._confirm(tool, decision.reason, context)
         record = AuditRecord(
             tool=tool.name,
             tool_call_id=call.tool_call_id,
@@ -59,6 +57,14 @@ class Guarding:
             allowed=is_allowed,
             reason=reason,
         )
+        if decision.verdict is GuardVerdict.CONFIRM:
+            try:
+                is_allowed, reason = await self._confirm(tool, decision.reason, context)
+            except asyncio.CancelledError:
+                # The guard has decided: that is on record, whatever becomes of the person's word.
+                await self._record(replace(record, reason=f"cancelled before an answer came: {reason}"))
+                raise
+            record = replace(record, allowed=is_allowed, reason=reason)
         if (fault := await self._record(record)) is not None:
             return f"{tool.name} was not called: the decision could not be recorded ({fault})."
         if is_allowed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -40,13 +40,12 @@ class Listing:
         self._plugins = dict(plugins)
         self._reserved = reserved
         self._rendered: dict[str, tuple[Rendered, ...]] = {}
-        self._let_through: dict[tuple[str, Gates], _LetThrough] = {}
+        self._let_through: dict[tuple[str, Gates, tuple[str, ...], tuple[str, ...]], _LetThrough] = {}
 
     @cached_property
     def wire_names(self) -> Mapping[str, str]:
         """By name, of what is there and of what is reserved."""
-        names = dict.fromkeys((*self._entries, *self._reserved))
-        return MappingProxyType(assign_wire_names(Tool(name) for name in names))  # whose ids are their names
+        return _assign(frozenset((*self._entries, *self._reserved)))
 
     @cached_property
     def _by_wire_name(self) -> Mapping[str, Registered]:
@@ -57,17 +56,19 @@ class Listing:
         found = self._entries.get(name)
         return found if found is not None else self._by_wire_name.get(name)
 
-    def shown(self, form: str, gates: Gates) -> tuple[Rendered, ...]:
-        """The definitions of what passes the gates now, in order."""
-        key = (form, gates)
+    def shown(
+        self, form: str, gates: Gates, first: tuple[str, ...] = (), last: tuple[str, ...] = ()
+    ) -> tuple[Rendered, ...]:
+        """The definitions of what passes the gates now: those named `first`, the rest in order, those named `last`."""
+        key = (form, gates, first, last)
         let_through = self._let_through.get(key)
         if let_through is None:
             if len(self._let_through) >= _MAX_KEPT:  # lists that are new each time are not worth keeping
                 self._let_through.clear()
-            let_through = self._let_through[key] = self._pass(form, gates)
+            let_through = self._let_through[key] = self._pass(*key)
         return let_through.available()
 
-    def _pass(self, form: str, gates: Gates) -> _LetThrough:
+    def _pass(self, form: str, gates: Gates, first: tuple[str, ...], last: tuple[str, ...]) -> _LetThrough:
         rendered = self._rendered.get(form)
         if rendered is None:
             rendered = self._rendered[form] = tuple(self._render(entry.tool, form) for entry in self._entries.values())
@@ -76,6 +77,9 @@ class Listing:
             for entry, definition in zip(self._entries.values(), rendered, strict=True)
             if gates.find_bar(entry) is None and find_lack(entry.tool, gates.backends) is None
         ]
+        places = {name: place for place, name in enumerate(last, start=1)}
+        places.update((name, place) for place, name in enumerate(first, start=-len(first)))
+        passing.sort(key=lambda pair: places.get(pair[0].name, 0))
         asked = tuple((place, tool) for place, (tool, _) in enumerate(passing) if tool.is_available is not None)
         return _LetThrough(tuple(definition for _, definition in passing), asked)
 
@@ -114,6 +118,12 @@ class _LetThrough(NamedTuple):
         if not absent:
             return self.definitions
         return tuple(definition for place, definition in enumerate(self.definitions) if place not in absent)
+
+
+@lru_cache(maxsize=16)
+def _assign(names: frozenset[str]) -> Mapping[str, str]:
+    # Kept, as the names are the same when one that was reserved is registered, and in each session over one registry.
+    return MappingProxyType(assign_wire_names(Tool(name) for name in names))  # whose ids are their names
 
 
 def _plugin(name: str, tools: Iterable[Tool], known: Plugin | None) -> Plugin:

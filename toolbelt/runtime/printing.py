@@ -3,7 +3,10 @@
 While tools run, `sys.stdout` is a stand-in that looks at who writes: what a tool writes goes to its own call, all else
 to where it went before. Who writes is told by a context variable, which tasks and `asyncio.to_thread` carry along.
 Beyond its reach is what does not go through `sys.stdout` of this thread of control: threads that a tool starts itself,
-processes that inherit the file descriptor, and streams that were got hold of earlier, as by a logging handler.
+processes that inherit the file descriptor, and streams that were got hold of earlier, as by a logging handler. So is a
+tool that puts something else there, which changes it for the whole process: two that use `contextlib.redirect_stdout`
+at the same time may leave it changed for good. Standard input is left as it is: a tool that reads it takes from the
+agent's. Guards, backends and `is_available` are the agent's own, and print where it does.
 """
 
 from __future__ import annotations

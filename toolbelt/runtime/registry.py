@@ -135,6 +135,8 @@ class ToolRegistry:
         filter_opts: FilterOpts | None = None,
         *,
         form: str = LITE,
+        first: Iterable[str] = (),
+        last: Iterable[str] = (),
     ) -> list[dict[str, Any]]:
         """What the model is shown, in order of registration; the same to the byte as long as nothing changes.
 
@@ -144,6 +146,9 @@ class ToolRegistry:
             form: `lite` for `{name, description, parameters}`, whose parameters cannot be changed; else a provider's
                 (`openai`, `litellm`, `anthropic`, `mcp`), of plain values of the caller's own, as clients change what
                 they are given.
+            first: Names of tools that stand before the others, in this order, as far as they are shown.
+            last: Likewise, of those that stand behind: what comes and goes there leaves a provider's cache of what
+                stands before as it is.
 
         Raises:
             NotFoundError: an unknown form, with the nearest.
@@ -151,7 +156,7 @@ class ToolRegistry:
         if form != LITE and form not in DEFINITION_FORMATS:
             raise NotFoundError("form", form, (LITE, *DEFINITION_FORMATS))
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
-        shown = self._listing.shown(form, gates)
+        shown = self._listing.shown(form, gates, tuple(first), tuple(last))
         if form == LITE:
             return [dict(definition) for definition in shown]
         return [thaw(definition) for definition in shown]

@@ -45,7 +45,8 @@ class ToolCall:
                 form: whatever litellm, OpenAI's and Anthropic's packages and MCP hand over.
         """
         if isinstance(call, cls):
-            return call
+            is_text = type(call.tool_call_id) is str and type(call.name) is str
+            return call if is_text else cls(_text(call.tool_call_id), _text(call.name), call.args)
         function = _part(call, "function")
         source = call if function is None else function
         call_id, name = _part(call, *_ID_KEYS), _part(source, "name")

@@ -198,12 +198,14 @@ class Running:
             result = self._raised(error)
         except BaseException as error:  # noqa: BLE001  somebody's function: SystemExit, too, costs its call alone (rule R7)
             result = self._raised(error)
-        if start.reducer is not None and result.ok:
-            outcome = await run_in_thread(self._trim, result)
-            result = outcome.returned or self._trim(result, reduce=False)
-        else:
-            result = self._trim(result)
-        self._settle(result)
+        if start.reducer is None or not result.ok:
+            self._settle(self._trim(result))
+            return
+        reduced = None
+        try:
+            reduced = (await run_in_thread(self._trim, result)).returned
+        finally:  # cancelled here, by itself for one, it has returned all the same
+            self._settle(reduced or self._trim(result, reduce=False))
 
     def _follow_up(self, awaitable: Awaitable[Any]) -> None:
         if self._is_stopped:
@@ -226,6 +228,8 @@ class Running:
 
     def _work(self) -> None:
         start, loop = self._start, self._underway.loop
+        if self._is_stopped:  # while it waited for a thread
+            return
         try:
             with self._printed:
                 returned = start.tool.function(**start.arguments)

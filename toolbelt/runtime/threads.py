@@ -19,8 +19,9 @@ IDLE_SECONDS = 10.0
 class Threads:
     """Runs each job in a thread of its own; an idle one is used again.
 
-    There is no limit to their number: one that blocks for ever must not stop what comes after it, which is what the
-    default executor of asyncio does once a handful of its threads hang. They are daemons.
+    There is no limit to their number but the system's: one that blocks for ever must not stop what comes after it,
+    which is what the default executor of asyncio does once a handful of its threads hang. Where the system gives no
+    more, a job waits for one that is done with its own. They are daemons.
     """
 
     def __init__(self) -> None:
@@ -31,38 +32,53 @@ class Threads:
         self._lock = threading.Lock()
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._idle = 0
-        """Threads that wait, less the jobs that are on their way to them."""
+        """Threads that wait, less the jobs that are on their way to them; below 0 where jobs wait for threads."""
+        self._alive = 0
 
     def start(self, job: Callable[[], None]) -> None:
         """Run a job, which must not raise.
 
         Raises:
-            RuntimeError: the system gives no more threads.
+            RuntimeError: the system gives no thread, and there is none yet.
         """
         with self._lock:
-            is_waited_for = self._idle > 0
-            if is_waited_for:
-                self._idle -= 1
-        if is_waited_for:
-            self._jobs.put(job)
-        else:
-            threading.Thread(target=self._work, args=(job,), name="toolbelt-tool", daemon=True).start()
+            self._idle -= 1
+            is_waited_for = self._idle >= 0
+        if not is_waited_for:
+            self._add()
+        self._jobs.put(job)
 
-    def _work(self, job: Callable[[], None] | None) -> None:
+    def _add(self) -> None:
+        """One more thread, as good as waiting before it has begun."""
+        with self._lock:
+            self._idle += 1
+            self._alive += 1
+        try:
+            # Not with the job as an argument, which it would keep alive for as long as it lives itself.
+            threading.Thread(target=self._work, name="toolbelt-tool", daemon=True).start()
+        except RuntimeError:
+            with self._lock:
+                self._alive -= 1
+                if self._alive:
+                    self._idle -= 1
+                    return
+            raise
+
+    def _work(self) -> None:
         while True:
-            if job is not None:
-                job()
-                job = None  # not kept alive while waiting
-                with self._lock:
-                    self._idle += 1
             try:
                 job = self._jobs.get(timeout=IDLE_SECONDS)
             except Empty:
                 with self._lock:
                     if self._idle > 0:
                         self._idle -= 1
+                        self._alive -= 1
                         return
-                # A job was promised to this thread in the meantime: it is in the queue, or about to be.
+                continue  # a job was promised to this thread in the meantime: it is in the queue, or about to be
+            job()
+            del job  # not kept alive while waiting
+            with self._lock:
+                self._idle += 1
 
 
 THREADS = Threads()
@@ -92,6 +108,8 @@ def run_in_thread(function: Callable[..., Any], *args: Any) -> asyncio.Future[Ou
     context = copy_context()
 
     def job() -> None:
+        if future.done():  # cancelled while it waited for a thread: nobody is to be asked any more
+            return
         try:
             outcome = Outcome(context.run(function, *args))
         except BaseException as error:  # noqa: BLE001  whatever it is, SystemExit too, it ends the job, not the thread

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.toolkits.toolkit import as_names, repeated
+from toolbelt.toolkits.toolkit import as_names, repeated, require_overrides
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,4 @@ class AgentSpec:
             )
         if wrong := [name for name in self.overrides if name not in tools]:
             raise InvalidDefinitionError(f"Agent {self.name!r} has overrides for no tool of its: {', '.join(wrong)}.")
+        require_overrides(f"agent {self.name!r}", self.overrides)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, assert_never
 
 from toolbelt.catalog.frozen import thaw
-from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, nearest, suggestion
 from toolbelt.patterns import fold
 from toolbelt.sessions import answers
 from toolbelt.sessions.agent import AgentSpec
@@ -105,7 +105,7 @@ class DynamicToolkits:
         given = tuple(toolkits)
         self._known = {toolkit.key: toolkit for toolkit in given}
         self._names = {} if names is None else names
-        self._always = expand.always if isinstance(expand, Expansion) else frozenset[str]()
+        self._expansion = expand if isinstance(expand, Expansion) else Expansion(expand or (lambda entry: (entry,)))
         keys = [toolkit.key for toolkit in given]
         wrong = [f"Toolkit {key!r} is there twice." for key in self._known if keys.count(key) > 1]
         wrong += [
@@ -134,10 +134,11 @@ class DynamicToolkits:
 
     def find_unmatched(self, loaded: Iterable[str]) -> list[str]:
         """Entries that no tool answers to, among the static ones and those of loaded toolkits, each in a sentence."""
-        found = [f"{entry!r} of the agent's {STATIC} names no tool here." for entry in self._static.unmatched]
+        found = [(entry, f"the agent's {STATIC}") for entry in self._static.unmatched]
         for key in self._ordered(loaded):
-            found += [f"{entry!r} of toolkit {key!r} names no tool here." for entry in self._bundles[key].unmatched]
-        return found
+            found += [(entry, f"toolkit {key!r}") for entry in self._bundles[key].unmatched]
+        advise = self._expansion.advise or (lambda _: "")
+        return [f"{entry!r} of {where} names no tool here.{advise(entry)}" for entry, where in found]
 
     def restore(self, stored: Iterable[str] | None) -> Restored:
         """What is loaded, after what was kept and by the configuration of now (rule D5).
@@ -162,7 +163,7 @@ class DynamicToolkits:
                 active = {**bundle.tools, **active}
         for key in kept:
             if key not in self._known:
-                near = suggestion(key, self.toolkits)
+                near = suggestion(key, self.toolkits) if nearest(key, self.toolkits) else ""
                 reasons[key] = f"Toolkit {key!r} is no longer there, {_WITHOUT}.{near}"
             elif key not in self.toolkits:
                 reasons[key] = f"Toolkit {key!r} is no longer allowed to agent {self.agent.name!r}, {_WITHOUT}."
@@ -208,7 +209,7 @@ class DynamicToolkits:
         Those that pass every allow-list are not among them: every agent has these, whoever names them.
         """
         named = frozenset(self._static.tools).union(*(bundle.tools for bundle in self._bundles.values()))
-        return named - self._always
+        return named - self._expansion.always
 
     def list_toolkits(self, loaded: Iterable[str]) -> Answer:
         """The answer to `list_toolkits` (rule D3)."""

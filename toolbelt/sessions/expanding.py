@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from operator import attrgetter
 
+from toolbelt.errors import nearest, suggestion
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.sessions.merging import Expansion
 from toolbelt.toolkits.expand import expander
@@ -17,7 +19,18 @@ def expand_over(registry: ToolRegistry) -> Expansion:
 
     Returns:
         What gives the names in order of registration, none where nothing answers to the entry; and knows which tools
-        are always included.
+        are always included, and what is near an entry that means none.
     """
     always = frozenset(tool.name for tool in registry.get_all() if tool.always_include)
-    return Expansion(expander(registry.catalog, attrgetter("name")), always)
+    catalog = registry.catalog
+    names = [
+        *(plugin.name for plugin in catalog.plugins),
+        *(tool.name for tool in catalog.tools),
+        *(f"{plugin.name}/{tool.name}" for plugin in catalog.plugins for tool in plugin.tools),
+    ]
+
+    @cache  # every turn asks again, and to look for what is near takes its time
+    def advise(entry: str) -> str:
+        return suggestion(entry, names) if nearest(entry, names) else ""
+
+    return Expansion(expander(catalog, attrgetter("name")), always, advise)

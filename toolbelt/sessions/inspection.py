@@ -10,10 +10,9 @@ from typing import Any
 
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.errors import StorageError
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.merging import STATIC, ActiveTool
-from toolbelt.sessions.store import SessionStore
+from toolbelt.sessions.store import KeptSession, SessionStore
 from toolbelt.sessions.turn import SessionView
 
 AS_WISHED = frozenset({"loaded", "unloaded", "already_loaded", "not_loaded"})
@@ -107,19 +106,17 @@ def kept_data(
     Raises:
         StorageError: the store cannot be read; of a single damaged state it is said instead what is wrong.
     """
-    rows = [row for row in store.sessions(agent) if session_id is None or row[1] == session_id]
-    return [_kept_row(store, known, *row) for row in rows]
+    return [_kept_row(kept, known) for kept in store.states(agent) if session_id in (None, kept.session_id)]
 
 
-def _kept_row(store: SessionStore, known: Mapping[str, Any], agent: str, session_id: str) -> dict[str, Any]:
-    problem = None if agent in known else "no agent of this name is configured any more"
-    loaded: list[str] = []
-    try:
-        if (state := store.read(agent, session_id)) is not None:
-            loaded = list(state.loaded)
-    except StorageError as error:
-        problem = str(error)
-    return {"agent": agent, "session": session_id, "stored": loaded, "problem": problem}
+def _kept_row(kept: KeptSession, known: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = None if kept.agent in known else "no agent of this name is configured any more"
+    return {
+        "agent": kept.agent,
+        "session": kept.session_id,
+        "stored": [] if kept.state is None else list(kept.state.loaded),
+        "problem": kept.problem or unknown,
+    }
 
 
 def conflict_text(answer: Mapping[str, Any]) -> str:

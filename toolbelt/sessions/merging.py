@@ -16,15 +16,17 @@ Expand = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """An `Expand` that also knows which tools no configuration takes away.
+    """An `Expand` that knows more of the tools there are.
 
     Attributes:
         find: What it gives for an entry.
         always: Keys of the tools that pass every allow-list (`always_include`, rule R2).
+        advise: What to say of an entry that no tool answers to: a sentence that begins with a blank, or nothing.
     """
 
     find: Expand
     always: frozenset[str] = frozenset()
+    advise: Callable[[str], str] | None = None
 
     def __call__(self, entry: str) -> Sequence[str]:
         """The keys of an entry's tools."""

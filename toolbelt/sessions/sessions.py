@@ -83,7 +83,7 @@ class DynamicSessions:
         warnings += toolkits.find_unmatched(restored.loaded)
         tools = toolkits.merge(restored.loaded)
         meta_tools = tuple(role.value for role in MetaRole) if session_id and toolkits.has_meta_tools else ()
-        allowed = (*(tool.key for tool in tools), *meta_tools)
+        allowed = (*meta_tools, *(tool.key for tool in tools))
         return Turn(
             agent,
             session_id,

@@ -22,6 +22,23 @@ class StoredState:
     revision: int
 
 
+@dataclass(frozen=True, slots=True)
+class KeptSession:
+    """What is kept of one agent in one session, where all are looked at.
+
+    Attributes:
+        agent: Whose.
+        session_id: In which.
+        state: What is kept; `None` where that cannot be read.
+        problem: Why it cannot, in a sentence; `None` where it can.
+    """
+
+    agent: str
+    session_id: str
+    state: StoredState | None
+    problem: str | None = None
+
+
 class SessionStore(Protocol):
     """Keeps what is loaded, by agent and session.
 
@@ -69,6 +86,14 @@ class SessionStore(Protocol):
         """
         ...
 
+    def states(self, agent: str | None = None) -> list[KeptSession]:
+        """Everything that is kept, as it is at one moment, in the order of `sessions`; of one agent where it is named.
+
+        Raises:
+            StorageError: it cannot be read as a whole.
+        """
+        ...
+
 
 class MemorySessionStore:
     """Keeps the state in memory, for tests and for agents that are not to remember."""
@@ -101,3 +126,9 @@ class MemorySessionStore:
         with self._lock:  # a dict that grows while it is gone through raises
             kept = list(self._states)
         return sorted(key for key in kept if agent is None or key[0] == agent)
+
+    def states(self, agent: str | None = None) -> list[KeptSession]:
+        """Everything that is kept, in order."""
+        with self._lock:
+            kept = list(self._states.items())
+        return [KeptSession(*key, state) for key, state in sorted(kept) if agent is None or key[0] == agent]

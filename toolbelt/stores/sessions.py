@@ -13,9 +13,10 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from toolbelt.errors import StorageError
-from toolbelt.sessions.store import StoredState
+from toolbelt.sessions.store import KeptSession, StoredState
 
 DEFAULT_FILE = Path(".toolbelt") / "sessions.db"
 VERSION = 1
@@ -117,12 +118,30 @@ class SqliteSessionStore:
         Raises:
             StorageError: it cannot be read.
         """
+        return sorted((_text(row[0]), _text(row[1])) for row in self._rows("agent, session", agent))
+
+    def states(self, agent: str | None = None) -> list[KeptSession]:
+        """Everything that is kept, as it is at one moment, in order; of one agent where it is named.
+
+        Raises:
+            StorageError: it cannot be read as a whole.
+        """
+        rows = self._rows("agent, session, revision, loaded", agent)
+        named = sorted(((_text(row[0]), _text(row[1])), row[2], row[3]) for row in rows)
+        return [self._kept(*key, revision, text) for key, revision, text in named]
+
+    def _kept(self, agent: str, session_id: str, revision: int, text: str) -> KeptSession:
+        try:
+            return KeptSession(agent, session_id, StoredState(self._loaded(agent, session_id, text), revision))
+        except StorageError as error:
+            return KeptSession(agent, session_id, None, str(error))
+
+    def _rows(self, columns: str, agent: str | None) -> list[tuple[Any, ...]]:
         with self._existing() as connection:
             if connection is None:
                 return []
             where, keys = ("", ()) if agent is None else (" WHERE agent = ?", (_key(agent),))
-            rows = connection.execute(f"SELECT agent, session FROM states{where}", keys).fetchall()  # noqa: S608
-        return sorted((_text(row[0]), _text(row[1])) for row in rows)
+            return connection.execute(f"SELECT {columns} FROM states{where}", keys).fetchall()  # noqa: S608  ours
 
     @contextlib.contextmanager
     def _existing(self) -> Iterator[sqlite3.Connection | None]:

@@ -30,7 +30,7 @@ class SubApp:
         enabled: Whether it binds them.
 
     Raises:
-        InvalidDefinitionError: a blank name, or a tool named twice.
+        InvalidDefinitionError: a blank name, a tool named twice, or an `enabled` that is no boolean.
     """
 
     name: str
@@ -39,6 +39,8 @@ class SubApp:
 
     def __post_init__(self) -> None:
         _refuse_blank("sub-app", self.name)
+        if type(self.enabled) is not bool:  # "false" would be on
+            raise InvalidDefinitionError(f"enabled of sub-app {self.name!r} must be a boolean, not {self.enabled!r}.")
         names = as_names(self.tool_names)
         object.__setattr__(self, "tool_names", names)
         if twice := repeated(names):

@@ -53,6 +53,27 @@ class Unmatched:
 
 
 @dataclass(frozen=True)
+class Overlap:
+    """Two entries of a toolkit that mean the same tool, are as narrow as one another, and disagree about it.
+
+    Attributes:
+        toolkit: Key of the toolkit.
+        tool: Id of the tool, or of the first of several.
+        entries: As written; the last is heard.
+    """
+
+    toolkit: str
+    tool: str
+    entries: tuple[str, str]
+
+    @property
+    def message(self) -> str:
+        """In a sentence, with what to do."""
+        one, other = self.entries
+        return f"{one!r} and {other!r} both mean {self.tool!r} with other overrides; {other!r} is heard. Keep one."
+
+
+@dataclass(frozen=True)
 class ExpandedToolkits:
     """Toolkits over the tools of a catalog.
 
@@ -60,11 +81,13 @@ class ExpandedToolkits:
         catalog: The toolkits with ids of tools as members, and every tool of the catalog under its id.
         source: The catalog they were made for.
         unmatched: Entries that matched nothing, in order.
+        overlaps: Entries that disagree, in order.
     """
 
     catalog: ToolkitCatalog
     source: Catalog
     unmatched: tuple[Unmatched, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
 
     def read_config(self, config: Mapping[str, Any]) -> tuple[dict[str, bool], tuple[ConfigNote, ...]]:
         """A config as somebody wrote it, by the keys of `catalog`, and what of it does not do what it seems to.
@@ -182,7 +205,7 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog) -> ExpandedTo
     Tools that are in a toolkit are on by default if any of theirs is; tools in none are on by default. Texts and
     directives that are tables (`PolicyText`, `DirectiveRules`) are made to speak of the tools, too; those that are
     functions are kept as they are, and get ids. Where entries of one toolkit overlap and each says something of a
-    tool, the one that matches fewest tools is heard.
+    tool, the one that matches fewest tools is heard, and of those the last.
 
     Args:
         toolkits: In order.
@@ -194,16 +217,19 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog) -> ExpandedTo
     expand, advise = expander(catalog), Advice()
     made: list[Toolkit] = []
     unmatched: list[Unmatched] = []
+    overlaps: list[Overlap] = []
     for toolkit in toolkits:
         found = [expand_entry(entry, catalog, advise) for entry in toolkit.member_tools]
         unmatched += (Unmatched(toolkit.key, one.entry, one.message, one.candidates) for one in found if not one.tools)
-        made.append(_expanded(toolkit, {one.entry: tuple(tool.id for tool in one.tools) for one in found}, expand))
+        matched = {one.entry: tuple(tool.id for tool in one.tools) for one in found}
+        overlaps += _find_overlaps(toolkit, matched)
+        made.append(_expanded(toolkit, matched, expand))
     defaults: dict[str, bool] = {}
     for toolkit in made:
         for member in toolkit.member_tools:
             defaults[member] = defaults.get(member, False) or toolkit.default_on
     specs = (ToolSpec(tool.id, _label(tool), defaults.get(tool.id, True), tool.description) for tool in catalog.tools)
-    return ExpandedToolkits(ToolkitCatalog(tuple(specs), tuple(made)), catalog, tuple(unmatched))
+    return ExpandedToolkits(ToolkitCatalog(tuple(specs), tuple(made)), catalog, tuple(unmatched), tuple(overlaps))
 
 
 def _expanded(
@@ -211,9 +237,7 @@ def _expanded(
 ) -> Toolkit:
     policy, directive = toolkit.policy, toolkit.directive
     overrides = {
-        tool_id: toolkit.overrides[entry]
-        for entry in sorted(toolkit.overrides, key=lambda entry: -len(matched[entry]))
-        for tool_id in matched[entry]
+        tool_id: toolkit.overrides[entry] for entry in _widest_first(toolkit, matched) for tool_id in matched[entry]
     }
     return replace(
         toolkit,
@@ -222,6 +246,23 @@ def _expanded(
         directive=directive.expanded(expand) if isinstance(directive, DirectiveRules) else directive,
         overrides=overrides,
     )
+
+
+def _widest_first(toolkit: Toolkit, matched: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return sorted(toolkit.overrides, key=lambda entry: -len(matched[entry]))
+
+
+def _find_overlaps(toolkit: Toolkit, matched: Mapping[str, tuple[str, ...]]) -> list[Overlap]:
+    found: dict[tuple[str, str], Overlap] = {}
+    heard: dict[str, str] = {}
+    for entry in _widest_first(toolkit, matched):
+        for tool_id in matched[entry]:
+            earlier = heard.get(tool_id, entry)
+            is_as_narrow = len(matched[earlier]) == len(matched[entry])
+            if is_as_narrow and toolkit.overrides[earlier] != toolkit.overrides[entry]:
+                found.setdefault((earlier, entry), Overlap(toolkit.key, tool_id, (earlier, entry)))
+            heard[tool_id] = entry
+    return list(found.values())
 
 
 def _label(tool: Tool) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.frozen import FrozenDict, thaw
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.errors import NotFoundError
 from toolbelt.toolkits.directive import DirectiveRules, directive
@@ -64,6 +64,11 @@ class ToolkitInspection:
     def unmatched(self, toolkit: Toolkit) -> tuple[Unmatched, ...]:
         """Entries of a toolkit that match nothing."""
         return tuple(missing for missing in self.expanded.unmatched if missing.toolkit == toolkit.key)
+
+    def doubts(self, toolkit: Toolkit) -> tuple[str, ...]:
+        """What of a toolkit's members may not be meant as it stands, each in a sentence."""
+        overlaps = (overlap.message for overlap in self.expanded.overlaps if overlap.toolkit == toolkit.key)
+        return (*(missing.message for missing in self.unmatched(toolkit)), *overlaps)
 
     def policy(self, toolkit: Toolkit) -> tuple[str | None, str | None]:
         """A toolkit's prompt text where all of its tools are available, and where none is."""
@@ -142,12 +147,14 @@ class SwitchInspection:
         config: As written.
         shows_all: Whether tools in no toolkit are spoken of, too.
         message: What a user says, to be held against the directives; `None` for nothing.
+        agents: By toolkit, the agents that may load it, whatever its switch says.
     """
 
     inspection: ToolkitInspection
     config: Mapping[str, Any]
     shows_all: bool = False
     message: str | None = None
+    agents: Mapping[str, Sequence[str]] = field(default_factory=FrozenDict)
 
     @cached_property
     def _read(self) -> tuple[dict[str, Any], tuple[ConfigNote, ...]]:
@@ -192,6 +199,7 @@ class SwitchInspection:
                 "default_on": toolkit.default_on,
                 "tools": len(toolkit.member_tools),
                 "enabled": sum(member in enabled for member in toolkit.member_tools),
+                "agents": list(self.agents.get(toolkit.key, ())),
             }
             for toolkit in catalog.toolkits
         ]

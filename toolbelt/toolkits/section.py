@@ -102,7 +102,9 @@ class Section:
         return replace(self, path=(*self.path, key), value=value)
 
     def members(self, what: str) -> Iterator[tuple[str, Section]]:
-        """The entries of a mapping from names, without those whose name is blank or is another in another case.
+        """The entries of a mapping from names, without those whose name is blank.
+
+        A name that is another in another case is wrong, too; it is given all the same, for what is below it to be read.
 
         Args:
             what: What is named, for messages.
@@ -114,14 +116,13 @@ class Section:
             return
         earlier: dict[str, str] = {}
         for name in self.value:
+            one = self.at(name)
             if not name.strip():
-                self.at(name).refuse("blank-name", f"`{self.shown}`: the name of {_a(what)} may not be blank.")
-            elif fold(name) in earlier:
-                message = f"`{self.at(name).shown}`: {earlier[fold(name)]!r} is there already, but for its case."
-                self.at(name).refuse("duplicate-name", message)
-            else:
-                earlier[fold(name)] = name
-                yield name, self.at(name)
+                one.refuse("blank-name", f"`{self.shown}`: the name of {_a(what)} may not be blank.")
+                continue
+            if (first := earlier.setdefault(fold(name), name)) != name:
+                one.refuse("duplicate-name", f"`{one.shown}`: {first!r} is there already, but for its case.")
+            yield name, one
 
     def keys(self, known: Mapping[str, WrittenKey], what: str) -> Iterator[tuple[str, Section]]:
         """The keys of a mapping that are known and say something; what is unknown is wrong.

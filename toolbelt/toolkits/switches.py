@@ -195,7 +195,11 @@ class ToolkitCatalog:
         return any(_switch(config, member) is True for member in toolkit.member_tools) if own is None else own
 
     def new_config(self) -> dict[str, bool]:
-        """A config that says what is so by default: each toolkit's key, and those of tools in no toolkit (rule K3)."""
+        """A config to begin with: the defaults of each toolkit and of each tool in no toolkit (rule K3).
+
+        By rule K2 a toolkit that is written off is off with all its tools, also with one that is on by its own default
+        or by another toolkit as long as nothing is written.
+        """
         toolkits = {toolkit.key: toolkit.default_on for toolkit in self.toolkits}
         return toolkits | {tool.key: tool.default_on for tool in self.unowned_tools}
 
@@ -215,7 +219,8 @@ class ToolkitCatalog:
                 close = advise(str(key), known)
                 yield ConfigNote(key, "unknown-key", f"No tool or toolkit has the key {key!r}; it does nothing.{close}")
             elif type(value) is not bool:
-                message = f"{key!r} is switched by true or false; {value!r} is neither, and counts as absent."
+                shown = "null" if value is None else repr(value)  # as files have it
+                message = f"{key!r} is switched by true or false; {shown} is neither, and counts as absent."
                 yield ConfigNote(key, "not-a-boolean", message)
             elif value and (off := [kit.key for kit in self.owners(key) if _switch(config, kit.key) is False]):
                 message = f"{key!r} stays off: toolkit {off[0]!r} is off, which its members cannot undo."

@@ -54,7 +54,7 @@ class Directive:
     tool_choice: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "active_tools", tuple(self.active_tools))
+        object.__setattr__(self, "active_tools", as_names(self.active_tools))
 
 
 DirectiveMaker = Callable[[str, Collection[str]], Directive | None]
@@ -78,8 +78,8 @@ class Toolkit:
         overrides: By member, what the configuration says of that tool (rule D1); frozen.
 
     Raises:
-        InvalidDefinitionError: a blank key, a member twice, overrides for what is no member, a `default_on` that is no
-            boolean, texts that are none, a directive or policy that cannot be called.
+        InvalidDefinitionError: a blank key, a member twice, overrides for what is no member or that are no mapping, a
+            `default_on` that is no boolean, texts that are none, a directive or policy that cannot be called.
     """
 
     key: str
@@ -104,6 +104,7 @@ class Toolkit:
         members = frozenset(self.member_tools)
         if strangers := [name for name in self.overrides if name not in members]:
             raise InvalidDefinitionError(f"Toolkit {self.key!r} has overrides for no member: {', '.join(strangers)}.")
+        require_overrides(f"toolkit {self.key!r}", self.overrides)
 
 
 def as_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -114,6 +115,16 @@ def as_names(names: Iterable[str]) -> tuple[str, ...]:
 def repeated(names: Iterable[str]) -> list[str]:
     """Those that stand there more than once, in order."""
     return [name for name, count in Counter(names).items() if count > 1]
+
+
+def require_overrides(of: str, overrides: Mapping[str, Any]) -> None:
+    """Raise where what is said of a tool is no mapping, nor nothing.
+
+    Raises:
+        InvalidDefinitionError: as said.
+    """
+    if wrong := [name for name, said in overrides.items() if not (said is None or isinstance(said, Mapping))]:
+        raise InvalidDefinitionError(f"The overrides of {of} are mappings; those for {', '.join(wrong)} are not.")
 
 
 def _members(key: str, members: Iterable[str]) -> tuple[str, ...]:

@@ -70,9 +70,15 @@ def read_toolkits(document: Document, *path: Key) -> tuple[list[Toolkit], list[F
     Args:
         document: The file.
         path: Where in it the mapping stands; nothing there is no toolkits.
+
+    Returns:
+        The toolkits, as far as each could be read, those with a name they may not have among them; and the findings.
     """
     section = Section.of(document, *path)
-    made = [_read_toolkit(name, one) for name, one in section.members("toolkit") if not _is_reserved(name, one)]
+    made = []
+    for name, one in section.members("toolkit"):
+        _refuse_reserved(name, one)
+        made.append(_read_toolkit(name, one))
     return made, section.findings
 
 
@@ -85,7 +91,8 @@ def read_entries(section: Section) -> tuple[tuple[str, ...], dict[str, Mapping[s
     overrides: dict[str, Mapping[str, Any]] = {}
     earlier: dict[str, str] = {}
     for item in section.items(Kind.ENTRIES.value):
-        if (entry := _read_entry(item)) is None or _is_reserved(entry[0], item) or not item.is_new(entry[0], earlier):
+        entry = _read_entry(item)
+        if entry is None or _refuse_reserved(entry[0], item) or not item.is_new(entry[0], earlier):
             continue
         if entry[1]:
             overrides[entry[0]] = entry[1]
@@ -193,8 +200,8 @@ def _read_choice(section: Section, tools: Collection[str]) -> str | None:
     return None
 
 
-def _is_reserved(name: str, section: Section) -> bool:
-    """Whether a name is that of a control tool; says so if it is."""
+def _refuse_reserved(name: str, section: Section) -> bool:
+    """Say so if a name is that of a control tool; whether it is."""
     if fold(name) not in RESERVED:
         return False
     message = f"`{section.shown}`: {name!r} is the name of a control tool; give it another."

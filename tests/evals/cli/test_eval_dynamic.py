@@ -73,11 +73,30 @@ def test_E9_what_cannot_be_used_is_told(toolset: str, says: str, toolbelt: Toolb
     assert says in ran.err
 
 
+@pytest.mark.parametrize(
+    ("choice", "toolset", "told"),
+    [("required", "dynamic", True), ("refund", "dynamic:clerk", True), ("auto", "dynamic", False),
+     ("none", "dynamic", False), ("required", "tiered", False)],
+)  # fmt: skip
+def test_D4_a_tool_choice_under_which_no_turn_ends_is_told(
+    choice: str, toolset: str, told: bool, toolbelt: Toolbelt, office: Path
+) -> None:
+    ran = toolbelt(*RUN, "--toolset", toolset, "--tool-choice", choice)
+    assert ran.code == 0, ran.err
+    assert (f"{toolset}: with tool choice '{choice}' no turn ever ends" in ran.err) is told
+
+
 def test_E6_a_dry_run_counts_the_second_turn(toolbelt: Toolbelt, office: Path) -> None:
     ran = toolbelt(*RUN, "--model", "gpt-4o-mini", "--toolset", "full,dynamic,dynamic:clerk", "--dry-run")
     assert ran.code == 0, ran.err
     full, dynamic, clerk = ran.json["arms"]
     assert dynamic["requests"] > clerk["requests"] >= full["requests"] >= 3
+
+
+def test_E6_a_dry_run_counts_the_words_that_end_a_turn(toolbelt: Toolbelt, office: Path) -> None:
+    [arm] = toolbelt(*RUN, "--toolset", "oracle", "--case", "chat-1", "--dry-run").json["arms"]
+    assert arm["requests"] == 1
+    assert arm["completion_tokens"] > 5, "'I have no tool for that.'"
 
 
 @pytest.mark.parametrize(

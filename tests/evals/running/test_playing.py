@@ -132,6 +132,40 @@ def test_D4_what_becomes_of_a_model_that_does_otherwise(behaviour: Behaviour, ou
     assert (record.outcome, record.requests) == (outcome, requests)
 
 
+LOAD_NET = calls(("load_tools", {"toolkit": "network"}))
+UNLOAD_FILES = calls(("unload_tools", {"toolkit": "files"}))
+
+
+def test_E3_selections_of_all_turns_make_one_answer_and_each_counts_as_a_step() -> None:
+    behaviour = in_turn(LOAD_NET, LOADED, calls("ping"), LOAD_FILES, LOADED, calls(READ_IT), calls("ping"))
+    record, agent = play(behaviour, make_case(READ, PING), "dynamic")
+    assert (record.outcome, record.ending, record.selections) == (Outcome.CORRECT, Ending.STEPS, 2)
+    assert [message["content"] for message in agent.requests[-1].messages if message["role"] == "user"] == [
+        "Do it.",
+        "Go ahead.",
+        "Go ahead.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome", "requests"),
+    [
+        pytest.param(in_turn(LOAD_FILES, LOADED), Outcome.CORRECT, 3, id="a-load-and-then-rightly-nothing"),
+        pytest.param(in_turn(LOAD_FILES, LOADED, calls("list")), Outcome.UNNEEDED_CALL, 3, id="led-on-by-the-user"),
+        pytest.param(in_turn(*[LOAD_FILES] * 20), Outcome.GAVE_UP, 10, id="loads-forever"),
+        pytest.param(
+            in_turn(*[LOAD_FILES, LOADED, UNLOAD_FILES, LOADED] * 5), Outcome.GAVE_UP, 10, id="to-and-fro-forever"
+        ),
+    ],
+)
+def test_E4_where_nothing_is_right_a_turn_more_changes_nothing(
+    behaviour: Behaviour, outcome: Outcome, requests: int
+) -> None:
+    record, _ = play(behaviour, make_case(), "dynamic")
+    assert (record.outcome, record.requests) == (outcome, requests)
+    assert (record.covered, record.surfaced) == (True, True), "`[]` always is"
+
+
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_E4_the_turns_count_towards_one_request_limit(limit: int) -> None:
     record, agent = play(IN_TWO_TURNS, make_case(READ), "dynamic", request_limit=limit)

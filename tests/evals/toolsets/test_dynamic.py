@@ -97,6 +97,48 @@ def test_E1_a_tool_that_is_called_like_a_meta_tool_is_shown_under_another_name()
     assert made.answer(ANY, after, [use(crane.name)]) == (None,)
 
 
+CRANE = Catalog(
+    (Plugin("crane", (Tool("lift", id="load_tools"), Tool("drop", id="List_Toolkits"), Tool("turn")), "cranes"),),
+    core=("List_Toolkits",),
+)
+
+
+@pytest.mark.parametrize("universe", [None, ("List_Toolkits", "load_tools")], ids=["whole", "a-universe"])
+@pytest.mark.parametrize("agent", [None, AgentSpec("helper", ("crane/drop",), ("cranes",))], ids=["all", "an-agent"])
+def test_E1_a_tool_whose_id_is_called_like_a_meta_tool_is_one_like_any_other(
+    universe: tuple[str, ...] | None, agent: AgentSpec | None
+) -> None:
+    settings: dict[str, Any] = (
+        {} if agent is None else {"agents": (agent,), "toolkits": (Toolkit("cranes", member_tools=("crane",)),)}
+    )
+    made, of = toolset("dynamic" if agent is None else "dynamic:helper", CRANE, **settings), case(offered=universe)
+    after = play(made, of, [load("cranes")], [])
+    offered = made.offer(of, after).tools
+    assert [one.name for one in offered[:3]] == META
+    assert {one.tool.id for one in offered[3:]} == {*(universe or ("load_tools", "List_Toolkits", "crane/turn"))}
+    assert offered[3].tool.id == "List_Toolkits", "what is always there comes first"
+    assert made.reach(of) == {one.tool.id for one in offered[3:]}
+    listed = json.loads(after.exchanges[0].answers[0])["tools"]
+    assert "lift" in listed
+    assert set(listed) <= {one.name for one in offered[3:]}
+    assert made.answer(of, after, [use(one.name) for one in offered[3:]]) == (None,) * len(offered[3:])
+
+
+def test_E1_a_category_that_is_called_like_a_meta_tool_is_refused_with_what_to_do() -> None:
+    catalog = Catalog((Plugin("crane", (Tool("lift"),), "Load_Tools"),), name="port")
+    with pytest.raises(ToolbeltError, match=r"none may be called 'Load_Tools'.*category of catalog 'port'"):
+        toolset("dynamic", catalog)
+
+
+def test_D1_an_entry_that_may_mean_several_tools_is_told_and_brings_none() -> None:
+    made = toolset("dynamic:plain", agents=(AgentSpec("plain", ("repo/push", "log")),))
+    assert shown(made, ANY) == ["repo/push"]
+    assert isinstance(made, Dynamic)
+    assert len(made.unmatched) == 2
+    assert all(sentence.find("log") > 0 for sentence in made.unmatched)
+    assert "repo/log" in made.unmatched[1]
+
+
 def test_D4_a_load_takes_effect_with_the_users_next_message_and_not_within_the_turn() -> None:
     made = toolset("dynamic")
     within = play(made, ANY, [use("list_toolkits")], [load("git")], [use("list_toolkits")], [use("send")])

@@ -54,6 +54,12 @@ def test_R5_the_list_may_be_in_an_object_whose_other_keys_stay() -> None:
     assert (made["board"], made["labels"], made["next"]) == ("b", ["x"], None)
 
 
+def test_R5_a_short_list_beside_the_long_one_stays_as_it_is() -> None:
+    members = [{"name": "ada"}]
+    made = read({"tickets": [ticket(number) for number in range(30)], "members": members})
+    assert (made["tickets"]["count"], made["members"]) == (30, members)
+
+
 @pytest.mark.parametrize(
     "status",
     ["done", "DONE", "Closed", "resolved", "Cancelled", "canceled", "archived", "merged", "Won't fix", "wont_fix"],

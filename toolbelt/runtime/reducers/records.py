@@ -57,9 +57,9 @@ _LONGEST_TEXT = 160
 class RecordsReducer:
     """Sums a long list of records up: how many there are of each status, and the first that are open.
 
-    The records are a JSON list of objects, or the one such list in an object, whose other keys stay. Open is what has
-    no status that closes (`done`, `resolved`, `Cancelled`, ...), and so what has none at all. The most pressing come
-    first where priorities are words (`high`, `P1`), else they come in the order of the list.
+    The records are a JSON list of objects, or the one long list of them in an object, whose other keys stay. Open is
+    what has no status that closes (`done`, `resolved`, `Cancelled`, ...), and so what has none at all. The most
+    pressing come first where priorities are words (`high`, `P1`), else they come in the order of the list.
 
     Attributes:
         tool_name: The tool whose results these are.
@@ -76,8 +76,8 @@ class RecordsReducer:
         if not result.ok or is_noted(result.value):
             return result
         document = read_json(result.value)
-        found = _find_records(result.structured if document is None else document)
-        if found is None or len(found[1]) <= self.max_records:
+        found = _find_records(result.structured if document is None else document, self.max_records)
+        if found is None:
             return result
         where, records, rest = found
         summary, note = self._sum_up(records)
@@ -109,15 +109,13 @@ class RecordsReducer:
         return summary, note
 
 
-def _find_records(
-    document: Any,
-) -> tuple[str | None, Sequence[Mapping[Any, Any]], Mapping[Any, Any]] | None:
-    """The key of the list (`None` for none), the records, and the object around them."""
-    if _are_records(document):
+def _find_records(document: Any, few: int) -> tuple[str | None, Sequence[Mapping[Any, Any]], Mapping[Any, Any]] | None:
+    """The key of the list that is longer than a few (`None` for none), the records, and the object around them."""
+    if _are_records(document) and len(document) > few:
         return None, document, {}
     if not isinstance(document, Mapping):
         return None
-    keys = [key for key, value in document.items() if _are_records(value)]
+    keys = [key for key, value in document.items() if _are_records(value) and len(value) > few]
     return (keys[0], document[keys[0]], document) if len(keys) == 1 else None
 
 

@@ -242,6 +242,10 @@ OTHERS = "".join(f"   what another program printed under three blanks, {number}\
     [
         pytest.param(["-s"], f"Checks:\n{OTHERS}", id="indented-before-the-short-form"),
         pytest.param(["-s"], "! it went wrong\n? what now\n", id="signs-before-the-short-form"),
+        pytest.param(["-s"], "? what now\n", id="a-question-before-the-short-form"),
+        pytest.param(["-s"], "A new release is out\n", id="a-letter-before-the-short-form"),
+        pytest.param(["-s"], "MM is what it prints\nA  thing or two\n", id="two-letters-before-the-short-form"),
+        pytest.param(["--porcelain=v2"], "? what now\n", id="a-question-before-the-second-version"),
         pytest.param([], f"Checks:\n{OTHERS}", id="indented-before-the-long-form"),
     ],
 )
@@ -265,7 +269,8 @@ def test_R5_what_others_print_under_blanks_after_it_is_none_of_it(git: Git, tmp_
 @pytest.mark.parametrize("arguments", [["-z"], ["--column=always"], ["-s", "-z"]])
 def test_R5_where_a_line_is_several_paths_none_is_counted(dirty: Git, arguments: list[str]) -> None:
     made = reduce(dirty("status", *arguments) * 9, f"git status {' '.join(arguments)}")
-    assert "untracked: " not in made
+    assert "git status" not in made
+    assert "modified: 1" not in made
 
 
 def test_R5_names_that_git_quotes_are_told_as_they_are(git: Git, tmp_path: Path) -> None:

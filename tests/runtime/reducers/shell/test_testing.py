@@ -91,6 +91,15 @@ VITEST = (
     + " ❯ src/bad.test.ts (2 tests | 1 failed) 7ms\n   × adds 3ms\n     → expected 3 to be 4\n"
     + " Test Files  1 failed | 40 passed (41)\n      Tests  1 failed | 121 passed (122)\n"
 )
+TAP = (
+    "TAP version 13\n"
+    + "".join(
+        f"# Subtest: fine {n}\nok {n} - fine {n}\n  ---\n  duration_ms: 0.19\n  type: 'test'\n  ...\n"
+        for n in range(40)
+    )
+    + "# Subtest: adds\nnot ok 41 - adds\n  ---\n  duration_ms: 2.5\n  location: '/x/a.test.js:3:1'\n"
+    + "  error: |-\n    Expected values to be equal:\n    + 4\n    - 3\n  ...\n1..41\n# tests 41\n# pass 40\n# fail 1\n"
+)
 XDIST = (
     "=== test session starts ===\n"
     + "".join(f"[gw0] [ {n}%] PASSED tests/test_a.py::test_{n} \n" for n in range(40))
@@ -124,6 +133,13 @@ XDIST = (
             JEST, "npx jest", ["fine", "✓"], ["✕ adds", "Expected: 4", "Received: 3", "1 failed, 40 passed"], id="jest"
         ),
         pytest.param(VITEST, "npm test", ["✓"], ["× adds", "expected 3 to be 4", "121 passed (122)"], id="vitest"),
+        pytest.param(
+            TAP,
+            "node --test",
+            ["fine", "duration_ms"],
+            ["not ok 41 - adds", "location: '/x/a.test.js:3:1'", "    + 4\n    - 3\n", "# pass 40\n# fail 1\n"],
+            id="tap",
+        ),
         pytest.param(XDIST, "pytest -n 2", ["PASSED"], ["assert 3 == 4", "FAILED tests/test_a.py"], id="xdist"),
     ],
 )
@@ -147,9 +163,30 @@ def test_R5_failures_beyond_what_fits_are_named() -> None:
     failures = "".join(f"____ test_{n} ____\n{code}E   assert {n} == 0\n" for n in range(40))
     text = f"=== test session starts ===\n=== FAILURES ===\n{failures}=== 40 failed in 1.20s ===\n"
     made = reduce(text, "pytest")
+    assert made.startswith("[reduced: pytest; 2,")  # nothing of it is noise
     assert len(made) <= 8_192
     assert [n for n in range(40) if f"assert {n} == 0" not in made] == []
     assert made.endswith("=== 40 failed in 1.20s ===")
+
+
+VERBOSE = "=== test session starts ===\n" + "".join(
+    f"test_a.py::test_{n} {'FAILED' if n % 2 else 'ERROR'}     [ {n}%]\n[gw0] [ {n}%] FAILED test_a.py::test_{n} \n"
+    for n in range(60)
+)
+SUMMARY = "".join(f"{'FAILED' if n % 2 else 'ERROR'} test_a.py::test_{n} - why\n" for n in range(60))
+
+
+def test_R5_a_failure_that_is_said_with_its_reason_is_not_said_without() -> None:
+    traceback = "=== FAILURES ===\nE   assert 3 == 4\n"
+    made = reduce(f"{VERBOSE}{traceback}{SUMMARY}=== 30 failed, 30 errors in 1.20s ===\n", "pytest -v")
+    body = made.partition("\n")[2]
+    assert body == f"=== test session starts ===\n{traceback}{SUMMARY}=== 30 failed, 30 errors in 1.20s ==="
+    assert "120 lines without news left out" in made
+
+
+@pytest.mark.parametrize("ends", ["", "=== 30 failed, 30 errors in 1.20s ===\n"], ids=["killed", "without-a-summary"])
+def test_R5_a_failure_that_is_said_nowhere_else_stays(ends: str) -> None:
+    assert reduce(VERBOSE + ends, "pytest -v --tb=no -rN") == VERBOSE + ends
 
 
 def test_R5_a_small_run_stays() -> None:

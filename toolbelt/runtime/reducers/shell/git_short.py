@@ -33,8 +33,11 @@ _CONFLICTS: Mapping[str, str] = MappingProxyType(
 )
 """In the words of the long form."""
 _BRANCH = re.compile(r"## (?:(?:No commits yet|Initial commit) on )?\S|## HEAD \(no branch\)")
-_ENTRY = re.compile(r"(\?\?|!!|DD|AU|UD|UA|DU|AA|UU|(?!  )[MTADRC ][MTDRCAm? ]) (\S.*)$")
-_STRIPPED = re.compile(r"([MTDRCAm?]) (\S.*)$")
+_PATH = r'(?:"(?:[^"\\]|\\.)*"|[^\s"]\S*)'
+"""One with blanks is in quotes, except that old releases do not quote what is untracked."""
+_CODE = r"DD|AU|UD|UA|DU|AA|UU|(?!  )[MTADRC ][MTDRCAm? ]"
+_ENTRY = re.compile(rf"(\?\?|!!|(?:{_CODE})(?= {_PATH}(?: -> {_PATH})?$)) (\S.*)$")
+_STRIPPED = re.compile(rf"([MTDRCAm?]) ({_PATH})$")
 _HEADER = re.compile(r"# (branch\.(?:oid|head|upstream|ab)|stash) (.+)$")
 _CHANGED = re.compile(r"1 (\S\S) (\S{4}) (?:\d{6} ){3}[0-9a-f]+ [0-9a-f]+ (.+)$")
 _MOVED = re.compile(r"2 (\S\S) (\S{4}) (?:\d{6} ){3}[0-9a-f]+ [0-9a-f]+ [RC]\d+ ([^\t]+)\t(.+)$")
@@ -54,12 +57,13 @@ def read_short(lines: Sequence[str], position: int) -> tuple[Tree | None, int]:
     tree, start = Tree(), position
     begins = any(pattern.match(lines[position]) for pattern in (_HEADER, _CHANGED, _MOVED, _UNMERGED))
     # `? ` and `! ` begin many a line: they are no beginning unless all there is begins so.
-    if begins or (position == 0 and all(_OTHER.match(line) for line in lines)):
+    if begins or (position == 0 and all(not line or _OTHER.match(line) for line in lines)):
         position = _read_second(tree, lines, position)
         says_it = position > start
     else:
-        if position == 0 and not _is_part(lines[0]) and (found := _STRIPPED.match(lines[0])):
-            _add(tree, f" {found[1]}", found[2])  # the blank it began with was stripped off with the output's
+        first = _STRIPPED.match(lines[0]) if position == 0 and not _is_part(lines[0]) else None
+        if first is not None and all(map(_is_part, lines[1:2])):
+            _add(tree, f" {first[1]}", first[2])  # the blank it began with was stripped off with the output's
             position = 1
         while position < len(lines) and _is_part(lines[position]):
             if _BRANCH.match(lines[position]):

@@ -25,6 +25,7 @@ class Noise:
         careful: Whether a line stays that looks like an error although it is noise.
         tally: What is counted, by what it is called.
         blocks: Lines that begin what is left out as a whole, with the line that ends it, which stays.
+        repeated: Lines that are noise where there is a line like the second, which says the same again, and more.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Noise:
     careful: bool = False
     tally: Mapping[str, re.Pattern[str]] = field(default_factory=FrozenDict)
     blocks: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = ()
+    repeated: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = ()
 
 
 _LONGEST = 1_000
@@ -65,18 +67,29 @@ def drop_noise(lines: Sequence[str], noises: Iterable[Noise]) -> tuple[list[str]
     numbers: list[int] = []
     dropped = 0
     until: re.Pattern[str] | None = None
+    said_again = _find_repeated(lines, noises)
     for number, line in enumerate(lines, 1):
         if until is not None and until.match(line[:_LONGEST]):
             until = None
         if until is None:
             until = next((end for noise in noises for start, end in noise.blocks if start.match(line[:_LONGEST])), None)
-        if until is not None or _is_noise(line, noises):
+        if until is not None or _is_noise(line, noises) or any(said.match(line[:_LONGEST]) for said in said_again):
             dropped += 1
         elif line.strip() or (kept and kept[-1].strip()):  # of several blank lines, one
             kept.append(line)
             numbers.append(number)
     names = " and ".join(dict.fromkeys(noise.name for noise in noises))
-    return kept, numbers, f"{names}, {tell_count(dropped, 'line')} without news left out{_tally(lines, noises)}"
+    left_out = f", {tell_count(dropped, 'line')} without news left out" if dropped else ""
+    return kept, numbers, f"{names}{left_out}{_tally(lines, noises)}"
+
+
+def _find_repeated(lines: Sequence[str], noises: Iterable[Noise]) -> list[re.Pattern[str]]:
+    return [
+        said
+        for noise in noises
+        for said, again in noise.repeated
+        if any(again.match(line[:_LONGEST]) for line in lines)
+    ]
 
 
 def _is_noise(line: str, noises: Iterable[Noise]) -> bool:

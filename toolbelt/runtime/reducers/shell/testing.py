@@ -22,6 +22,14 @@ TEST_RUNS: tuple[Noise, ...] = (
             r"(?:cachedir|plugins|hypothesis profile|asyncio): ?",
         ),
         blocks=((re.compile(r"=+ PASSES =+$"), re.compile(r"=+ .* =+$")),),
+        # The summary at the end names them with the reason; here they would crowd out the tracebacks.
+        repeated=tuple(
+            (
+                re.compile(rf"(?:(?=\S*?::).* {state} *(?:\[ *\d+%\])?|\[gw\d+\] \[ *\d+%\] {state} .*)$"),
+                re.compile(rf"{state} \S+::"),
+            )
+            for state in ("FAILED", "ERROR")
+        ),
     ),
     Noise(
         "unittest",
@@ -39,6 +47,18 @@ TEST_RUNS: tuple[Noise, ...] = (
             r"ℹ tests \d+$",
         ),
         any_of(r"\s*[✓√✔○↓]", r"\s*PASS\s"),
+    ),
+    Noise(
+        "TAP",  # what node's own runner prints to a pipe
+        ("tap", "prove"),
+        any_of(r"TAP version \d+$", r"# tests \d+$"),
+        any_of(
+            r"\s*ok \d+\b",
+            r"\s*# Subtest: ",
+            r"\s+(?:---|\.\.\.)$",
+            r"\s+duration_ms: [\d.]+$",
+            r"\s+type: '(?:test|suite)'$",
+        ),
     ),
     Noise(
         "go test",
@@ -62,4 +82,4 @@ TEST_RUNS: tuple[Noise, ...] = (
         any_of(r"test .* \.\.\. (?:ok|ignored\b.*)$", r"\s+(?:PASS|SKIP) \[", CARGO_STEP),
     ),
 )
-"""One row for each kind of test runner. What failed, and the count at the end, is noise in none."""
+"""One row for each kind of test runner. What failed is noise in none unless it is said again, the last count never."""
