@@ -26,8 +26,9 @@ lint: $(READY)  ## Style and formatting
 types: $(READY)  ## Static types
 	$(BIN)/mypy
 
-unit: $(READY)  ## The tests, benchmarks included
-	$(BIN)/pytest
+unit: $(READY)  ## The tests on all cores, then the benchmarks, which have the machine to themselves
+	$(BIN)/pytest -n auto --dist worksteal --ignore tests/benchmarks
+	$(BIN)/pytest tests/benchmarks
 
 bench: $(READY)  ## The benchmarks alone, with their figures
 	$(BIN)/pytest tests/benchmarks -s

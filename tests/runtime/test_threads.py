@@ -97,20 +97,22 @@ def test_whatever_is_raised_in_a_thread_is_an_outcome(error: BaseException) -> N
 
 
 def test_a_coroutine_that_comes_too_late_is_closed() -> None:
-    release, ended = threading.Event(), threading.Event()
+    begun, release, ended = threading.Event(), threading.Event(), threading.Event()
 
     async def nothing() -> None: ...
 
     def late() -> Awaitable[None]:
+        begun.set()
         release.wait(10)
         ended.set()
         return nothing()
 
     async def main() -> None:
         future = run_in_thread(late)
+        assert await asyncio.to_thread(begun.wait, 10)
         future.cancel()
         release.set()
-        await asyncio.to_thread(ended.wait, 10)
+        assert await asyncio.to_thread(ended.wait, 10)
         await asyncio.sleep(0.02)
 
     asyncio.run(main())
