@@ -171,3 +171,7 @@ def test_names_are_compared_only_when_a_message_is_read() -> None:
     assert compared == []
     assert str(error) == "No tool named 'serch'. Did you mean 'search'?"
     assert compared == ["search"]
+
+
+def test_a_name_that_is_no_text_is_told_as_it_is() -> None:
+    assert str(NotFoundError("agent", None, ["helper"])) == "No agent named None."  # type: ignore[arg-type]

@@ -57,6 +57,13 @@ def write_agent(folder: Path) -> None:
     (folder / "switches.json").write_text('{"history": true, "git_blame": false}')
 
 
+def deaf_to_this_machine() -> dict[str, str]:
+    """An environment in which git heeds nothing that anybody has configured."""
+    own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    nobody = {f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    return {**own, **nobody, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
 def test_there_are_commands() -> None:
     assert sum(map(len, SESSIONS)) >= 15
 
@@ -110,38 +117,40 @@ def test_the_catalog_written_by_hand_is_right(tmp_path: Path) -> None:
     assert not list(lint_catalog(catalog))
 
 
-def test_the_agent_loads_a_toolkit_and_uses_it_in_its_next_turn(
-    tmp_path: Path, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_agent_loads_a_toolkit_and_uses_it_in_its_next_turn(tmp_path: Path, openai_server: OpenAIServer) -> None:
     write_agent(tmp_path)
     assert len((tmp_path / "agent.py").read_text(encoding="utf-8").splitlines()) < 100
-    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    for arguments in (("init", "-q"), (*identity, "commit", "-q", "--allow-empty", "-m", "It begins")):
-        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    deaf = deaf_to_this_machine()
+    for arguments in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "It begins")):
+        subprocess.run(["git", *arguments], cwd=tmp_path, env=deaf, check=True)
     model = "dynamic@readme-agent"
     environment = {
-        **os.environ,
+        **deaf,
         "MODEL": f"hosted_vllm/{model}",
         "API_BASE": openai_server.url,
         "HOSTED_VLLM_API_KEY": "none",
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     }
     said = 'Who changed this last?\nTOOLKIT history\nCALL git_log {"count": 1}'
-    command = [sys.executable, "agent.py", said, "Go ahead."]
+    command = [sys.executable, "agent.py", said, "Go ahead.", "And who changed it before?"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout.splitlines()) == (
         0,
-        ["I have loaded history; say when to go ahead.", "That is done."],
+        ["I have loaded history; say when to go ahead.", "That is done.", "That is done."],
     ), done.stderr
     asked = [request["body"] for request in openai_server.requests(model)]
     offered = [[tool["function"]["name"] for tool in body["tools"]] for body in asked]
     before = ["list_toolkits", "load_tools", "unload_tools", "read_file", "list_files"]
-    assert offered == [before] * 3 + [[*before, "git_log"]] * 2
-    assert "It begins" in asked[-1]["messages"][-2]["content"]
+    assert offered == [before] * 3 + [[*before, "git_log"]] * 2 + [["git_log"]]
+    assert "It begins" in asked[4]["messages"][-2]["content"]
+    loaded = 'Loaded now: "history".\n\nYou may look at the history with git_log, and must not change it.'
+    assert [body["messages"][-1]["content"] for body in asked] == ["Loaded now: none."] * 3 + [loaded] * 3
+    assert [body.get("tool_choice") for body in asked] == [None] * 5 + ["required"]
+    assert ["tool_choice" in body for body in asked] == [False] * 5 + [True]
 
 
 @pytest.mark.parametrize(
-    "program", [text for text in blocks("python") if "litellm" not in text], ids=["loadouts", "tokens"]
+    "program", [text for text in blocks("python") if "litellm" not in text], ids=["loadouts", "tokens", "switches"]
 )
 def test_a_python_example_prints_what_its_comments_say(program: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

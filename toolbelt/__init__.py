@@ -22,43 +22,64 @@ if TYPE_CHECKING:
         ToolLoadoutRegistry,
         WellKnownLoadouts,
     )
-    from toolbelt.runtime.context import ToolContext
+    from toolbelt.runtime.context import Capability, ToolContext
     from toolbelt.runtime.executable import ExecutableTool
     from toolbelt.runtime.gates import FilterOpts
+    from toolbelt.runtime.guards import ALLOW, AuditRecord, GuardDecision, ask_person, refuse
+    from toolbelt.runtime.reducers.read_file import ReadFileReducer
+    from toolbelt.runtime.reducers.records import RecordsReducer
     from toolbelt.runtime.reducers.reducer import ReducerRegistry
+    from toolbelt.runtime.reducers.shell import ShellReducer
     from toolbelt.runtime.reducers.shipped import default_reducers
     from toolbelt.runtime.registry import ToolRegistry
     from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.sessions.dynamic import DynamicToolkits
     from toolbelt.sessions.expanding import expand_over
-    from toolbelt.sessions.sessions import DynamicSessions, Turn
+    from toolbelt.sessions.sessions import DynamicSessions
     from toolbelt.sessions.store import MemorySessionStore, SessionStore
+    from toolbelt.sessions.turn import Turn
     from toolbelt.stores.config import Config, read_config
     from toolbelt.stores.sessions import SqliteSessionStore
+    from toolbelt.toolkits.assembly import SubApp, assemble
+    from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
+    from toolbelt.toolkits.expand import expand_toolkits
+    from toolbelt.toolkits.policy import PolicyText, build_policy
     from toolbelt.toolkits.switches import ToolkitCatalog
+    from toolbelt.toolkits.tool_choice import format_tool_choice
     from toolbelt.toolkits.toolkit import Directive, Toolkit, ToolSpec
 
 __all__ = [
+    "ALLOW",
     "PLUGIN_CATEGORY_MAP",
     "AgentSession",
     "AgentSpec",
+    "AuditRecord",
     "CallResult",
+    "Capability",
     "Catalog",
     "Config",
     "Decision",
     "Directive",
+    "DirectiveRule",
+    "DirectiveRules",
     "DynamicSessions",
     "DynamicToolkits",
     "ExecutableTool",
     "FailureCode",
     "FilterOpts",
+    "GuardDecision",
     "MemorySessionStore",
     "Plugin",
+    "PolicyText",
+    "ReadFileReducer",
+    "RecordsReducer",
     "ReducerRegistry",
     "Resolution",
     "SessionStore",
+    "ShellReducer",
     "SqliteSessionStore",
+    "SubApp",
     "SubagentRunner",
     "SubagentType",
     "Tool",
@@ -76,9 +97,15 @@ __all__ = [
     "ToolkitCatalog",
     "Turn",
     "WellKnownLoadouts",
+    "ask_person",
+    "assemble",
+    "build_policy",
     "default_reducers",
     "expand_over",
+    "expand_toolkits",
+    "format_tool_choice",
     "read_config",
+    "refuse",
     "scoped_registry",
 ]
 
@@ -90,8 +117,8 @@ _MODULES = {
         "scoped_registry",
     ),
     "toolbelt.catalog": (
-        "PLUGIN_CATEGORY_MAP",
         "Catalog",
+        "PLUGIN_CATEGORY_MAP",
         "Plugin",
         "Tool",
         "ToolCategory",
@@ -105,10 +132,23 @@ _MODULES = {
         "ToolLoadoutRegistry",
         "WellKnownLoadouts",
     ),
-    "toolbelt.runtime.context": ("ToolContext",),
+    "toolbelt.runtime.context": (
+        "Capability",
+        "ToolContext",
+    ),
     "toolbelt.runtime.executable": ("ExecutableTool",),
     "toolbelt.runtime.gates": ("FilterOpts",),
+    "toolbelt.runtime.guards": (
+        "ALLOW",
+        "AuditRecord",
+        "GuardDecision",
+        "ask_person",
+        "refuse",
+    ),
+    "toolbelt.runtime.reducers.read_file": ("ReadFileReducer",),
+    "toolbelt.runtime.reducers.records": ("RecordsReducer",),
     "toolbelt.runtime.reducers.reducer": ("ReducerRegistry",),
+    "toolbelt.runtime.reducers.shell": ("ShellReducer",),
     "toolbelt.runtime.reducers.shipped": ("default_reducers",),
     "toolbelt.runtime.registry": ("ToolRegistry",),
     "toolbelt.runtime.results": (
@@ -120,24 +160,36 @@ _MODULES = {
     "toolbelt.sessions.agent": ("AgentSpec",),
     "toolbelt.sessions.dynamic": ("DynamicToolkits",),
     "toolbelt.sessions.expanding": ("expand_over",),
-    "toolbelt.sessions.sessions": (
-        "DynamicSessions",
-        "Turn",
-    ),
+    "toolbelt.sessions.sessions": ("DynamicSessions",),
     "toolbelt.sessions.store": (
         "MemorySessionStore",
         "SessionStore",
     ),
+    "toolbelt.sessions.turn": ("Turn",),
     "toolbelt.stores.config": (
         "Config",
         "read_config",
     ),
     "toolbelt.stores.sessions": ("SqliteSessionStore",),
+    "toolbelt.toolkits.assembly": (
+        "SubApp",
+        "assemble",
+    ),
+    "toolbelt.toolkits.directive": (
+        "DirectiveRule",
+        "DirectiveRules",
+    ),
+    "toolbelt.toolkits.expand": ("expand_toolkits",),
+    "toolbelt.toolkits.policy": (
+        "PolicyText",
+        "build_policy",
+    ),
     "toolbelt.toolkits.switches": ("ToolkitCatalog",),
+    "toolbelt.toolkits.tool_choice": ("format_tool_choice",),
     "toolbelt.toolkits.toolkit": (
         "Directive",
-        "Toolkit",
         "ToolSpec",
+        "Toolkit",
     ),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

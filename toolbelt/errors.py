@@ -47,7 +47,8 @@ class NotFoundError(ToolbeltError, LookupError):
 
     def __str__(self) -> str:  # only when it is read: whoever looks a name up to see whether it is there never does
         article = "file or catalog" if self.kind == "catalog" else self.kind
-        return f"No {article} named {self.name!r}.{suggestion(self.name, self.known)} {self.hint}".rstrip()
+        near = suggestion(self.name, self.known) if isinstance(self.name, str) else ""  # None, of what was not set
+        return f"No {article} named {self.name!r}.{near} {self.hint}".rstrip()
 
     def __reduce__(self) -> tuple[Any, ...]:  # an error may have to travel between processes
         return type(self), (self.kind, self.name, self.known, self.hint)

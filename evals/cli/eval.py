@@ -16,6 +16,7 @@ from toolbelt.cli.groups import LazyGroup, examples
         "list": ("toolbelt.evals.cli.show:list_runs", "The runs there are."),
         "show": ("toolbelt.evals.cli.show:show", "What a run came to; or one of its cases, request by request."),
         "report": ("toolbelt.evals.cli.show:report", "Table, Markdown, CSV and pictures of a run."),
+        "plan": ("toolbelt.evals.cli.planning:plan", "How many cases a comparison takes, and what so many show."),
     },
     epilog=examples("toolbelt eval run --dataset assistant --toolset full,loadout,tiered --model local/bm25"),
 )

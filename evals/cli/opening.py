@@ -207,6 +207,7 @@ class PreparedArm:
         toolset: What is shown.
         shelf: The tools as they are shown.
         counter: Counts as the model does, as far as that is known.
+        notes: What whoever began the run should know of it, each in a sentence.
     """
 
     arm: Arm
@@ -214,6 +215,7 @@ class PreparedArm:
     toolset: Toolset
     shelf: Shelf
     counter: TokenCounter
+    notes: tuple[str, ...] = ()
 
 
 def prepare_arms(
@@ -235,9 +237,8 @@ def prepare_arms(
     """
     models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
     shelves = _Shelves(materials.catalog, plan.tokenizer, plan.seed)
-    notes: dict[str, None] = {}
-    made = tuple(_prepare(materials, plan, arm, models[arm.model], shelves, notes) for arm in plan.arms)
-    for note in notes:
+    made = tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
+    for note in dict.fromkeys(note for one in made for note in one.notes):  # arms of one toolset have the same
         tell(note)
     _tell_shortfalls(made, choose_cases(materials, plan))
     return made
@@ -262,9 +263,7 @@ def _tell_shortfalls(prepared: Sequence[PreparedArm], cases: ChosenCases) -> Non
             )
 
 
-def _prepare(
-    materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves, notes: dict[str, None]
-) -> PreparedArm:
+def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves) -> PreparedArm:
     used: list[Shelf] = []
     variant = parse_variant(arm.variant)
 
@@ -283,12 +282,16 @@ def _prepare(
         toolkits=materials.workspace.config.toolkits,
     )
     made = make_toolset(arm.toolset, ground)
-    if isinstance(made, Dynamic):
-        notes.update(dict.fromkeys(f"{made.name}: {sentence}" for sentence in made.unmatched))
-        if made.loads and (choice := plan.sampling.tool_choice) not in _LETS_TURNS_END:
-            notes[f"{made.name}: with tool choice {choice!r} no turn ever ends, so that nothing loaded is shown"] = None
+    notes = _notes(made, plan.sampling) if isinstance(made, Dynamic) else ()
     toolset = vary(made, variant, ground, used[-1])
-    return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model))
+    return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model), notes)
+
+
+def _notes(toolset: Dynamic, sampling: Sampling) -> tuple[str, ...]:
+    notes = list(toolset.unmatched)
+    if toolset.loads and (choice := sampling.tool_choice) not in _LETS_TURNS_END:
+        notes.append(f"with tool choice {choice!r} no turn ever ends, so that nothing loaded is shown")
+    return tuple(f"{toolset.name}: {note}" for note in notes)
 
 
 class _Shelves:

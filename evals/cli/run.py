@@ -77,8 +77,8 @@ _asking_options = asking_options(
     type=CommaList(),
     multiple=True,
     metavar="T",
-    help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, dynamic, dynamic:AGENT, oracle, oracle+N, "
-    "oracle+N:near; again or with commas for more.  [default: full,loadout,tiered]",
+    help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, dynamic, dynamic:AGENT, dynamic:*, oracle, "
+    "oracle+N, oracle+N:near; again or with commas for more.  [default: full,loadout,tiered]",
 )
 @option(
     "--variant",

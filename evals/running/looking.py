@@ -9,7 +9,7 @@ from typing import Any
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.running.kept_cases import parse_case
 from toolbelt.evals.running.replies import parse_reply
-from toolbelt.evals.toolsets.dynamic import GO_AHEAD
+from toolbelt.evals.toolsets.toolset import GO_AHEAD
 
 
 def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[str, Any]]:
@@ -67,8 +67,8 @@ def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[d
 def _part_turns(requests: list[dict[str, Any]]) -> None:
     """Say of each request in which turn it was, 1-based, and what the user said after it, if anything.
 
-    That is not kept: a trial goes on after a reply without calls only where the user has something to say, which is
-    one thing.
+    That is not kept: a trial goes on after a reply without calls only where the user says something, and the protocol
+    of toolsets knows one thing to say.
     """
     turn, last = 1, max((one["request"] for one in requests), default=0)
     for one in requests:

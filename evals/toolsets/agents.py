@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolbelt.catalog import Catalog
 from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.toolkits.expand import expander
+from toolbelt.tiers import own_meta_tools
+from toolbelt.toolkits.advice import Advice
+from toolbelt.toolkits.expand import EntryMatch, expand_entry
 from toolbelt.toolkits.toolkit import Toolkit
 
 
@@ -29,13 +32,26 @@ def find_agent(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     return found[0]
 
 
-def has_tools(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> bool:
-    """Whether a catalog has anything of what an agent has or may load."""
-    find = expander(catalog)
-    entries = [*agent.tools]
+def match_agent(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> dict[str, EntryMatch]:
+    """What a catalog has of what an agent has or may load, by entry, in order.
+
+    The catalog's own meta-tools, which load in another way, are left out.
+    """
+    own = own_meta_tools(catalog)
+    entries = dict.fromkeys(agent.tools)
     for toolkit in toolkits:
-        entries += toolkit.member_tools if toolkit.key in agent.allowed_toolkits else ()
-    return any(map(find, entries))
+        entries |= dict.fromkeys(toolkit.member_tools if toolkit.key in agent.allowed_toolkits else ())
+    advise = Advice()
+    found = {entry: expand_entry(entry, catalog, advise) for entry in entries}
+    return {
+        entry: replace(match, tools=tuple(tool for tool in match.tools if tool.id not in own))
+        for entry, match in found.items()
+    }
+
+
+def has_tools(matched: Mapping[str, EntryMatch]) -> bool:
+    """Whether a catalog has anything for an agent, as `match_agent` found it."""
+    return any(match.tools for match in matched.values())
 
 
 def describe_agents(agents: Iterable[AgentSpec], toolkits: Iterable[Toolkit]) -> str:

@@ -11,19 +11,16 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.toolsets.agents import find_agent
+from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
 from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import META_TOOLS, RESERVED, Answer, DynamicToolkits, Loaded, MetaRole, answer_text
 from toolbelt.tiers import Tiers, own_meta_tools
-from toolbelt.toolkits.advice import Advice
-from toolbelt.toolkits.expand import expand_entry
 from toolbelt.toolkits.toolkit import Toolkit
 
-GO_AHEAD = "Go ahead."
-"""What the user says once the tools of the next turn are other ones than those of this."""
 Offered = tuple[str, ...] | None
 Names = Mapping[str, str]
 Cut = Callable[[Offered, Names], DynamicToolkits]
@@ -50,16 +47,17 @@ class Dynamic:
         ground: What it is made from.
         cut: Makes the toolkits.
         keys: What a tool goes by among the toolkits, by its id, where that is not the id.
+        loads: Whether there is any toolkit to load, and so the meta-tools.
 
     Attributes:
         loads: Whether there are meta-tools.
         unmatched: What the configuration names that is not in the catalog, each in a sentence.
     """
 
-    def __init__(self, name: str, ground: Ground, cut: Cut, keys: Mapping[str, str]) -> None:
+    def __init__(self, name: str, ground: Ground, cut: Cut, keys: Mapping[str, str], *, loads: bool) -> None:
         self.name = name
         catalog = ground.catalog
-        self.loads = cut(None, {}).has_meta_tools
+        self.loads = loads
         extras = _meta_tools(catalog) if self.loads else {}
         self._shelf = ground.shelf(extras)
         self._roles = {role.value: role for role in MetaRole} if self.loads else {}
@@ -90,7 +88,7 @@ class Dynamic:
         answers, _ = self._play(self._kit(case).toolkits, calls, loaded)
         return tuple(None if answer is None else answer_text(answer) for answer in answers)
 
-    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> str | None:  # noqa: ARG002
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> GoAhead | None:  # noqa: ARG002
         """`GO_AHEAD` where the next turn has something else loaded than this one; else the trial is over."""
         loaded, after = self._replay(case, conversation)
         return None if after == loaded else GO_AHEAD
@@ -156,7 +154,7 @@ def make_dynamic(ground: Ground) -> Dynamic:
         agent = AgentSpec("dynamic", static, tuple(toolkit.key for toolkit in toolkits))
         return DynamicToolkits(agent, toolkits, names=names)
 
-    return Dynamic("dynamic", ground, cut, keys)
+    return Dynamic("dynamic", ground, cut, keys, loads=bool(tiers.tiers))
 
 
 def make_agent(name: str, ground: Ground) -> Dynamic:
@@ -168,14 +166,9 @@ def make_agent(name: str, ground: Ground) -> Dynamic:
     """
     agent = find_agent(name, ground.agents)
     toolkits = tuple(_seen_by(agent, toolkit) for toolkit in ground.toolkits)
-    own = own_meta_tools(ground.catalog)
+    matched = match_agent(agent, toolkits, ground.catalog)
     keys = _keys(ground.catalog)
-    entries = dict.fromkeys(entry for one in (agent.tools, *(kit.member_tools for kit in toolkits)) for entry in one)
-    advise = Advice()
-    read = {entry: expand_entry(entry, ground.catalog, advise) for entry in entries}
-    expanded = {
-        entry: _of_keys((tool.id for tool in match.tools if tool.id not in own), keys) for entry, match in read.items()
-    }
+    expanded = {entry: _of_keys((tool.id for tool in match.tools), keys) for entry, match in matched.items()}
 
     def cut(offered: Offered, names: Names) -> DynamicToolkits:
         if offered is None:
@@ -185,9 +178,9 @@ def make_agent(name: str, ground: Ground) -> Dynamic:
         kept = [one for one in toolkits if one.key not in agent.allowed_toolkits or any(_of(one, within))]
         return DynamicToolkits(_allowed(agent, kept), kept, within.__getitem__, names)
 
-    made = Dynamic(f"dynamic:{agent.name}", ground, cut, keys)
-    made.unmatched += tuple(match.message for match in read.values() if match.candidates)
-    if not any(expanded.values()):
+    made = Dynamic(f"dynamic:{agent.name}", ground, cut, keys, loads=bool(agent.allowed_toolkits))
+    made.unmatched += tuple(match.message for match in matched.values() if match.candidates)
+    if not has_tools(matched):
         raise ToolbeltError(
             f"Agent {agent.name!r} matches nothing of catalog {ground.catalog.name!r}: no tool would ever be shown."
         )

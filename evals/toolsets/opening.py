@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from toolbelt.catalog import Catalog
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.toolsets.agents import find_agent, has_tools
+from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
 from toolbelt.evals.toolsets.dynamic import make_agent, make_dynamic
 from toolbelt.evals.toolsets.fixed import make_full, make_loadout, make_roles
 from toolbelt.evals.toolsets.ground import Ground
@@ -127,9 +127,11 @@ def _match_agents(rest: str, named: Named) -> tuple[str, ...]:
     known = {agent.name: agent for agent in named.agents}
     if not is_prefix_pattern(rest) or fold(rest[1:].strip()) in map(fold, known):
         return ()
-    return _matching(
-        rest, "dynamic", "agent", known, lambda name: has_tools(known[name], named.toolkits, named.catalog), named
-    )
+
+    def is_useful(name: str) -> bool:
+        return has_tools(match_agent(known[name], named.toolkits, named.catalog))
+
+    return _matching(rest, "dynamic", "agent", known, is_useful, named)
 
 
 def _matching(
@@ -217,14 +219,14 @@ TOOLSETS: Mapping[str, Kind] = MappingProxyType(
         "loadout": Kind(
             lambda rest, ground: make_loadout(rest[1:], ground) if rest else make_roles(ground),
             _spell_loadout,
-            ("loadout", "loadout:NAME", "loadout:auto"),
+            ("loadout", "loadout:NAME", "loadout:*", "loadout:auto"),
             _match_loadouts,
         ),
         "tiered": Kind(lambda _, ground: Tiered(ground), _spell_nothing, ("tiered",)),
         "dynamic": Kind(
             lambda rest, ground: make_agent(rest[1:], ground) if rest else make_dynamic(ground),
             _spell_dynamic,
-            ("dynamic", "dynamic:AGENT"),
+            ("dynamic", "dynamic:AGENT", "dynamic:*"),
             _match_agents,
         ),
         "oracle": Kind(_make_oracle, _spell_oracle, ("oracle", "oracle+N", "oracle+N:near", "oracle+N:random")),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Literal, Protocol
 
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
+
+GoAhead = Literal["Go ahead."]
+GO_AHEAD: Final[GoAhead] = "Go ahead."
+"""The one thing that a user ever says after a reply: what was said need not be kept, for it can be told from that
+anything was."""
 
 
 class Toolset(Protocol):
@@ -33,8 +38,8 @@ class Toolset(Protocol):
         """What each call of the reply that follows `conversation` is answered with; `None` for no meta-tool's call."""
         ...
 
-    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> str | None:
-        """What a user would say after a reply to `conversation` that calls nothing; `None` where the trial is over."""
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> GoAhead | None:
+        """`GO_AHEAD` where a user goes on after a reply to `conversation` that calls nothing; `None`: it is over."""
         ...
 
     def reach(self, case: Case) -> frozenset[str]:

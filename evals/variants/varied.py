@@ -12,7 +12,7 @@ from toolbelt.evals.offers import Offer, Offered, Shelf
 from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
 from toolbelt.evals.toolsets.drawing import Lot
 from toolbelt.evals.toolsets.ground import Ground
-from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.evals.toolsets.toolset import GoAhead, Toolset
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.evals.variants.filler import Filler
 from toolbelt.evals.variants.variant import Variant
@@ -89,7 +89,7 @@ class Varied:
         """What the toolset answers."""
         return self._base.answer(case, conversation, calls)
 
-    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> str | None:
+    def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> GoAhead | None:
         """What is said under the toolset."""
         return self._base.follow_up(case, conversation, reply)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -304,3 +305,14 @@ def test_L14_what_is_disabled_or_hidden_is_answered_like_what_does_not_exist(
         assert one.discover(category=question) == other.discover(category=question)
         assert one.list_active() == other.list_active()
     assert one.tools.to_definitions() == other.tools.to_definitions()
+
+
+def test_L14_of_what_a_model_asks_for_an_answer_repeats_a_hundred_characters() -> None:
+    made = reach("few")
+    asked = "docker" + "x" * 1_000_000
+    refused = made.activate(asked)
+    assert (refused["status"], refused["plugin"]) == ("not_discoverable", f"{asked[:100]}…")
+    assert asked[:100] in refused["message"]
+    assert len(json.dumps([refused, made.discover(asked)])) < 2_000
+    assert made.activate("x" * 100)["plugin"] == "x" * 100
+    assert made.discover("x" * 100)["category"] == "x" * 100

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.agents.samples import CAPABILITIES, answer, names, registry, tool
 from toolbelt import ToolLoadout, ToolLoadoutRegistry, WellKnownLoadouts
-from toolbelt.agents import AgentSession
+from toolbelt.agents import AgentSession, scoped_registry
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.loadouts import Status
 from toolbelt.runtime.context import ToolContext
@@ -60,6 +62,19 @@ def test_L12_an_unknown_loadout_is_refused_and_nothing_changes() -> None:
         session.scope("develper")
     assert session.tools is tools
     assert session.active_loadout_name == "minimal"
+
+
+@pytest.mark.parametrize("name", [5, ["a"], {"a": 1}, b"minimal", True])
+def test_L12_a_name_that_is_no_text_is_refused_and_nothing_changes(name: Any) -> None:
+    session = AgentSession(registry())
+    tools = session.scope("minimal")
+    with pytest.raises(
+        InvalidDefinitionError, match="The name of a loadout must be text, or None for all plugins, not"
+    ):
+        session.scope(name)
+    with pytest.raises(InvalidDefinitionError, match="The name of a loadout must be text"):
+        scoped_registry(session.registry, name)
+    assert (session.tools, session.active_loadout_name) == (tools, "minimal")
 
 
 def test_L12_scoping_anew_forgets_what_was_activated() -> None:
@@ -156,6 +171,9 @@ def test_L12_the_context_names_session_and_agent() -> None:
         pytest.param({"registry": [tool("x")]}, "The registry of a session must be a ToolRegistry", id="registry"),
         pytest.param({"loadouts": "minimal"}, "The loadouts of a session must be a ToolLoadoutRegistry", id="loadouts"),
         pytest.param({"active_loadout_name": 3}, "The active_loadout_name of a session must be a str", id="loadout"),
+        pytest.param({"session_id": 3}, "The session_id of a session must be a str", id="session-id"),
+        pytest.param({"agent": ["a"]}, "The agent of a session must be a str", id="agent"),
+        pytest.param({"around": {"dry_run": True}}, "The around of a session must be a ToolContext", id="around"),
     ],
 )
 def test_L12_what_a_session_cannot_use_is_refused(settings: dict[str, object], message: str) -> None:

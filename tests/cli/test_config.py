@@ -78,6 +78,29 @@ def test_show(toolbelt: Toolbelt, small: Path) -> None:
     ]
 
 
+def test_D1_show_says_what_is_said_of_agents(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "agents:\n  clerk: {display_name: The Clerk, role: Pays bills, model: gpt-4o, rooms: [hall, desk]}\n"
+        "  guard: {model: gpt-4}\n  idle: {}\n"
+    )
+    nothing: dict[str, object] = {"role": None, "model": None, "rooms": []}
+    assert toolbelt("config", "show", "--json").json["agents"] == [
+        {
+            "name": "clerk",
+            "display_name": "The Clerk",
+            "role": "Pays bills",
+            "model": "gpt-4o",
+            "rooms": ["hall", "desk"],
+        },
+        {**nothing, "name": "guard", "display_name": "guard", "model": "gpt-4"},
+        {**nothing, "name": "idle", "display_name": "idle"},
+    ]
+    assert toolbelt("config", "show").out.splitlines()[-1] == (
+        "agents     clerk ('The Clerk'; role 'Pays bills'; model 'gpt-4o'; rooms 'hall', 'desk'), "
+        "guard (model 'gpt-4'), idle"
+    )
+
+
 def test_a_file_by_hand_that_is_missing(toolbelt: Toolbelt, small: Path) -> None:
     ran = toolbelt("config", "show", "--config", "toolbet.yaml")
     assert ran.code == 2

@@ -105,13 +105,19 @@ def test_agent_and_session_have_to_be_said(toolbelt: Toolbelt, command: str) -> 
     assert not STORE.exists()
 
 
-def test_D5_what_is_dropped_is_warned_of_and_gone_after_a_change(toolbelt: Toolbelt) -> None:
+def test_D5_what_is_dropped_is_warned_of_and_kept_for_who_has_it_unless_it_conflicts(toolbelt: Toolbelt) -> None:
     keep("clerk", "s", "vcs", "zap", "other")
     ran = toolbelt("session", "load", "boxes", *CLERK)
     assert ran.code == 0
     assert [line.split(":")[0] for line in ran.err.splitlines()] == ["warning", "warning"]
     assert "'zap' is no longer there" in ran.err
-    assert kept() == ("vcs", "money", "boxes")
+    assert kept() == ("vcs", "money", "boxes", "zap")
+    data = toolbelt("session", "show", *CLERK, "--json").json
+    assert data["stored"] == ["vcs", "money", "boxes", "zap"]
+    assert [row["toolkit"] for row in data["loaded"]] == ["vcs", "money", "boxes"]
+    assert [(row["toolkit"], "is no longer there" in row["reason"]) for row in data["dropped"]] == [("zap", True)]
+    assert toolbelt("session", "reset", *CLERK).code == 0
+    assert kept() is None
 
 
 def test_D5_reset_says_whether_there_was_anything(toolbelt: Toolbelt) -> None:
@@ -125,6 +131,16 @@ def test_D5_reset_says_whether_there_was_anything(toolbelt: Toolbelt) -> None:
     assert (kept(), kept(session="t")) == (None, ("vcs",))
     again = toolbelt("session", "reset", *CLERK, "--json")
     assert (again.code, again.json) == (0, {"agent": "clerk", "session": "s", "reset": False})
+
+
+def test_C_a_reset_by_the_environment_names_what_it_forgot(toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep("clerk", "s", "vcs")
+    monkeypatch.setenv("TOOLBELT_AGENT", "clerk")
+    monkeypatch.setenv("TOOLBELT_SESSION", "s")
+    assert "environment" in toolbelt("session", "reset", "--help").out
+    assert toolbelt("session", "reset").out.startswith("forgot what was loaded for 'clerk' in session 's'")
+    assert kept() is None
+    assert toolbelt("session", "reset", "--json").json == {"agent": "clerk", "session": "s", "reset": False}
 
 
 def test_D5_what_an_agent_left_behind_that_is_there_no_more_can_be_reset(toolbelt: Toolbelt) -> None:
@@ -172,7 +188,7 @@ def test_E9_a_store_that_cannot_be_made_is_3(toolbelt: Toolbelt, small: Path) ->
     assert "cannot be used" in ran.err
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
 def test_E9_a_folder_that_may_not_be_written_to_is_3(toolbelt: Toolbelt, small: Path) -> None:
     (small / "ro").mkdir()
     (small / "ro").chmod(stat.S_IRUSR | stat.S_IXUSR)

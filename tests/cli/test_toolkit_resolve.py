@@ -109,6 +109,15 @@ def test_tools_in_no_toolkit_are_shown_when_asked_for(resolve: Callable[..., Any
     assert all_["tokens"]["on"] + all_["tokens"]["off"] == all_["tokens"]["full"]
 
 
+@pytest.mark.parametrize(("variable", "many"), [("TOOLBELT_RESOLVE_ALL", True), ("TOOLBELT_ALL", False)])
+def test_C_which_tools_there_are_is_a_setting_of_its_own(
+    resolve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, variable: str, many: bool
+) -> None:
+    few, every = resolve({}), resolve({}, "--all")
+    monkeypatch.setenv(variable, "1")
+    assert resolve({}) == (every if many else few)
+
+
 def test_keys_that_mean_nothing_are_warned_of_with_the_nearest(toolbelt: Toolbelt) -> None:
     config = b'{\n"opps": true,\n"git": true,\n"status": true,\n"money": "on"}'
     ran = toolbelt("toolkit", "resolve", "--tools-config", "-", "--json", stdin=config)

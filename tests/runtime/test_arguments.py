@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolbelt.runtime import arguments
 from toolbelt.runtime.arguments import MAX_DEPTH, check_schema, explain, read_arguments
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.signatures import ArgumentsError
@@ -165,21 +163,6 @@ def test_R3_what_was_wrong_with_a_long_value_is_short() -> None:
         check_schema(tool, {"a": "x" * 100_000})
     assert str(caught.value).endswith("is not of type 'integer'.")
     assert len(str(caught.value)) < 400
-
-
-def test_a_validator_is_built_once_for_a_tool_and_forgotten_with_it() -> None:
-    gc.collect()  # those of other tests
-    before = len(arguments._validators)
-    tool = tool_with(type="object")
-    check_schema(tool, {})
-    built = arguments._find_validator(tool)
-    check_schema(tool, {})
-    assert built is not None
-    assert arguments._find_validator(tool) is built
-    assert len(arguments._validators) == before + 1
-    del tool
-    gc.collect()
-    assert len(arguments._validators) == before
 
 
 @pytest.mark.parametrize(

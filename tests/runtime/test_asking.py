@@ -113,7 +113,7 @@ async def _stubborn_to_the_last() -> None:
 @pytest.mark.parametrize(
     "function",
     [
-        pytest.param(lambda: time.sleep(0.5), id="blocks"),
+        pytest.param(lambda: time.sleep(60), id="blocks"),
         pytest.param(lambda: asyncio.sleep(60), id="sleeps"),
         pytest.param(_stubborn, id="will-not-be-cancelled"),
         pytest.param(_stubborn_to_the_last, id="will-not-even-be-closed"),
@@ -125,7 +125,7 @@ def test_what_takes_too_long_is_no_answer(function: Callable[[], Any], monkeypat
     with pytest.raises(UnansweredError) as caught:
         asyncio.run(ask(function, seconds=0.05))
     assert str(caught.value) == "did not answer within 0.05 s"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 30
     gc.collect()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,14 +17,10 @@ from toolbelt.runtime.results import FailureCode, ToolResult
         pytest.param(80_000, 0, 80_000, id="no-call-is-no-division-by-zero"),
         pytest.param(100, 3, 33, id="rounded-down"),
         pytest.param(2, 3, 0, id="less-than-one-each-is-none"),
-        pytest.param(-5, 2, 0, id="less-than-nothing-is-nothing"),
-        pytest.param(99.9, 2, 49, id="a-fraction"),
-        pytest.param(float("inf"), 2, 40_000, id="no-end-is-the-default"),
-        pytest.param("x", 2, 40_000, id="no-number-is-the-default"),
-        pytest.param(None, 2, 40_000, id="nothing-said-is-the-default"),
+        pytest.param(0, 2, 0, id="nothing-is-nothing-each"),
     ],
 )
-def test_R4_the_budget_is_shared_evenly(total: Any, calls: int, share: int) -> None:
+def test_R4_the_budget_is_shared_evenly(total: int, calls: int, share: int) -> None:
     assert share_of(total, calls) == share
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from toolbelt.catalog import Plugin
+from toolbelt.catalog import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.context import Capability, ToolContext
-from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.executable import ExecutableTool, as_executable
 
 
 def search(query: str, ctx: ToolContext) -> str:
@@ -116,11 +116,19 @@ def test_R1_it_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(bare)) == bare
 
 
-def test_R1_a_context_is_frozen_to_the_inside() -> None:
-    attachments, overrides, backends = ["a"], {"search": {"depth": [1]}}, {"network": object()}
-    context = ToolContext(attachments=attachments, overrides=overrides, backends=backends)  # type: ignore[arg-type]
-    attachments.append("b")
-    overrides["search"]["depth"].append(2)
-    backends.clear()
-    assert (context.attachments, context.overrides) == (("a",), {"search": {"depth": [1]}})
-    assert context.backends.keys() == {"network"}
+def test_R3_what_arguments_are_held_against_is_made_once_for_a_tool() -> None:
+    made = ExecutableTool.of(search, parameters={"type": "object", "required": ["query"]})
+    untouched = replace(made)
+    assert made.validator is made.validator is not None
+    assert made == untouched
+    assert replace(made, parameters={}).validator is None
+    for again in (copy.copy(made), pickle.loads(pickle.dumps(made))):
+        assert (again, vars(again).keys()) == (untouched, vars(untouched).keys())
+
+
+def test_R1_what_a_registry_may_be_given_is_made_executable() -> None:
+    made = ExecutableTool.of(search)
+    assert as_executable(made) is made
+    assert as_executable(search) == made
+    with pytest.raises(InvalidDefinitionError, match="'plain' has no function to run; make it an ExecutableTool"):
+        as_executable(Tool("plain"))

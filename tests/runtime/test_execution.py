@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
-from pydantic import AfterValidator
 
 from toolbelt.runtime.context import Capability, ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import FilterOpts
-from toolbelt.runtime.guards import ALLOW, AuditRecord, ask, refuse
-from toolbelt.runtime.reducers.reducer import ReduceInfo, ReducerRegistry
+from toolbelt.runtime.guards import ALLOW, ask_person, refuse
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult
 
@@ -44,17 +41,23 @@ def tool_of(name: str, function: Callable[..., Any] | None = None, **settings: A
 
 
 def test_R3_results_come_in_the_order_of_the_calls_whoever_is_done_first() -> None:
-    async def wait(seconds: float) -> float:
-        await asyncio.sleep(seconds)
-        return seconds
+    done: list[int] = []
 
-    calls = [ToolCall(f"c{number}", "wait", {"seconds": each}) for number, each in enumerate((0.06, 0.0, 0.03))]
-    results = asyncio.run(ToolRegistry([wait]).execute_parallel(calls))
-    assert [(each.tool_call_id, each.name, each.result.structured) for each in results] == [
-        ("c0", "wait", 0.06),
-        ("c1", "wait", 0.0),
-        ("c2", "wait", 0.03),
-    ]
+    async def main() -> list[CallResult]:
+        ended = [asyncio.Event() for _ in range(3)]
+
+        async def end(turn: int) -> int:
+            if turn:
+                await ended[turn - 1].wait()
+            done.append(turn)
+            ended[turn].set()
+            return turn
+
+        calls = [ToolCall(f"c{number}", "end", {"turn": turn}) for number, turn in enumerate((2, 0, 1))]
+        return await ToolRegistry([end]).execute_parallel(calls)
+
+    results = [(each.tool_call_id, each.name, each.result.structured) for each in asyncio.run(main())]
+    assert (results, done) == ([("c0", "end", 2), ("c1", "end", 0), ("c2", "end", 1)], [0, 1, 2])
 
 
 def test_R3_all_calls_run_at_once() -> None:
@@ -243,109 +246,6 @@ def test_R3_calls_of_providers_are_read_as_they_come() -> None:
     assert [(each.tool_call_id, each.result.structured) for each in results] == [("a", 5), ("b", 5)]
 
 
-SCHEMA = {"type": "object", "properties": {"left": {"type": "integer"}}, "required": ["left"]}
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        pytest.param("{left: 1}", "not JSON", id="no-json"),
-        pytest.param("[1]", "a list", id="no-object"),
-        pytest.param("null", "null", id="null"),
-        pytest.param({"left": "x"}, "left", id="against-the-schema"),
-        pytest.param({}, "left", id="missing"),
-        pytest.param("", "left", id="empty-text-is-an-empty-object"),
-        pytest.param("[" * 100_000, "deep", id="nested-without-end"),
-        pytest.param('{"left": ' + "9" * 5_000 + "}", "digits", id="a-number-without-end"),
-        pytest.param({"left": 10**5_000}, "digits", id="a-value-without-end"),
-        pytest.param({1: 2}, "text", id="names-that-are-no-text"),
-        pytest.param(b"\xff", "UTF-8", id="bytes-that-are-no-text"),
-    ],
-)
-@pytest.mark.parametrize("parameters", [None, SCHEMA], ids=["derived", "given"])
-def test_R3_bad_arguments_cost_their_own_call_and_say_what_to_write(
-    args: Any, said: str, parameters: dict[str, Any] | None
-) -> None:
-    registry = ToolRegistry([ExecutableTool.of(add, parameters=parameters)])
-    bad, good = execute(registry, ToolCall("1", "add", args), call("add", left=1))
-    assert (bad.code, good.structured) == (INPUT_INVALID, 2)
-    assert said in bad.text
-    assert "It takes: left (required)" in bad.text
-
-
-def test_R3_arguments_that_the_schema_lets_pass_but_not_the_function() -> None:
-    registry = ToolRegistry([ExecutableTool.of(add, parameters={"type": "object"})])
-    extra, missing, right = execute(registry, call("add", left=1, wrong=2), call("add"), call("add", left=1, right=2))
-    assert (extra.code, missing.code, right.structured) == (INPUT_INVALID, INPUT_INVALID, 3)
-    assert "wrong" in extra.text
-    assert "left" in missing.text
-
-
-def test_R3_a_type_error_of_the_tool_itself_is_its_failure() -> None:
-    def fail(left: int) -> None:
-        raise TypeError(f"{left} is not to my taste")
-
-    (result,) = execute(ToolRegistry([fail]), call("fail", left=1))
-    assert result.code is FailureCode.EXECUTION_FAILED
-    assert result.error == "Tool fail failed: TypeError: 1 is not to my taste"
-
-
-def test_R3_a_schema_that_is_broken_holds_nothing_against_the_arguments() -> None:
-    broken = {"type": "object", "properties": {"left": {"type": "no such type"}}}
-    nowhere = {"type": "object", "properties": {"left": {"$ref": "https://nowhere.invalid/schema.json"}}}
-    for schema in (broken, nowhere):
-        (result,) = execute(ToolRegistry([ExecutableTool.of(add, parameters=schema)]), call("add", left=1))
-        assert result.structured == 2
-
-
-def test_R3_the_model_cannot_hand_over_a_context() -> None:
-    def who(ctx: ToolContext) -> str | None:
-        return ctx.agent
-
-    for parameters in (None, {"type": "object"}):
-        registry = ToolRegistry([ExecutableTool.of(who, parameters=parameters)])
-        forged, own = execute(registry, call("who", ctx={"agent": "root"}), call("who"), ctx=ToolContext(agent="me"))
-        assert (forged.code, own.value) == (INPUT_INVALID, "me")
-
-
-@pytest.mark.parametrize("parameters", [None, {"type": "object"}], ids=["derived", "given"])
-def test_R7_a_tool_that_changes_its_arguments_changes_nothing_else(parameters: dict[str, Any] | None) -> None:
-    def spoil(items: list[Any], ctx: ToolContext) -> int:
-        items.append("spoiled")
-        return len(items)
-
-    class Seen:
-        tool_name = "spoil"
-
-        def __init__(self) -> None:
-            self.args: list[Any] = []
-
-        def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-            self.args.append(json.dumps(info.args))
-            return result
-
-    records: list[AuditRecord] = []
-    seen = Seen()
-    tool = ExecutableTool.of(spoil, parameters=parameters, guard=lambda args, ctx: ALLOW)
-    registry = ToolRegistry([tool], reducers=ReducerRegistry([seen]), audit=records.append)
-    shared: dict[str, Any] = {"items": [1, [2]]}
-    results = execute(registry, ToolCall("1", "spoil", shared), ToolCall("2", "spoil", shared))
-    assert [each.structured for each in results] == [3, 3]
-    assert shared == {"items": [1, [2]]}
-    assert seen.args == ['{"items": [1, [2]]}'] * 2
-    assert [each.arguments for each in records] == [shared, shared]
-
-
-def test_R7_a_guard_cannot_change_what_the_tool_gets() -> None:
-    def meddle(args: Any, ctx: ToolContext) -> Any:
-        args["left"] = 100
-        return ALLOW
-
-    (result,) = execute(ToolRegistry([ExecutableTool.of(add, guard=meddle)]), call("add", left=1))
-    assert result.code is NOT_AVAILABLE
-    assert "TypeError" in result.text
-
-
 # R6: dry runs and capabilities
 
 
@@ -481,167 +381,9 @@ def test_K7_a_person_is_asked_with_the_context_s_confirm() -> None:
         questions.append(question)
         return True
 
-    tool = ExecutableTool.of(add, guard=lambda args, ctx: ask("Really add?"))
+    tool = ExecutableTool.of(add, guard=lambda args, ctx: ask_person("Really add?"))
     (alone,) = execute(ToolRegistry([tool]), call("add", left=1))
     assert alone.code is NOT_AVAILABLE
     assert "needs confirmation" in alone.text
     (asked,) = execute(ToolRegistry([tool]), call("add", left=1), ctx=ToolContext(confirm=confirm))
     assert (asked.structured, questions) == (2, ["Really add?"])
-
-
-# R4 and R5: reduced, then cut
-
-
-class Shorten:
-    tool_name = "long"
-
-    def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-        return ToolResult(True, f"{result.value[:30]} turn {info.turn_count} of {info.args['size']}")
-
-
-def long(size: int) -> str:
-    return "x" * size
-
-
-def test_R4_n_counts_every_call_of_the_batch_also_those_that_come_to_nothing() -> None:
-    results = execute(
-        ToolRegistry([long]),
-        call("long", size=1000),
-        call("nope"),
-        ToolCall("", "long", "["),
-        ctx=ToolContext(result_budget_chars=100),
-    )
-    assert results[0].value == "x" * 33 + "\n[truncated — 1000 chars total]"
-    assert results[1].text == "Unknown tool: 'nope'. Known: long."[:33] + "\n[truncated — 34 chars total]"
-    assert results[2].text.endswith("chars total]")
-    assert results[2].text.index("\n[truncated") == 33
-
-
-def test_R4_a_tool_s_own_limit_lowers_its_share_and_never_raises_it() -> None:
-    tools = [tool_of("low", long, max_result_chars=5), tool_of("high", long, max_result_chars=10**9)]
-    ctx = ToolContext(result_budget_chars=40)
-    low, high = execute(ToolRegistry(tools), call("low", size=100), call("high", size=100), ctx=ctx)
-    assert low.value == "x" * 5 + "\n[truncated — 100 chars total]"
-    assert high.value == "x" * 20 + "\n[truncated — 100 chars total]"
-
-
-def test_R4_the_default_budget_is_80_000_characters_for_all_together() -> None:
-    results = execute(ToolRegistry([long]), call("long", size=80_000), call("long", size=40_000))
-    assert [len(each.value) - len(each.value.partition("\n")[0]) > 0 for each in results] == [True, False]
-
-
-@pytest.mark.parametrize("budget", [0, -5, float("-1e9")])
-def test_R4_a_budget_of_nothing_leaves_the_mark_alone(budget: Any) -> None:
-    ok, bad, empty = execute(
-        ToolRegistry([long]),
-        call("long", size=3),
-        call("nope"),
-        call("long", size=0),
-        ctx=ToolContext(result_budget_chars=budget),
-    )
-    assert ok.value == "\n[truncated — 3 chars total]"
-    assert bad.text.startswith("\n[truncated — ")
-    assert empty.value == ""
-
-
-@pytest.mark.parametrize("budget", [float("nan"), float("inf"), None, "many"])
-def test_R4_a_budget_that_is_no_number_is_the_default(budget: Any) -> None:
-    (result,) = execute(ToolRegistry([long]), call("long", size=90_000), ctx=ToolContext(result_budget_chars=budget))
-    assert len(result.value.partition("\n")[0]) == 80_000
-
-
-def test_R5_the_reducer_comes_before_the_cut_which_counts_what_it_left() -> None:
-    registry = ToolRegistry([long], reducers=ReducerRegistry([Shorten()]))
-    (result,) = execute(registry, call("long", size=500), ctx=ToolContext(turn_count=7, result_budget_chars=35))
-    assert result.value == "x" * 30 + " turn\n[truncated — 44 chars total]"
-
-
-def test_R5_a_reducer_is_found_by_the_exact_name_of_its_tool() -> None:
-    registry = ToolRegistry([long, tool_of("Long", long)], reducers=ReducerRegistry([Shorten()]))
-    reduced, other = execute(registry, call("long", size=100), call("Long", size=100))
-    assert (len(reduced.value) < 100, len(other.value)) == (True, 100)
-
-
-class Misbehaving:
-    tool_name = "long"
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-        if isinstance(self.answer, BaseException):
-            raise self.answer
-        return self.answer  # type: ignore[no-any-return]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        pytest.param(ValueError("no"), id="raises"),
-        pytest.param(SystemExit(1), id="exits"),
-        pytest.param(None, id="returns-nothing"),
-        pytest.param("short", id="returns-text"),
-        pytest.param(ToolResult(True, 5), id="value-that-is-no-text"),  # type: ignore[arg-type]
-        pytest.param(ToolResult.failure(FailureCode.TIMEOUT, "no"), id="makes-a-failure-of-it"),
-    ],
-)
-@pytest.mark.parametrize("is_async", [True, False], ids=["async", "sync"])
-def test_R5_a_reducer_that_misbehaves_leaves_the_result_as_it_was(answer: Any, is_async: bool) -> None:
-    async def long_async(size: int) -> str:
-        return "x" * size
-
-    tool = tool_of("long", long_async if is_async else long)
-    registry = ToolRegistry([tool], reducers=ReducerRegistry([Misbehaving(answer)]))
-    assert execute(registry, call("long", size=10)) == [ToolResult(True, "x" * 10)]
-
-
-def test_R4_structured_and_cost_survive_reducer_and_cut() -> None:
-    def costly() -> ToolResult:
-        return ToolResult(True, "y" * 100, structured={"all": list(range(50))}, cost_usd=0.25)
-
-    reducer = Misbehaving(ToolResult(True, "z" * 50))
-    reducer.tool_name = "costly"
-    registry = ToolRegistry([costly], reducers=ReducerRegistry([reducer]))
-    (result,) = execute(registry, call("costly"), ctx=ToolContext(result_budget_chars=10))
-    assert result.value == "z" * 10 + "\n[truncated — 50 chars total]"
-    assert (result.structured, result.cost_usd) == ({"all": list(range(50))}, 0.25)
-
-
-def test_R5_reducers_see_no_failures() -> None:
-    seen = []
-
-    class Watch:
-        tool_name = "fail"
-
-        def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-            seen.append(result)
-            return ToolResult(True, "all is well")
-
-    def fail() -> None:
-        raise ValueError("x" * 100)
-
-    registry = ToolRegistry([fail], reducers=ReducerRegistry([Watch()]))
-    (result,) = execute(registry, call("fail"), ctx=ToolContext(result_budget_chars=20))
-    assert (result.ok, seen) == (False, [])
-    assert result.text == "Tool fail failed: Va\n[truncated — 130 chars total]"
-
-
-def _leave(_: int) -> int:
-    raise SystemExit(3)
-
-
-def test_R3_a_validator_that_exits_costs_its_own_call() -> None:
-    def count(items: Annotated[int, AfterValidator(_leave)]) -> int:
-        return items
-
-    gone, fine = execute(ToolRegistry([count, shout]), call("count", items=1), call("shout", text="a"))
-    assert (gone.code, fine.value) == (INPUT_INVALID, "A")
-    assert "SystemExit: 3" in gone.text
-
-
-def test_R3_one_hostile_value_leaves_the_schema_in_force() -> None:
-    schema = {"type": "object", "properties": {"left": {"type": "number", "multipleOf": 0.5}}}
-    registry = ToolRegistry([ExecutableTool.of(add, parameters=schema)])
-    execute(registry, call("add", left=10**400))
-    (result,) = execute(registry, call("add", left="1"))
-    assert result.code is INPUT_INVALID

@@ -13,15 +13,17 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.guarding import Guarding
-from toolbelt.runtime.guards import ALLOW, AuditRecord, GuardDecision, GuardVerdict, ask, refuse
+from toolbelt.runtime.guards import ALLOW, AuditRecord, GuardDecision, GuardVerdict, ask_person, refuse
 from toolbelt.runtime.results import ToolCall
 
 ARGUMENTS = FrozenDict({"path": "/etc"})
 TOOL = ExecutableTool.of(lambda: None, name="t")
 
 
-def find_refusal(guard: Any, confirm: Any = None, audit: Any = None, person_seconds: float = 0.1) -> str | None:
-    guarding = Guarding(audit, 0.1, person_seconds)
+def find_refusal(guard: Any, confirm: Any = None, audit: Any = None, guard_seconds: float = 30) -> str | None:
+    # Little time only for what takes for ever: on a machine that is busy, an answer at once is late, too.
+    guard_seconds = 0.1 if guard in (block, hang) or audit is hang else guard_seconds
+    guarding = Guarding(audit, guard_seconds, 0.1 if confirm in (block, hang) else 30)
     context = ToolContext(session_id="s", agent="a", confirm=confirm)
     return asyncio.run(guarding.find_refusal(TOOL, guard, ToolCall("id", "t", {}), ARGUMENTS, context))
 
@@ -47,7 +49,7 @@ def leave(*_: Any) -> Any:
 
 
 def block(*_: Any) -> Any:
-    time.sleep(0.4)
+    time.sleep(60)
     return ALLOW
 
 
@@ -146,7 +148,7 @@ NEEDS = "t was not called: it needs confirmation"
 )
 def test_K7_a_person_is_asked_and_only_yes_is_yes(confirm: Any, refusal: str | None) -> None:
     records: list[AuditRecord] = []
-    assert find_refusal(answer(ask("Sure?")), confirm=confirm, audit=records.append) == refusal
+    assert find_refusal(answer(ask_person("Sure?")), confirm=confirm, audit=records.append) == refusal
     assert [(record.verdict, record.allowed) for record in records] == [(GuardVerdict.CONFIRM, refusal is None)]
     assert "Sure?" in records[0].reason
 
@@ -158,16 +160,16 @@ def test_K7_a_question_without_words_is_given_some() -> None:
         asked.append(question)
         return True
 
-    assert find_refusal(answer(ask("")), confirm=confirm) is None
+    assert find_refusal(answer(ask_person("")), confirm=confirm) is None
     assert asked == ["May t be called?"]
 
 
 def test_K7_a_person_may_take_longer_than_a_guard() -> None:
     def think(question: str) -> bool:
-        time.sleep(0.2)
+        time.sleep(0.7)
         return True
 
-    assert find_refusal(answer(ask("Sure?")), confirm=think, person_seconds=5) is None
+    assert find_refusal(answer(ask_person("Sure?")), confirm=think, guard_seconds=0.5) is None
 
 
 async def _fail_async(record: AuditRecord) -> None:
@@ -190,7 +192,7 @@ def _fail(record: AuditRecord) -> None:
 )
 @pytest.mark.parametrize("decision", [ALLOW, refuse("no")], ids=["allowed", "refused"])
 def test_K7_what_cannot_be_recorded_is_not_done(sink: Any, said: str, decision: GuardDecision) -> None:
-    assert find_refusal(answer(decision), audit=sink) == (
+    assert find_refusal(answer_async(decision), audit=sink) == (
         f"t was not called: the decision could not be recorded ({said})."
     )
 
@@ -215,11 +217,18 @@ def test_K7_what_a_guard_decided_is_on_record_though_the_batch_is_cancelled(is_s
         records.append(record)
 
     async def main() -> None:
-        guarding = Guarding(record_async if is_sink_async else records.append, 5, 5)  # type: ignore[arg-type]
-        context = ToolContext(confirm=hang)
-        guard = answer(ask("Sure?"))
+        asked = asyncio.Event()
+
+        async def hesitate(question: str) -> bool:
+            asked.set()
+            await asyncio.sleep(60)
+            return True
+
+        guarding = Guarding(record_async if is_sink_async else records.append, 60, 60)
+        context = ToolContext(confirm=hesitate)
+        guard = answer(ask_person("Sure?"))
         task = asyncio.create_task(guarding.find_refusal(TOOL, guard, ToolCall("id", "t", {}), ARGUMENTS, context))
-        await asyncio.sleep(0.05)
+        await asked.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -167,6 +167,7 @@ def test_dispose_leaves_alone_what_is_no_coroutine() -> None:
     values: list[Any] = [None, "a", iter("ab")]
     for value in values:
         dispose(value)
+    assert list(values[2]) == ["a", "b"]  # nor is it used up
 
 
 @pytest.mark.parametrize(
@@ -219,7 +220,7 @@ def test_R3_a_result_of_the_tool_s_own_making(given: ToolResult, expected: ToolR
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
 )
@@ -233,9 +234,25 @@ def test_R3_json_goes_through_unchanged(value: Any) -> None:
     assert json.loads(result.value) == value
 
 
-def test_R3_numbers_that_json_lacks_are_written_as_python_does() -> None:
-    result = render("t", [math.inf])
-    assert (result.value, result.structured) == ("[Infinity]", [math.inf])
+class Measured(pydantic.BaseModel):
+    value: float
+
+
+@pytest.mark.parametrize(
+    ("returned", "value", "structured"),
+    [
+        pytest.param(math.nan, "null", None, id="alone"),
+        pytest.param([1.5, math.inf, -math.inf], "[1.5, null, null]", [1.5, None, None], id="in-a-list"),
+        pytest.param({"é": math.nan}, '{"é": null}', {"é": None}, id="in-a-mapping"),
+        pytest.param(Point(1, math.nan), '{"x": 1, "what": null}', {"x": 1, "what": None}, id="in-a-dataclass"),
+        pytest.param([Measured(value=math.nan)], '[{"value": null}]', [{"value": None}], id="in-a-pydantic-model"),
+        pytest.param({1: math.nan, DAY: 2}, '{"1": null, "2024-01-31": 2}', {"1": None, "2024-01-31": 2}, id="by-date"),
+        pytest.param(["NaN", math.nan], '["NaN", null]', ["NaN", None], id="beside-its-name-as-text"),
+        pytest.param({"Infinity": 1}, '{"Infinity": 1}', {"Infinity": 1}, id="its-name-alone-is-text"),
+    ],
+)
+def test_R3_numbers_that_json_lacks_are_null(returned: Any, value: str, structured: Any) -> None:
+    assert render("t", returned) == ToolResult(True, value, structured=structured)
 
 
 @given(st.text(st.characters()))  # half characters among them

@@ -5,29 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
-import gc
 import logging
-import subprocess
 import sys
-import textwrap
 import threading
-import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from toolbelt.runtime import asking
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.guards import ALLOW, GuardDecision, ask
-from toolbelt.runtime.reducers.reducer import ReduceInfo, ReducerRegistry
+from toolbelt.runtime.guards import ask_person
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import FailureCode, ToolCall, ToolResult
-from toolbelt.runtime.threads import THREADS
 
 EXECUTION_FAILED = FailureCode.EXECUTION_FAILED
+
+pytestmark = pytest.mark.usefixtures("no_complaints")
 
 
 say = functools.partial(print)  # what tools do that were written for a terminal
@@ -49,14 +43,6 @@ def execute(registry: ToolRegistry, *names: str, **settings: Any) -> list[ToolRe
 async def well() -> str:
     await asyncio.sleep(0.01)
     return "well"
-
-
-@pytest.fixture(autouse=True)
-def _no_complaints(caplog: pytest.LogCaptureFixture) -> Any:
-    """asyncio logs exceptions that nobody looked at, and tasks that nobody ended."""
-    yield
-    gc.collect()
-    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 class _OwnError(BaseException):
@@ -227,262 +213,6 @@ def test_R3_context_variables_of_the_caller_reach_the_tool_and_stay_inside(kind:
     assert asyncio.run(main()) == (["of the caller"] * 2, "of the caller")
 
 
-# Time limits
-
-
-async def _hang(seconds: float = 60) -> None:
-    await asyncio.sleep(seconds)
-
-
-async def _hang_without_end() -> None:
-    while True:
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            continue
-
-
-async def _hang_on_nothing() -> None:
-    await asyncio.get_running_loop().create_future()
-
-
-async def _raise_late() -> None:
-    try:
-        await asyncio.sleep(60)
-    except asyncio.CancelledError:
-        raise ValueError("too late") from None
-
-
-async def _exit_late() -> None:
-    try:
-        await asyncio.sleep(60)
-    finally:
-        sys.exit(3)
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        pytest.param(_hang, id="sleeps"),
-        pytest.param(_hang_on_nothing, id="waits-for-nothing"),
-        pytest.param(_raise_late, id="raises-when-cancelled"),
-        pytest.param(_exit_late, id="exits-when-cancelled"),
-        pytest.param(_hang_without_end, id="will-not-be-cancelled"),
-        pytest.param(lambda: _hang(60), id="sync-that-gives-a-coroutine-that-sleeps"),
-        pytest.param(lambda: time.sleep(1), id="blocks-its-thread"),
-    ],
-)
-def test_R7_a_tool_that_hangs_costs_its_own_call(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "GRACE_SECONDS", 0.1)
-    registry = ToolRegistry([tool_of("hang", function, timeout_seconds=0.05), tool_of("well", well)])
-    started = time.monotonic()
-    hung, fine = execute(registry, "hang", "well")
-    assert time.monotonic() - started < 0.9
-    assert (hung.code, fine.value) == (FailureCode.TIMEOUT, "well")
-    assert (hung.error or "").startswith("Tool hang took longer than 0.05 s and was given up.")
-
-
-def test_R7_a_tool_that_may_go_on_all_the_same_is_said_to() -> None:
-    registry = ToolRegistry([tool_of("hang", lambda: time.sleep(0.3), timeout_seconds=0.05)])
-    (result,) = execute(registry, "hang")
-    assert (result.error or "").endswith("It may still be at work.")
-
-
-def test_R7_the_registry_s_time_limit_is_for_tools_that_name_none() -> None:
-    async def nap() -> str:
-        await asyncio.sleep(0.15)
-        return "rested"
-
-    tools = [tool_of("default", nap), tool_of("patient", nap, timeout_seconds=5)]
-    default, patient = execute(ToolRegistry(tools, default_timeout_seconds=0.05), "default", "patient")
-    assert (default.code, patient.value) == (FailureCode.TIMEOUT, "rested")
-    (unlimited,) = execute(ToolRegistry(tools[:1], default_timeout_seconds=None), "default")
-    assert unlimited.value == "rested"
-
-
-def test_R7_each_call_has_its_own_time_from_when_it_begins() -> None:
-    async def nap() -> str:
-        await asyncio.sleep(0.15)
-        return "rested"
-
-    def think(args: Any, ctx: ToolContext) -> GuardDecision:
-        time.sleep(0.15)
-        return ALLOW
-
-    tools = [
-        tool_of("short", nap, timeout_seconds=0.05),
-        tool_of("long", nap, timeout_seconds=0.25),
-        tool_of("guarded", nap, timeout_seconds=0.25, guard=think),
-    ]
-    results = execute(ToolRegistry(tools), "guarded", "short", "long", "guarded", "short")
-    assert [each.value or each.code for each in results] == ["rested", "timeout", "rested", "rested", "timeout"]
-
-
-def test_R7_nothing_is_left_in_the_loop_when_a_batch_is_done() -> None:
-    async def main() -> list[str]:
-        registry = ToolRegistry([tool_of("well", well, timeout_seconds=600), tool_of("sync", lambda: "s")])
-        await execute_on_loop(registry, "well", "sync", "well")
-        loop: Any = asyncio.get_running_loop()
-        return [repr(handle) for handle in loop._scheduled if not handle.cancelled()]
-
-    assert asyncio.run(main()) == []
-
-
-def test_R7_what_a_thread_returns_late_goes_nowhere() -> None:
-    release = threading.Event()
-    ended = threading.Event()
-
-    def late() -> str:
-        release.wait(20)
-        ended.set()
-        return "too late"
-
-    async def main() -> list[ToolResult]:
-        registry = ToolRegistry([tool_of("late", late, timeout_seconds=0.05)])
-        results = await execute_on_loop(registry, "late")
-        release.set()
-        await asyncio.to_thread(ended.wait, 20)
-        await asyncio.sleep(0.05)
-        return results
-
-    assert [each.code for each in asyncio.run(main())] == [FailureCode.TIMEOUT]
-
-
-def test_R7_what_a_thread_returns_after_the_loop_is_closed_goes_nowhere() -> None:
-    release, ended = threading.Event(), threading.Event()
-
-    def late() -> Awaitable[None]:
-        release.wait(20)
-        ended.set()
-        return _hang()
-
-    (result,) = execute(ToolRegistry([tool_of("late", late, timeout_seconds=0.05)]), "late")
-    release.set()
-    assert ended.wait(20)
-    time.sleep(0.05)
-    gc.collect()  # a coroutine that nobody awaited would complain here
-    assert result.code is FailureCode.TIMEOUT
-
-
-def test_R7_a_tool_that_is_cut_off_may_tidy_up() -> None:
-    tidied = []
-
-    async def careful() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0.01)
-            tidied.append("up")
-
-    async def main() -> None:
-        await execute_on_loop(ToolRegistry([tool_of("careful", careful, timeout_seconds=0.02)]), "careful")
-        await asyncio.sleep(0.1)
-
-    asyncio.run(main())
-    assert tidied == ["up"]
-
-
-# Cancelling the batch
-
-
-@pytest.mark.parametrize("function", [_hang, _raise_late, _exit_late, _hang_without_end, lambda: time.sleep(0.5)])
-def test_R3_being_cancelled_goes_through_and_cancels_what_runs(
-    function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("asking", "running"):
-        monkeypatch.setattr(f"toolbelt.runtime.{module}.GRACE_SECONDS", 0.1)
-    registry = ToolRegistry([tool_of("hang", function), tool_of("well", well)])
-
-    async def main() -> None:
-        await asyncio.wait_for(execute_on_loop(registry, "hang", "well", "hang"), timeout=0.05)
-
-    started = time.monotonic()
-    with pytest.raises(TimeoutError):
-        asyncio.run(main())
-    assert time.monotonic() - started < 0.9
-
-
-def test_R3_what_is_cancelled_has_tidied_up_when_the_cancelling_is_over() -> None:
-    tidied = []
-
-    async def careful() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0.01)
-            tidied.append("up")
-
-    async def main() -> list[str]:
-        registry = ToolRegistry([tool_of("careful", careful)])
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(execute_on_loop(registry, "careful", "careful"), timeout=0.02)
-        return list(tidied)
-
-    assert asyncio.run(main()) == ["up", "up"]
-
-
-def test_R3_what_a_thread_wants_awaited_after_the_cancelling_is_not_begun() -> None:
-    release, begun = threading.Event(), []
-
-    async def begin() -> None:
-        begun.append(True)
-
-    def late() -> Awaitable[None]:
-        release.wait(10)
-        return begin()
-
-    async def main() -> None:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(execute_on_loop(ToolRegistry([late]), "late"), timeout=0.02)
-        release.set()
-        await asyncio.sleep(0.1)
-
-    asyncio.run(main())
-    assert begun == []
-
-
-def test_R7_a_tool_that_cancels_its_own_task_costs_its_own_call() -> None:
-    async def give_up() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        await asyncio.sleep(1)
-
-    gone, fine = execute(ToolRegistry([give_up, well]), "give_up", "well")
-    assert (gone.code, fine.value) == (EXECUTION_FAILED, "well")
-
-
-def test_R7_a_tool_that_cancels_its_own_task_and_returns_has_returned() -> None:
-    async def give_up() -> str:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        return "done"
-
-    class Shout:
-        tool_name = "give_up"
-
-        def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-            return result
-
-    reducers = ReducerRegistry()
-    reducers.register(Shout())
-    registry = ToolRegistry([tool_of("give_up", give_up, timeout_seconds=5)], reducers=reducers)
-    (result,) = execute(registry, "give_up")
-    assert (result.ok, result.value) == (True, "done")
-
-
-def test_R3_a_call_whose_batch_is_over_before_a_thread_is_free_is_never_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[str] = []
-    waiting: list[Callable[[], None]] = []
-    monkeypatch.setattr(THREADS, "start", waiting.append)
-    (result,) = execute(ToolRegistry([tool_of("t", lambda: begun.append("t"), timeout_seconds=0.05)]), "t")
-    assert result.code is FailureCode.TIMEOUT
-    for job in waiting:
-        job()
-    assert begun == []
-
-
 def test_R3_a_tool_may_run_a_batch_itself() -> None:
     registry = ToolRegistry([well])
 
@@ -560,7 +290,7 @@ def test_K7_a_person_is_asked_where_the_agent_prints_also_from_inside_a_tool(
         return True
 
     ctx = ToolContext(confirm=confirm)
-    inner = ToolRegistry([tool_of("well", well, guard=lambda args, ctx: ask("Sure?"))])
+    inner = ToolRegistry([tool_of("well", well, guard=lambda args, ctx: ask_person("Sure?"))])
 
     async def subagent() -> str:
         say("within")
@@ -618,90 +348,3 @@ def test_R7_a_text_with_ideas_of_its_own_is_a_text(is_async: bool) -> None:
 def test_R7_a_huge_result_is_cut() -> None:
     (result,) = execute(ToolRegistry([tool_of("huge", lambda: "x" * 50_000_000)]), "huge")
     assert result.value == "x" * 80_000 + "\n[truncated — 50000000 chars total]"
-
-
-# Real processes
-
-
-def run_python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    preamble = """
-        import asyncio, os, sys, threading, time
-        from toolbelt.runtime.registry import ToolRegistry
-        from toolbelt.runtime.executable import ExecutableTool
-        from toolbelt.runtime.results import ToolCall
-        def run(registry, *names):
-            calls = [ToolCall("", name) for name in names]
-            return [each.result for each in asyncio.run(registry.execute_parallel(calls))]
-    """
-    program = textwrap.dedent(preamble) + textwrap.dedent(code)
-    command = [sys.executable, "-W", "error", "-X", "dev", "-c", program]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, cwd=folder)
-
-
-def test_R7_a_hanging_tool_does_not_keep_the_interpreter_from_exiting(tmp_path: Path) -> None:
-    done = run_python(
-        """
-        def hang():
-            print("this goes nowhere")
-            time.sleep(600)
-        async def stubborn():
-            while True:
-                try:
-                    await asyncio.sleep(600)
-                except asyncio.CancelledError:
-                    pass
-        tools = [ExecutableTool.of(each, timeout_seconds=0.2) for each in (hang, stubborn)]
-        results = run(ToolRegistry(tools), *["hang"] * 8, "stubborn")
-        print([each.code.value for each in results])
-        """,
-        tmp_path,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{['timeout'] * 9}\n"
-
-
-def test_R7_sys_exit_in_a_tool_does_not_end_the_program(tmp_path: Path) -> None:
-    done = run_python(
-        """
-        def leave():
-            sys.exit(4)
-        async def leave_async():
-            sys.exit(5)
-        def raise_it():
-            raise KeyboardInterrupt
-        def well():
-            return "well"
-        registry = ToolRegistry([leave, leave_async, raise_it, well])
-        for result in run(registry, "leave", "leave_async", "raise_it", "well"):
-            print(result.text)
-        """,
-        tmp_path,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
-        "Tool leave failed: SystemExit: 4",
-        "Tool leave_async failed: SystemExit: 5",
-        "Tool raise_it failed: KeyboardInterrupt",
-        "well",
-    ]
-
-
-def test_R7_a_protocol_on_standard_output_is_left_alone(tmp_path: Path) -> None:
-    done = run_python(
-        """
-        def noisy():
-            print("noise")
-            sys.stdout.buffer.write(b"bytes")
-            sys.stdout.flush()
-        async def noisy_async():
-            print("noise")
-            await asyncio.sleep(0.01)
-            await asyncio.to_thread(print, "noise of a thread")
-        print("before")
-        first, second = run(ToolRegistry([noisy, noisy_async]), "noisy", "noisy_async")
-        print("after", repr(first.printed), repr(second.printed))
-        """,
-        tmp_path,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "before\nafter 'noise\\nbytes' 'noise\\nnoise of a thread\\n'\n"

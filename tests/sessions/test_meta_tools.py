@@ -5,7 +5,8 @@ from __future__ import annotations
 from jsonschema import Draft202012Validator
 
 from toolbelt.catalog.wire_names import is_legal_wire_name
-from toolbelt.sessions.meta_tools import META_TOOLS, RESERVED, MetaRole
+from toolbelt.sessions.meta_tools import META_TOOLS
+from toolbelt.toolkits.reserved import RESERVED, MetaRole
 
 
 def test_D2_there_are_three_by_the_names_of_the_rule() -> None:

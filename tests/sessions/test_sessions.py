@@ -130,14 +130,6 @@ def test_D5_what_the_configuration_no_longer_has_is_dropped_with_a_warning(
     assert sessions_over(store).begin_turn("assistant", "s").loaded == ("devops", "research"), "the edit is taken back"
 
 
-def test_D5_a_change_keeps_what_is_valid_now_and_forgets_the_rest(store: SessionStore) -> None:
-    sessions_over(store).load("assistant", "s", "devops")
-    sessions_over(store, AgentSpec("assistant", (), ("research", "podman"))).load("assistant", "s", "podman")
-    kept = store.read("assistant", "s")
-    assert kept is not None
-    assert kept.loaded == ("research", "podman")
-
-
 def test_D5_a_newly_initial_toolkit_is_there_and_sticky_at_once(store: SessionStore) -> None:
     sessions_over(store).begin_turn("assistant", "s")
     sessions = sessions_over(store, AgentSpec("assistant", (), ("devops", "research"), ("devops", "research")))

@@ -215,7 +215,7 @@ def test_K6_the_config_switches(config: Mapping[str, Any] | None, there: list[st
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        pytest.param({"tools_config": {}}, "switches the tools of a catalog", id="a-config-without-a-catalog"),
+        pytest.param({"tools_config": {}}, "give toolkits or a catalog as well", id="a-config-without-a-catalog"),
         pytest.param({"catalog": CATALOG, "tools_config": []}, "maps keys", id="a-config-that-is-no-mapping"),
     ],
 )
@@ -282,3 +282,36 @@ def test_K7_guards_and_policies_go_through_assembly() -> None:
 def test_K6_a_sub_app_that_is_enabled_by_what_is_no_boolean_is_refused() -> None:
     with pytest.raises(InvalidDefinitionError, match="enabled of sub-app 'notes' must be a boolean, not 'false'"):
         SubApp("notes", enabled="false")  # type: ignore[arg-type]
+
+
+def test_K6_tools_of_a_sub_app_go_by_its_plugin_where_they_have_none() -> None:
+    given = [tool("a"), tool("b", plugin="own"), tool("c", id="my-id")]
+    made = assemble(sub_app_tools=given, sub_apps=[SubApp("notes", ("a", "b", "c"))])
+    assert [(one.plugin, one.id) for one in made.get_all()] == [
+        ("notes", "notes/a"),
+        ("own", "own/b"),
+        ("notes", "my-id"),
+    ]
+    assert [plugin.name for plugin in made.catalog.plugins] == ["notes", "own"]
+    assert made.get_plugin_id("b") == "notes"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        pytest.param({"built_in": tool("a")}, "`built_in` takes a list; this is 'a', one alone.", id="a-lone-tool"),
+        pytest.param({"built_in": fetch}, "`built_in` takes a list; this is 'fetch', one alone.", id="a-lone-function"),
+        pytest.param({"built_in": "ab"}, "`built_in` takes a list; this is something of type str.", id="a-text"),
+        pytest.param({"built_in": 3}, "`built_in` takes a list; this is something of type int.", id="a-number"),
+        pytest.param({"built_in": ["ab"]}, "A tool is a function or an ExecutableTool, not 'ab'.", id="a-name"),
+        pytest.param({"mcp": tools("a")}, "`mcp` maps names of servers to their tools; ", id="tools-of-no-server"),
+        pytest.param({"mcp": {"s": fetch}}, "`mcp['s']` takes a list; this is 'fetch', one alone.", id="of-a-server"),
+        pytest.param({"sub_app_tools": fetch}, "`sub_app_tools` takes a list; ", id="of-sub-apps"),
+        pytest.param({"sub_apps": SubApp("a")}, "`sub_apps` takes a list; this is 'a', one alone.", id="a-sub-app"),
+        pytest.param({"sub_apps": ["a"]}, "`sub_apps` takes a list of SubApp; ", id="names-of-sub-apps"),
+    ],
+)
+def test_K6_a_part_that_is_no_list_is_told(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidDefinitionError) as refused:
+        assemble(**parts)
+    assert str(refused.value).startswith(message)

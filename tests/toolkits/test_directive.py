@@ -11,8 +11,17 @@ from hypothesis import strategies as st
 
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
-from toolbelt.errors import InvalidDefinitionError
-from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, Narrowed, directive, narrow
+from toolbelt.errors import InvalidDefinitionError, NotFoundError
+from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.toolkits.directive import (
+    DirectiveRule,
+    DirectiveRules,
+    Narrowed,
+    directive,
+    message_text,
+    narrow,
+)
 from toolbelt.toolkits.toolkit import Directive, DirectiveMaker, Toolkit
 
 
@@ -261,3 +270,99 @@ def test_K5_entries_of_rules_become_tools() -> None:
         DirectiveRule(("y",), ("web/a", "web/b"), "required"),
         DirectiveRule(("all",)),
     )
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:,search"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        pytest.param("fetch it", "fetch it", id="text"),
+        pytest.param(None, "", id="none"),
+        pytest.param([], "", id="no-parts"),
+        pytest.param(
+            [{"type": "text", "text": "fetch"}, IMAGE, {"type": "text", "text": "it"}], "fetch\nit", id="parts"
+        ),
+        pytest.param(({"type": "input_text", "text": "fetch"}, "it"), "fetch\nit", id="of-other-clients"),
+        pytest.param([IMAGE, {"type": "text"}, {"type": "text", "text": None}, 3], "", id="nothing-to-read"),
+        pytest.param([{"type": "tool_result", "text": "fetch"}], "", id="a-part-that-is-no-text-of-the-user"),
+        pytest.param({"role": "user", "content": [{"type": "text", "text": "a"}]}, "a", id="a-whole-message"),
+        pytest.param({"role": "user", "content": None}, "", id="a-message-without-content"),
+        pytest.param({"type": "text", "text": "a"}, "a", id="a-lone-part"),
+    ],
+)
+def test_K5_the_text_of_a_message(message: object, text: str) -> None:
+    assert message_text(message) == text
+
+
+@pytest.mark.parametrize("message", [3, b"fetch", object], ids=["number", "bytes", "type"])
+def test_K5_what_is_no_message_is_told(message: object) -> None:
+    with pytest.raises(InvalidDefinitionError, match="A message is text or a list of parts, not of type"):
+        directive(message, [], [])
+
+
+def test_K5_a_message_of_parts_narrows_as_its_text_does() -> None:
+    kits = [Toolkit("k", member_tools=AVAILABLE, directive=RULES)]
+    parts = [IMAGE, {"type": "text", "text": "please fetch"}]
+    assert (
+        directive(parts, kits, AVAILABLE)
+        == directive("please fetch", kits, AVAILABLE)
+        == Directive(("fetch",), "fetch")
+    )
+
+
+@pytest.mark.parametrize("message", [None, "", " \n", [], [IMAGE]], ids=["none", "empty", "blank", "no-parts", "image"])
+def test_K5_without_words_no_toolkit_is_asked(message: object) -> None:
+    kits = [Toolkit("k", member_tools=("a",), directive=says("a", choice="required"))]
+    assert directive("x", kits, ("a",)) is not None
+    assert directive(message, kits, ("a",)) is None
+
+
+@pytest.mark.parametrize("choice", [5, "", " ", ["a"], True], ids=repr)
+def test_K5_a_choice_that_is_no_text_is_refused(choice: Any) -> None:
+    for make in (lambda: Directive(("a",), choice), lambda: DirectiveRule(("w",), ("a",), choice)):
+        with pytest.raises(InvalidDefinitionError, match="must be 'required', 'auto', 'none' or the key of a tool"):
+            make()
+
+
+def test_K5_a_choice_of_nothing_that_is_sent_is_dropped() -> None:
+    kits = [Toolkit("k", member_tools=("a",), directive=says("a", choice="requierd"))]
+    assert directive("m", kits, ("a",)) == Directive(("a",))
+    assert narrow(("a", "b"), Directive(("a",), "requierd")) == Narrowed(("a",))
+
+
+@pytest.mark.parametrize(
+    ("form", "sent"),
+    [
+        pytest.param("openai", {"type": "function", "function": {"name": "web_search"}}, id="openai"),
+        pytest.param("litellm", {"type": "function", "function": {"name": "web_search"}}, id="litellm"),
+        pytest.param("anthropic", {"type": "tool", "name": "web_search"}, id="anthropic"),
+    ],
+)
+def test_K5_what_is_narrowed_to_can_be_sent(form: str, sent: object) -> None:
+    registry = ToolRegistry([ExecutableTool(name, function=lambda: "") for name in ("web.search", "fetch")])
+    definitions = registry.to_definitions(form=form)
+    by_name = narrow(definitions, Directive(("web.search",), "web.search"), registry.wire_names)
+    ids = {tool.id: registry.wire_names[tool.name] for tool in registry.catalog.tools}
+    by_id = narrow(definitions, Directive(("web.search/web.search",), "web.search/web.search"), ids)
+    assert by_name == by_id == Narrowed((definitions[0],), "web_search")
+    assert by_name.tool_choice_for(form) == by_name.tool_choice_for(form, {"web_search": "other"}) == sent
+    keys = narrow(("web.search", "fetch"), Directive(("web.search",), "web.search"))
+    assert keys.tool_choice_for(form, registry.wire_names) == sent
+    assert narrow(definitions, None).tool_choice_for(form) is None
+    with pytest.raises(NotFoundError, match="form of a tool choice"):
+        by_name.tool_choice_for("mcp")
+
+
+@pytest.mark.parametrize(
+    ("made", "applied"),
+    [
+        pytest.param(None, False, id="no-directive"),
+        pytest.param(Directive(("a",)), True, id="one-that-narrows"),
+        pytest.param(Directive(("a", "b"), "required"), True, id="one-that-keeps-all"),
+        pytest.param(Directive(("p/a",), "required"), False, id="one-by-other-keys"),
+    ],
+)
+def test_K5_whether_a_directive_did_anything_is_told(made: Directive | None, applied: bool) -> None:
+    assert narrow(("a", "b"), made).applied is applied

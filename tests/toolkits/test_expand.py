@@ -278,3 +278,24 @@ def test_K8_members_are_the_union_of_the_entries_each_once(written: list[str]) -
     assert set(members) == {tool_id for entry in written for tool_id in expand(entry)}
     assert len(set(members)) == len(members)
     assert {one.entry for one in made.unmatched} == {entry for entry in written if not expand(entry)}
+
+
+def test_K8_toolkits_may_go_by_what_a_registry_calls_its_tools() -> None:
+    kit = Toolkit(
+        "kit",
+        default_on=True,
+        member_tools=("git/git_*", "own"),
+        policy=PolicyText.of("Use {tools}.", {"git/git_push": "Never force {tools}."}),
+        directive=DirectiveRules((DirectiveRule(("push",), ("git/git_push",), "git/git_push"),)),
+        overrides={"git/git_*": {"x": 1}},
+    )
+    made = expand_toolkits([kit], CATALOG, key=lambda tool: tool.name)
+    over = made.catalog.get_toolkit("kit")
+    assert over.member_tools == ("git_status", "git_push", "named")
+    assert over.overrides == {"git_status": {"x": 1}, "git_push": {"x": 1}}
+    assert build_policy_section(over, ["git_push"]) == "Use git_push.\nNever force git_push."
+    made_of = directive("push it", [over], ["git_push", "git_status"])
+    assert made_of is not None
+    assert (made_of.active_tools, made_of.tool_choice) == (("git_push",), "git_push")
+    assert [spec.key for spec in made.catalog.tools].count("search") == 1, "two of one name are one"
+    assert made.read_config({"git/git_push": False, "kit": True}) == ({"git_push": False, "kit": True}, ())

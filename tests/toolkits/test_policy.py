@@ -160,6 +160,15 @@ def test_K7_the_policy_of_a_tool_that_is_not_available_is_not_said() -> None:
     assert build_policy(CATALOG, ()) == ""
 
 
+@pytest.mark.parametrize("key", ["a", "a/a", "p/b", "b"])
+def test_K7_a_tool_brings_its_policy_whether_keys_are_names_or_ids(key: str) -> None:
+    own = ExecutableTool("b", function=lambda: None, plugin="p", policy="About it.")
+    brought = (executable("a", "About it."), own, executable("c", "Not there."))
+    assert policy_sections(ToolkitCatalog(), (key,), brought) == (PolicySection("tool", key, "About it."),)
+    catalog = ToolkitCatalog((ToolSpec(key),))
+    assert policy_sections(catalog, (key,), brought) == (PolicySection("tool", key, "About it."),)
+
+
 def test_K7_a_single_tools_policy_is_taken_as_it_is() -> None:
     catalog = ToolkitCatalog((ToolSpec("a", policy='{tools} {"x": 1} {}'),))
     assert build_policy(catalog, ("a",)) == '{tools} {"x": 1} {}'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -76,13 +75,6 @@ CAPABILITY_TOOLS: Mapping[CapabilityRole, Tool] = MappingProxyType(
 """What a model is shown of the three."""
 
 
-@dataclass(frozen=True)
-class CapabilityTool(ExecutableTool):
-    """A tool of a session and of no plugin: loadouts do not speak about it, and no child session inherits it."""
-
-    __hash__ = ExecutableTool.__hash__
-
-
 class Capabilities(Protocol):
     """What answers the capability tools."""
 
@@ -99,7 +91,7 @@ class Capabilities(Protocol):
         ...
 
 
-def capability_tools(capabilities: Capabilities) -> tuple[CapabilityTool, ...]:
+def capability_tools(capabilities: Capabilities) -> tuple[ExecutableTool, ...]:
     """The three, answered by `capabilities`."""
 
     # Coroutine functions, so that they run on the loop: a registry is not to be changed from another thread.
@@ -120,9 +112,9 @@ def capability_tools(capabilities: Capabilities) -> tuple[CapabilityTool, ...]:
     )
 
 
-def _make(role: CapabilityRole, function: Callable[..., Awaitable[Answer]]) -> CapabilityTool:
+def _make(role: CapabilityRole, function: Callable[..., Awaitable[Answer]]) -> ExecutableTool:
     shown = CAPABILITY_TOOLS[role]
-    return CapabilityTool(
+    return ExecutableTool(
         name=shown.name,
         description=shown.description,
         parameters=shown.parameters,
@@ -130,4 +122,5 @@ def _make(role: CapabilityRole, function: Callable[..., Awaitable[Answer]]) -> C
         function=function,
         always_include=True,
         toolset="capabilities",
+        of_session=True,
     )

@@ -8,10 +8,9 @@ from toolbelt.agents.capability_tools import (
     CAPABILITY_TOOLS,
     PAGE_SIZE,
     Answer,
-    CapabilityTool,
     capability_tools,
 )
-from toolbelt.agents.scoping import narrowed, register, resolve_registry
+from toolbelt.agents.scoping import register, resolve_registry
 from toolbelt.catalog import Plugin
 from toolbelt.errors import InvalidDefinitionError, nearest
 from toolbelt.loadouts import Resolution, Status, ToolLoadoutRegistry
@@ -23,6 +22,9 @@ from toolbelt.tiers import OTHER
 
 Group = tuple[Plugin, tuple[ExecutableTool, ...]]
 """A plugin, and those of its tools that are meant."""
+_CAPABILITY_NAMES = frozenset(tool.name for tool in CAPABILITY_TOOLS.values())
+_MAX_REPEATED_CHARS = 100
+"""Of what a model asked for, how much an answer repeats."""
 
 
 class Reach:
@@ -32,13 +34,14 @@ class Reach:
     disables or hides is answered like what does not exist.
 
     Attributes:
-        tools: In force: the capability tools, then what the loadout makes active, then what was activated, in that
-            order, so that what is shown only grows at its end.
+        tools: In force: the capability tools and what else belongs to the session, then what the loadout makes active,
+            then what was activated, in that order, so that what is shown only grows at its end.
         resolution: What the loadout made of every plugin and tool, with the reasons.
         activated: Names of the tools that were activated, in that order.
 
     Args:
-        registry: Every tool there is, as it is now; capability tools in it are of another session and left out.
+        registry: Every tool there is, as it is now; capability tools in it are of another session and left out. Other
+            tools `of_session`, such as meta-tools, are in force whatever the loadout, and no answer speaks of them.
         loadout_name: `None` for all tools.
         loadouts: Where the loadout is.
 
@@ -51,20 +54,18 @@ class Reach:
     activated: tuple[str, ...]
 
     def __init__(self, registry: ToolRegistry, loadout_name: str | None, loadouts: ToolLoadoutRegistry) -> None:
-        own = _without_capability_tools(registry)
+        of_session, of_plugins = _divided(registry.get_all())
+        own = registry.narrowed(of_plugins)
         self.resolution = resolve_registry(own, loadout_name, loadouts)
-        known = self.resolution.catalog.plugins
         active = {tool.name for tool in self.resolution.active_tools}
         self._may_be_had = {tool.name for tool in self.resolution.tools_with(Status.DISCOVERABLE)}
         # Nothing else is kept, so that no answer can tell what is disabled or hidden from what does not exist.
-        self._reachable = narrowed(own, lambda tool: tool.name in active or tool.name in self._may_be_had, known)
+        self._reachable = own.narrowed(name for name in of_plugins if name in active or name in self._may_be_had)
         self._plugins = self._reachable.catalog.plugins
         reachable = self._reachable.get_all()
         _refuse_names_of_capability_tools(reachable)
-        self.tools = narrowed(
-            own,
-            lambda tool: tool.name in active,
-            known,
+        self.tools = registry.narrowed(
+            (*of_session, *(name for name in of_plugins if name in active)),
             first=capability_tools(self),
             reserved=(tool.name for tool in reachable),
         )
@@ -131,11 +132,12 @@ class Reach:
         found = self._find(plugin, [*waiting, *active])
         if not found:
             known = [name for group, tools in waiting for name in (group.name, *self._shown_names(tools))]
+            asked = _repeated(plugin)
             return {
                 "status": "not_discoverable",
-                "plugin": plugin,
-                "nearest": list(nearest(plugin.strip(), known)),
-                "message": f"No plugin or tool named {plugin!r} can be activated. discover_tools lists what can.",
+                "plugin": asked,
+                "nearest": list(nearest(asked.strip(), known)),
+                "message": f"No plugin or tool named {asked!r} can be activated. discover_tools lists what can.",
             }
         names = {tool.name for _, tools in found for tool in tools}
         added = [tool for _, tools in waiting for tool in tools if tool.name in names]
@@ -151,7 +153,7 @@ class Reach:
     def _active(self) -> Iterator[Group]:
         for plugin in self.tools.catalog.plugins:
             tools = (self.tools.get(tool.name) for tool in plugin.tools)
-            yield from self._to_be_had(plugin, (tool for tool in tools if not isinstance(tool, CapabilityTool)))
+            yield from self._to_be_had(plugin, (tool for tool in tools if tool is None or not tool.of_session))
 
     def _discoverable(self) -> Iterator[Group]:
         for plugin in self._plugins:
@@ -191,16 +193,20 @@ class Reach:
         return next((found for found in (by_path, by_name, by_folded_name) if len(found) == 1), [])
 
 
-def _without_capability_tools(registry: ToolRegistry) -> ToolRegistry:
-    if not any(isinstance(tool, CapabilityTool) for tool in registry.get_all()):
-        return registry
-    return narrowed(registry, lambda tool: not isinstance(tool, CapabilityTool), registry.catalog.plugins)
+def _divided(tools: Iterable[ExecutableTool]) -> tuple[list[str], list[str]]:
+    """Names of the tools of the session and of those of plugins; without capability tools, which another one has."""
+    of_session, of_plugins = [], []
+    for tool in tools:
+        if not tool.of_session:
+            of_plugins.append(tool.name)
+        elif tool.name not in _CAPABILITY_NAMES:
+            of_session.append(tool.name)
+    return of_session, of_plugins
 
 
 def _refuse_names_of_capability_tools(tools: Iterable[ExecutableTool]) -> None:
-    taken = {tool.name for tool in CAPABILITY_TOOLS.values()}
     for tool in tools:
-        if tool.name in taken:
+        if tool.name in _CAPABILITY_NAMES:
             owner = f"Plugin {tool.plugin!r}" if tool.plugin else "The registry"
             raise InvalidDefinitionError(
                 f"{owner} has a tool {tool.name!r}, and so has every agent session: its own capability tool. Rename "
@@ -219,12 +225,17 @@ def _description(plugin: Plugin) -> str:
 
 def _unknown_category(category: str, groups: Iterable[Group]) -> Answer:
     known = {fold(_category(plugin)): _category(plugin) for plugin, _ in groups}
+    category = _repeated(category)
     return {
         "status": "unknown_category",
         "category": category,
         "categories": list(known.values()),
         "message": f"No discoverable plugin is of category {category!r}.",
     }
+
+
+def _repeated(asked: str) -> str:
+    return asked if len(asked) <= _MAX_REPEATED_CHARS else f"{asked[:_MAX_REPEATED_CHARS]}…"
 
 
 def _matching(plugin: Plugin, tools: Sequence[ExecutableTool], words: Sequence[str]) -> tuple[ExecutableTool, ...]:

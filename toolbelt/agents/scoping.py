@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import groupby
 
-from toolbelt.agents.capability_tools import CapabilityTool
-from toolbelt.catalog import Plugin
+from toolbelt.errors import InvalidDefinitionError
 from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
 from toolbelt.runtime.executable import ExecutableTool
@@ -19,9 +18,9 @@ def scoped_registry(
     """A new registry with only the tools that a loadout makes active; the one given stays as it is.
 
     Order, extensions, backends, reducers, audit sink and default time limit are those of `registry`, and so are the
-    categories of the plugins: what was scoped may be scoped again, and never grows by it. Capability tools belong to
-    a session, not to a plugin, so they stay whatever the loadout (rule L14); `always_include` is about allow-lists
-    and saves no tool here.
+    categories of the plugins: what was scoped may be scoped again, and never grows by it. Tools that belong to the
+    session and not to a plugin (`of_session`: capability tools, meta-tools) stay whatever the loadout (rules L14, D2);
+    `always_include` is about allow-lists and saves no tool here.
 
     Args:
         registry: Every tool there is.
@@ -29,11 +28,13 @@ def scoped_registry(
             (rule L7), so that a mistake never gives more than was meant; `loadouts.require_loadout(name)` and
             `AgentSession.scope` refuse it.
         loadouts: Where the loadout is; by default the built-in ones alone.
+
+    Raises:
+        InvalidDefinitionError: a name that is no text.
     """
     resolution = resolve_registry(registry, loadout_name, loadouts or ToolLoadoutRegistry())
     active = {tool.name for tool in resolution.active_tools}
-    plugins = resolution.catalog.plugins
-    return narrowed(registry, lambda tool: tool.name in active or isinstance(tool, CapabilityTool), plugins)
+    return registry.narrowed(tool.name for tool in registry.get_all() if tool.of_session or tool.name in active)
 
 
 def resolve_registry(registry: ToolRegistry, loadout_name: str | None, loadouts: ToolLoadoutRegistry) -> Resolution:
@@ -41,39 +42,19 @@ def resolve_registry(registry: ToolRegistry, loadout_name: str | None, loadouts:
     catalog = registry.catalog
     if loadout_name is None:
         return Resolution(WHOLE_CATALOG, (whole_catalog(catalog),), catalog)
-    return loadouts.resolve(loadout_name, catalog)
+    return loadouts.resolve(checked_name(loadout_name), catalog)
 
 
-def narrowed(
-    registry: ToolRegistry,
-    keep: Callable[[ExecutableTool], bool],
-    plugins: Iterable[Plugin],
-    first: Iterable[ExecutableTool] = (),
-    reserved: Iterable[str] = (),
-) -> ToolRegistry:
-    """A new registry with `first` and, in order, the tools of `registry` that are to be kept.
+def checked_name(loadout_name: str) -> str:
+    """The name, if it can be that of a loadout.
 
-    Args:
-        registry: Stays as it is.
-        keep: Says of a tool whether it is kept.
-        plugins: Of the registry's catalog. What is known of them comes along for all, so that tools which are added
-            later have a category.
-        first: Tools that come before all others.
-        reserved: As of a `ToolRegistry`.
+    Raises:
+        InvalidDefinitionError: it is no text.
     """
-    made = ToolRegistry(
-        first,
-        backends=registry.backends,
-        reducers=registry.reducers,
-        audit=registry.audit,
-        default_timeout_seconds=registry.default_timeout_seconds,
-        reserved=reserved,
-    )
-    for plugin in plugins:
-        if plugin.category is not None or plugin.description:
-            made.register_all(Plugin(plugin.name, (), plugin.category, plugin.description))
-    register(made, registry, (tool for tool in registry.get_all() if keep(tool)))
-    return made
+    name: object = loadout_name
+    if not isinstance(name, str):
+        raise InvalidDefinitionError(f"The name of a loadout must be text, or None for all plugins, not {name!r}.")
+    return name
 
 
 def register(registry: ToolRegistry, source: ToolRegistry, tools: Iterable[ExecutableTool]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from toolbelt.agents.reach import Reach
+from toolbelt.agents.scoping import checked_name
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.runtime.context import ToolContext
@@ -23,12 +25,23 @@ class AgentSession:
 
     Sessions share nothing: what is activated in one is not there in another, and `registry` is never changed.
 
+    Where the agent loads toolkits as well, each turn has a session of its own, made from what that turn shows:
+
+        turn = sessions.begin_turn("lead", session_id)
+        session = AgentSession(turn.scope(registry), around=turn.context(ToolContext(confirm=ask_a_person)))
+
+    Then nobody has more than the turn: no loadout, no activation and no sub-agent. Loading is for the next turn, as
+    the tools of this one stay as they are; what is activated is for this one, and ends with it.
+
     Args:
-        registry: Every tool the agent could ever have; by default none.
+        registry: Every tool the agent could ever have; by default none. Tools in it that belong to the session, such
+            as meta-tools, stay whatever the loadout, and are neither discoverable nor a sub-agent's.
         loadouts: What loadouts there are; by default the built-in ones.
         active_loadout_name: Which one is meant to be used; informational, as the attribute is.
-        session_id: Of the conversation.
-        agent: The agent's name.
+        session_id: Of the conversation; by default as `around` says.
+        agent: The agent's name; likewise.
+        around: What `context` is made from. Sub-agents get it too, with a session id and an agent of their own: its
+            `overrides`, `confirm`, `result_budget_chars`, `dry_run`, ...
 
     Raises:
         InvalidDefinitionError: something of the wrong type.
@@ -42,14 +55,16 @@ class AgentSession:
         active_loadout_name: str | None = None,
         session_id: str | None = None,
         agent: str | None = None,
+        around: ToolContext | None = None,
     ) -> None:
         self.registry = ToolRegistry() if registry is None else _checked("registry", registry, ToolRegistry)
         self.loadouts = (
             ToolLoadoutRegistry() if loadouts is None else _checked("loadouts", loadouts, ToolLoadoutRegistry)
         )
         self.active_loadout_name = active_loadout_name
-        self.session_id = session_id
-        self.agent = agent
+        self.around = ToolContext() if around is None else _checked("around", around, ToolContext)
+        self.session_id = self.around.session_id if session_id is None else _checked("session_id", session_id, str)
+        self.agent = self.around.agent if agent is None else _checked("agent", agent, str)
         self._reach: Reach | None = None
 
     @property
@@ -114,20 +129,21 @@ class AgentSession:
 
         Raises:
             NotFoundError: no such loadout, with the nearest; everything stays as it was.
-            InvalidDefinitionError: a tool that is active or discoverable bears the name of a capability tool; likewise.
+            InvalidDefinitionError: a name that is no text, or a tool that is active or discoverable bears the name of
+                a capability tool; likewise.
         """
-        name = None if loadout_name is None else self.loadouts.require_loadout(loadout_name).name
+        name = None if loadout_name is None else self.loadouts.require_loadout(checked_name(loadout_name)).name
         self._reach = Reach(self.registry, name, self.loadouts)
         self.active_loadout_name = name
         return self._reach.tools
 
     def context(self, **settings: Any) -> ToolContext:
-        """What surrounds a batch of calls of this session.
+        """What surrounds a batch of calls of this session: `around`, with its session id and agent.
 
         Args:
-            settings: The other attributes of `ToolContext`.
+            settings: The other attributes of `ToolContext`, for this batch; sub-agents get only what `around` says.
         """
-        return ToolContext(**{"session_id": self.session_id, "agent": self.agent, **settings})
+        return replace(self.around, **{"session_id": self.session_id, "agent": self.agent, **settings})
 
 
 def _checked(what: str, value: T, wanted: type) -> T:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeVar
 
-from toolbelt.agents.capability_tools import CapabilityTool
-from toolbelt.agents.scoping import narrowed
 from toolbelt.agents.session import AgentSession
 from toolbelt.catalog import Plugin
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
@@ -60,11 +59,16 @@ class SubagentRunner:
 
     A child has what its loadout makes active of the tools that are in force in its parent at that moment, may activate
     the rest of those as far as the loadout allows, and can have sub-agents itself. Nothing it does reaches its parent.
+    It has capability tools of its own, and none of the tools that belong to its parent's session, such as meta-tools.
+
+    Without `loadouts`, the loadouts that the session has are not used either: each type gets its fixed set of plugins
+    (`PLUGINS_OF_TYPE`, rule L13). To have a child scoped by those of the session, pass them:
+    `SubagentRunner(session, session.loadouts)`.
 
     Args:
         session: The parent.
         loadouts: Where the loadouts of the types are, a user's own of the same name among them; `None` for the fixed
-            sets of plugins, whatever loadouts the session has.
+            sets of plugins.
         new_id: Makes the last part of a child's session id.
     """
 
@@ -113,6 +117,7 @@ class SubagentRunner:
 
         Its `registry`, beyond which no loadout and no activation goes, holds what is in force in the parent now; where
         there are no loadouts, only the fixed set of that. Its id begins with the parent's; its agent is the type.
+        What surrounds its calls is what `around` is in the parent, but for the turns, which are its own.
 
         Raises:
             NotFoundError: no such type, with the nearest.
@@ -120,17 +125,19 @@ class SubagentRunner:
         """
         kind = _find_type(subagent_type)
         parent = self.session.tools
-        names = {tool.name for tool in parent.get_all() if not isinstance(tool, CapabilityTool)}
+        names = [tool.name for tool in parent.get_all() if not tool.of_session]
         plugins = parent.catalog.plugins
         if self.loadouts is None:
             chosen = set(self.resolve_plugins(kind, plugins))
-            names &= {tool.name for plugin in plugins if plugin.name in chosen for tool in plugin.tools}
+            of_chosen = {tool.name for plugin in plugins if plugin.name in chosen for tool in plugin.tools}
+            names = [name for name in names if name in of_chosen]
         own_id = f"{kind.value}-{self._new_id()}"
         child = AgentSession(
-            narrowed(parent, lambda tool: tool.name in names, plugins),
+            parent.narrowed(names),
             self.loadouts,
             session_id=own_id if self.session.session_id is None else f"{self.session.session_id}/{own_id}",
             agent=kind.value,
+            around=replace(self.session.around, turn_count=0),
         )
         child.scope(None if self.loadouts is None else LOADOUT_OF_TYPE[kind])
         return child

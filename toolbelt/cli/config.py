@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +14,9 @@ from toolbelt.console.text import json_text, visible
 from toolbelt.stores.config import read_config
 from toolbelt.stores.config_schema import config_schema, loadout_file_schema
 from toolbelt.stores.files import write_text
+
+if TYPE_CHECKING:
+    from toolbelt.sessions.agent import AgentSpec
 
 
 @click.group(epilog=examples("toolbelt config schema > toolbelt.schema.json"))
@@ -50,7 +54,7 @@ def show(config: str | None, as_json: bool) -> None:
         "models": list(found.models),
         "loadouts": [{"name": one.loadout.name, "file": one.document.source} for one in found.loadouts],
         "toolkits": [toolkit.key for toolkit in found.toolkits],
-        "agents": [agent.name for agent in found.agents],
+        "agents": [_agent_data(agent) for agent in found.agents],
     }
     if as_json:
         print_json(data)
@@ -59,5 +63,27 @@ def show(config: str | None, as_json: bool) -> None:
         click.echo("no toolbelt.yaml from here upward")
     for key, value in data.items():
         rows = value if isinstance(value, list) else [value]
-        texts = [f"{row['name']} ({row['file']})" if isinstance(row, dict) else str(row) for row in rows if row]
+        texts = [_row_text(row) if isinstance(row, dict) else str(row) for row in rows if row]
         click.echo(f"{key:<10} {visible(', '.join(texts)) or 'not set'}")
+
+
+def _agent_data(agent: AgentSpec) -> dict[str, Any]:
+    """What is said of an agent itself; what it has is for `session show` and `toolkit inspect`."""
+    return {
+        "name": agent.name,
+        "display_name": agent.display_name,
+        "role": agent.role or None,
+        "model": agent.model or None,
+        "rooms": list(agent.rooms),
+    }
+
+
+def _row_text(row: dict[str, Any]) -> str:
+    """A loadout with its file; an agent with what is said of it."""
+    said = [row["file"]] if "file" in row else []
+    if row.get("display_name", row["name"]) != row["name"]:
+        said.append(repr(row["display_name"]))
+    said += [f"{key} {row[key]!r}" for key in ("role", "model") if row.get(key)]
+    if rooms := row.get("rooms"):
+        said.append(f"rooms {', '.join(map(repr, rooms))}")
+    return f"{row['name']} ({'; '.join(said)})" if said else row["name"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -31,18 +30,6 @@ tokenizer_option = option(
     "--tokenizer", metavar="T", help="o200k_base, cl100k_base or estimate.  [default: o200k_base]"
 )
 json_option = option("--json", "as_json", is_flag=True, help="Print one JSON document.", envvar="TOOLBELT_JSON")
-session_store_option = option(
-    "--session-store",
-    metavar="FILE",
-    default=str(Path(".toolbelt") / "sessions.db"),
-    show_default=True,
-    help="Where what agents have loaded is kept.",
-)
-
-
-def agent_option(*, required: bool = False) -> Callable[[Command], Command]:
-    """`--agent`, for what is about one agent."""
-    return option("--agent", metavar="A", required=required, help="An agent of toolbelt.yaml.")
 
 
 def source_options(command: Command) -> Command:

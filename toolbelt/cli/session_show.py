@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from toolbelt.cli.groups import examples
-from toolbelt.cli.options import agent_option, option, session_store_option, workspace_options
+from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.session_opening import open_sessions, require_text
+from toolbelt.cli.session_options import agent_option, session_store_option
 from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.session_views import kept_view, session_view
 from toolbelt.errors import NotFoundError

@@ -25,7 +25,13 @@ from toolbelt.toolkits.inspection import SwitchInspection
     required=True,
     help="Keys of toolkits and tools, each true or false, in JSON or YAML; - is standard input.",
 )
-@option("--all", "show_all", is_flag=True, help="The tools that are in no toolkit, too.")
+@option(
+    "--all",
+    "show_all",
+    is_flag=True,
+    envvar="TOOLBELT_RESOLVE_ALL",  # TOOLBELT_ALL is about how much of the same is drawn, on a screen alone
+    help="The tools that are in no toolkit, too.",
+)
 @option("--message", metavar="TEXT", help="Show what the toolkits' directives make of this message of a user.")
 @workspace_options
 def resolve(

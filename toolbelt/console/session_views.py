@@ -50,7 +50,7 @@ def session_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
     return Group(*parts, Text(), *_tools(data, screen))
 
 
-def answer_text(answer: Mapping[str, Any], agent: str, session_id: str) -> str:
+def change_text(answer: Mapping[str, Any], agent: str, session_id: str) -> str:
     """What came of loading or unloading, for a person; safe to show."""
     where = f"for {agent!r} in session {session_id!r}"
     toolkit = answer["toolkit"]

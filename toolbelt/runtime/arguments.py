@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import weakref
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.signatures import ArgumentsError
 
@@ -90,7 +88,7 @@ def check_schema(tool: ExecutableTool, arguments: Mapping[str, Any]) -> None:
     Raises:
         ArgumentsError: the first few faults, each with where it is.
     """
-    validator = _find_validator(tool)
+    validator = tool.validator
     if validator is None:
         return
     faults = islice(validator.faults(arguments), _FAULTS_READ)
@@ -109,19 +107,6 @@ def explain(tool: ExecutableTool, message: str) -> str:
         more = ", ..." if len(names) > _NAMES_TOLD else ""
         takes = f" It takes: {', '.join(names[:_NAMES_TOLD])}{more}." if names else " It takes no arguments."
     return f"The arguments of {tool.name} cannot be used: {message}{takes}"
-
-
-_validators: dict[int, tuple[weakref.ref[ExecutableTool], SchemaValidator | None]] = {}
-"""By the identity of the tool, as long as there is the tool: building one takes longer than most calls."""
-
-
-def _find_validator(tool: ExecutableTool) -> SchemaValidator | None:
-    key = id(tool)
-    kept = _validators.get(key)
-    if kept is None or kept[0]() is not tool:
-        kept = weakref.ref(tool, lambda _: _validators.pop(key, None)), make_validator(tool.parameters)
-        _validators[key] = kept
-    return kept[1]
 
 
 def _place(path: Any) -> str:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import floor
-from typing import Any
 
-from toolbelt.runtime.context import DEFAULT_RESULT_BUDGET_CHARS
 from toolbelt.runtime.results import ToolResult
 
 
-def share_of(total_chars: Any, calls: int) -> int:
-    """What each call of a batch may have, at least 0; of a total that is no number, the default is shared."""
-    try:
-        share: int = floor(total_chars / max(calls, 1))
-    except (TypeError, ValueError, OverflowError):
-        return DEFAULT_RESULT_BUDGET_CHARS // max(calls, 1)
-    return max(share, 0)
+def share_of(total_chars: int, calls: int) -> int:
+    """What each call of a batch may have, rounded down; a batch without calls shares as one of a single call."""
+    return total_chars // max(calls, 1)
 
 
 def cap_of(share_chars: int, own_chars: int | None) -> int:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.errors import InvalidDefinitionError
 
 DEFAULT_RESULT_BUDGET_CHARS = 80_000
 """Characters that the results of one batch may have together (rule R4)."""
@@ -34,13 +35,16 @@ class ToolContext:
         session_id: Of the conversation; `None` outside any.
         agent: Name of the agent that calls; `None` if it has none.
         turn_count: Turns of the session so far, this one included; reducers are told.
-        result_budget_chars: Characters that the results of the batch may have together (rule R4).
+        result_budget_chars: Characters that the results of the batch may have together, from 0 up (rule R4).
         dry_run: Whether calls are only said, not made (rule R6).
         confirm: Asked where a guard wants a person's word (rule K7): gets the question, and gives yes or no; `None`
             where there is nobody to ask.
         attachments: Of the turn; a tool sees them only if it declares the capability.
         backends: What the capabilities that the tool declares are served by, by their names; empty for the batch.
         overrides: By tool name, what the configuration says of a tool (rule D1).
+
+    Raises:
+        InvalidDefinitionError: a budget that is no whole number from 0 up.
     """
 
     session_id: str | None = None
@@ -54,6 +58,9 @@ class ToolContext:
     overrides: Mapping[str, Mapping[str, Any]] = FrozenDict()
 
     def __post_init__(self) -> None:
+        budget: object = self.result_budget_chars
+        if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
+            raise InvalidDefinitionError(f"The result_budget_chars must be a whole number from 0 up, not {budget!r}.")
         object.__setattr__(self, "attachments", tuple(self.attachments))
         object.__setattr__(self, "overrides", freeze(self.overrides))
         if not isinstance(self.backends, FrozenDict):  # not frozen to the inside: what serves is an object of its own

@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
 from toolbelt.catalog import Tool
+from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidDefinitionError, suggestion
 from toolbelt.runtime.context import Capability
 from toolbelt.runtime.guards import Guard
@@ -35,6 +37,8 @@ class ExecutableTool(Tool):
         toolset: The group it is in, for `get_for_toolset`.
         guard: Asked before each call that is made, not in a dry run (rule K7).
         policy: What an agent that has this tool is to be told, in its prompt (rule K7).
+        of_session: Whether it belongs to the session, not to a plugin: no loadout takes it away, none makes it
+            discoverable, and no sub-agent inherits it (rules L14, D2).
         context_parameter: Name of the function's parameter that takes the `ToolContext`; `None` if none does.
         parse: Makes the arguments into what the function takes; `None` to pass them as they came, once they are held
             against `parameters`. Either happens on the event loop: validators of one's own types must not block, and a
@@ -54,6 +58,7 @@ class ExecutableTool(Tool):
     toolset: str | None = None
     guard: Guard | None = None
     policy: str = ""
+    of_session: bool = False
     context_parameter: str | None = None
     parse: Parse | None = field(default=None, repr=False, compare=False)
 
@@ -84,6 +89,17 @@ class ExecutableTool(Tool):
             raise InvalidDefinitionError(
                 f"The timeout_seconds of tool {self.name!r} must be a number above 0, not {timeout!r}."
             )
+
+    @cached_property
+    def validator(self) -> SchemaValidator | None:
+        """What arguments are held against where there is no `parse`; `None` where nothing can be held against them.
+
+        Made when first asked for and then kept, as making one takes longer than most calls.
+        """
+        return make_validator(self.parameters)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "validator"}
 
     @classmethod
     def of(
@@ -132,6 +148,19 @@ class ExecutableTool(Tool):
             known = [capability.value for capability in Capability]
             message = f"Tool {self.name!r} declares an unknown capability {name!r}.{suggestion(str(name), known)}"
             raise InvalidDefinitionError(message) from None
+
+
+def as_executable(tool: Tool | Callable[..., Any]) -> ExecutableTool:
+    """What a registry may be given, as what it holds: a function is made into a tool by `ExecutableTool.of`.
+
+    Raises:
+        InvalidDefinitionError: a function that cannot be a tool, or a `Tool` that cannot be run.
+    """
+    if isinstance(tool, ExecutableTool):
+        return tool
+    if isinstance(tool, Tool):
+        raise InvalidDefinitionError(f"Tool {tool.name!r} has no function to run; make it an ExecutableTool.")
+    return ExecutableTool.of(tool)
 
 
 def _listed(names: Iterable[str]) -> Iterable[str]:

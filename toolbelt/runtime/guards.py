@@ -40,7 +40,7 @@ def refuse(reason: str) -> GuardDecision:
     return GuardDecision(GuardVerdict.REFUSE, reason)
 
 
-def ask(question: str) -> GuardDecision:
+def ask_person(question: str) -> GuardDecision:
     """Let a person decide."""
     return GuardDecision(GuardVerdict.CONFIRM, question)
 
@@ -74,5 +74,6 @@ class AuditRecord:
     reason: str = ""
 
 
-AuditSink = Callable[[AuditRecord], None]
-"""Gets every decision. Where it raises, the call is not made: what cannot be recorded must not happen."""
+AuditSink = Callable[[AuditRecord], Awaitable[None] | None]
+"""Gets every decision; sync or async, and then awaited. Where it raises, the call is not made: what cannot be recorded
+must not happen."""

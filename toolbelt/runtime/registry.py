@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.catalog import Catalog, Plugin
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.runtime.context import Capability, ToolContext
-from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.executable import ExecutableTool, as_executable
 from toolbelt.runtime.execution import DEFAULT_TIMEOUT_SECONDS, Batch, Runner
 from toolbelt.runtime.gates import FilterOpts, Gates, Registered, find_absence
 from toolbelt.runtime.guards import AuditSink
@@ -37,7 +37,8 @@ class ToolRegistry:
             with the tool and the `ToolContext` of each call, sync or async, and what it gives is what the tool finds
             in `context.backends`; any other value is found there as it is.
         reducers: Shorten results before they are cut; `None` for none.
-        audit: Gets every decision of a guard.
+        audit: Gets every decision of a guard before the call is made, in a sync function or an async one, which is
+            awaited; where it raises, the call is not made.
         default_timeout_seconds: For tools that say nothing; `None` for no limit.
         reserved: Names of tools that may be registered later. What a tool is shown as, where providers refuse its own
             name, depends on what other tools are called; these count from the start, so that nothing that is shown
@@ -82,7 +83,7 @@ class ToolRegistry:
         Raises:
             InvalidDefinitionError: a function that cannot be a tool, or a `Tool` that cannot be run.
         """
-        made = _executable(tool)
+        made = as_executable(tool)
         self._entries[made.name] = Registered(made, plugin_id)
         self._changed()
 
@@ -94,7 +95,7 @@ class ToolRegistry:
         Raises:
             InvalidDefinitionError: as `register`; then none of them is added.
         """
-        made = [_executable(tool) for tool in (tools.tools if isinstance(tools, Plugin) else tools)]
+        made = [as_executable(tool) for tool in (tools.tools if isinstance(tools, Plugin) else tools)]
         if isinstance(tools, Plugin):
             self._plugins[tools.key] = tools
         for tool in made:
@@ -195,6 +196,32 @@ class ToolRegistry:
         """What a model means by a name: a tool's own, or the one it is shown under where providers refuse its own."""
         return self._listing.find(name)
 
+    def narrowed(
+        self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[str] = ()
+    ) -> ToolRegistry:
+        """A new registry with some of the tools, as they are now; neither follows what becomes of the other.
+
+        Extensions, backends, reducers, audit sink, default time limit and the names that are reserved come along, and
+        so does what is known of all plugins, so that tools which are added later have a category.
+
+        Args:
+            names: Of the tools, in the order in which they are to stand; those that are not here are left out.
+            first: Tools that come before all others.
+            reserved: More names, as of a `ToolRegistry`.
+        """
+        made = ToolRegistry(
+            first,
+            backends=self.backends,
+            reducers=self.reducers,
+            audit=self.audit,
+            default_timeout_seconds=self.default_timeout_seconds,
+            reserved=(*self._reserved, *reserved),
+        )
+        made._plugins.update(self._plugins)
+        made._entries.update((name, self._entries[name]) for name in names if name in self._entries)
+        made._changed()
+        return made
+
     @property
     def wire_names(self) -> Mapping[str, str]:
         """What tools are shown as, by their names, those reserved among them: the name itself where that is legal."""
@@ -208,11 +235,3 @@ class ToolRegistry:
     def _changed(self) -> None:
         # In one assignment, so that whoever is at work with the old one stays with it.
         self._listing = Listing(self._entries, self._plugins, self._reserved)
-
-
-def _executable(tool: Tool | Callable[..., Any]) -> ExecutableTool:
-    if isinstance(tool, ExecutableTool):
-        return tool
-    if isinstance(tool, Tool):
-        raise InvalidDefinitionError(f"Tool {tool.name!r} has no function to run; make it an ExecutableTool.")
-    return ExecutableTool.of(tool)

@@ -11,7 +11,11 @@ from typing import Any
 
 from toolbelt.runtime.results import FailureCode, ToolResult
 
-_SCALARS = frozenset((int, float, bool))
+_SCALARS = frozenset((int, bool))
+_NO_JSON = ("NaN", "Infinity")
+"""How Python writes the numbers that JSON lacks."""
+_JSON = json.JSONDecoder(parse_constant=lambda _: None)
+"""Reads what Python writes, and those numbers as `null`."""
 _CAUSES_TOLD = 5
 
 
@@ -20,7 +24,8 @@ def render(tool_name: str, returned: Any) -> ToolResult:
 
     Text is taken as it is, and nothing as empty; a `ToolResult` is checked. Everything else becomes JSON, with the
     plain value as `structured`: dataclasses, pydantic models, dates, enums, sets, paths, ... among it. What comes to a
-    single text, such as a date, is that text without quotes.
+    single text, such as a date, is that text without quotes. The numbers that JSON lacks (NaN and the infinities) are
+    `null`, in the text and in `structured`; a tool to which they are not all the same has to write them as text.
     """
     kind = type(returned)
     if kind is str:
@@ -33,7 +38,9 @@ def render(tool_name: str, returned: Any) -> ToolResult:
         return ToolResult(True, str.__str__(returned))
     try:
         text = _to_json(returned)
-        structured = returned if kind in _SCALARS else json.loads(text)
+        structured = returned if kind in _SCALARS else _JSON.decode(text)
+        if any(name in text for name in _NO_JSON):
+            text = json.dumps(structured, ensure_ascii=False)
     except Exception as error:  # noqa: BLE001  somebody's object: whatever its methods do, it is no JSON (rule R7)
         dispose(returned)
         reason = str(error) if isinstance(error, _NotPlainError) else _reason(error)

@@ -168,17 +168,14 @@ class Running:
         if is_async(start.tool.function):
             self._spawn(self._follow(None))
         else:
-            self._hand_over(copy_context().run, self._work)
+            context = copy_context()
+            try:
+                THREADS.start(lambda: context.run(self._work))
+            except RuntimeError as error:
+                self._settle(self._trim(self._raised(error)))
 
     def _spawn(self, coroutine: Any) -> None:
         self._task = self._underway.loop.create_task(coroutine)
-
-    def _hand_over(self, *job: Any) -> None:
-        work, *args = job
-        try:
-            THREADS.start(lambda: work(*args))
-        except RuntimeError as error:
-            self._settle(self._trim(self._raised(error)))
 
     async def _follow(self, awaitable: Awaitable[Any] | None) -> None:
         """Run an async function, or wait for what a sync one gave to wait for."""

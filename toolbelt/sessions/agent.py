@@ -15,6 +15,9 @@ from toolbelt.toolkits.toolkit import as_names, repeated, require_overrides
 class AgentSpec:
     """What the configuration says of an agent.
 
+    Which tools it has is decided by the first five. Of `display_name`, `role`, `model` and `rooms` toolbelt makes
+    nothing: it keeps and shows them, for the application that runs the agent.
+
     Attributes:
         name: Not blank.
         tools: What it always has: plugins, or tools as `plugin/tool`, in order.

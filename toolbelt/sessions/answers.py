@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolbelt.characters import UNSAFE
-from toolbelt.sessions.meta_tools import DYNAMIC_TOOLS
+from toolbelt.toolkits.reserved import DYNAMIC_TOOLS
 
 Answer = dict[str, Any]
 NEXT_REQUEST = "next_request"
-"""When a change takes effect: at the next turn, that is with the user's next message (rule D4)."""
+"""When a change takes effect: at the next turn, that is with the user's next message and not with the next request to
+the model, of which a turn may take many. The literal is the specification's (rule D4)."""
 
 
 ALREADY_LOADED = "This toolkit is loaded already: you have its tools, at the latest with the user's next message."

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, assert_never
 
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, nearest, suggestion
 from toolbelt.patterns import fold
+from toolbelt.runtime.gates import FilterOpts
 from toolbelt.sessions import answers
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.answers import NEXT_REQUEST, Answer, answer_text
 from toolbelt.sessions.merging import STATIC, ActiveTool, Bundle, Conflict, Expand, Expansion
-from toolbelt.sessions.meta_tools import DYNAMIC_TOOLS, META_TOOLS, RESERVED, MetaRole
+from toolbelt.sessions.meta_tools import META_TOOLS
+from toolbelt.toolkits.expand import expand_toolkit
+from toolbelt.toolkits.reserved import RESERVED, MetaRole
 from toolbelt.toolkits.toolkit import Toolkit
 
 __all__ = [
-    "DYNAMIC_TOOLS",
     "META_TOOLS",
     "RESERVED",
-    "STATIC",
-    "ActiveTool",
     "Answer",
+    "DropKind",
     "Dropped",
     "DynamicToolkits",
     "Loaded",
@@ -37,6 +39,17 @@ Loaded = tuple[str, ...]
 _WITHOUT = "so this session goes on without it"
 
 
+class DropKind(StrEnum):
+    """Why a toolkit that was loaded is not any more."""
+
+    UNKNOWN = "unknown"
+    """There is none of that key."""
+    NOT_ALLOWED = "not_allowed"
+    """There is, but not for this agent."""
+    CONFLICT = "conflict"
+    """It has a tool that is there with other overrides."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dropped:
     """A toolkit that was loaded and no longer can be.
@@ -44,10 +57,12 @@ class Dropped:
     Attributes:
         toolkit: Its key, as it was kept.
         reason: Why, in a sentence.
+        kind: Why, for programs.
     """
 
     toolkit: str
     reason: str
+    kind: DropKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +76,15 @@ class Restored:
 
     loaded: Loaded
     dropped: tuple[Dropped, ...] = ()
+
+    @property
+    def elsewhere(self) -> Loaded:
+        """Keys of what this configuration does not have, in the order in which they were kept.
+
+        Another process may have a configuration that does, as when a new one is rolled out: what it has loaded is not
+        this one's to forget.
+        """
+        return tuple(one.toolkit for one in self.dropped if one.kind is not DropKind.CONFLICT)
 
 
 class DynamicToolkits:
@@ -83,7 +107,8 @@ class DynamicToolkits:
         agent: What the configuration says of it.
         toolkits: All of the project, so that one that is not allowed is told from one that is not there.
         expand: From an entry (a plugin, or `plugin/tool`) to the keys of its tools; `None`: an entry is its own key.
-        names: What the model is shown a tool under, by key, where that is another; meta-tools by their own names.
+        names: What the model is shown a tool under, by key, where that is another; meta-tools by their own names. What
+            is not among them is shown as `expand_over` finds it in its registry, or else under its key.
 
     Raises:
         InvalidDefinitionError: a toolkit twice, an allowed one that is not there, a reserved name, initial ones that
@@ -105,7 +130,9 @@ class DynamicToolkits:
         given = tuple(toolkits)
         self._known = {toolkit.key: toolkit for toolkit in given}
         self._names = {} if names is None else names
-        self._expansion = expand if isinstance(expand, Expansion) else Expansion(expand or (lambda entry: (entry,)))
+        if not isinstance(expand, Expansion):
+            expand = Expansion() if expand is None else Expansion(expand)
+        self._expansion = expand
         keys = [toolkit.key for toolkit in given]
         wrong = [f"Toolkit {key!r} is there twice." for key in self._known if keys.count(key) > 1]
         wrong += [
@@ -137,8 +164,7 @@ class DynamicToolkits:
         found = [(entry, f"the agent's {STATIC}") for entry in self._static.unmatched]
         for key in self._ordered(loaded):
             found += [(entry, f"toolkit {key!r}") for entry in self._bundles[key].unmatched]
-        advise = self._expansion.advise or (lambda _: "")
-        return [f"{entry!r} of {where} names no tool here.{advise(entry)}" for entry, where in found]
+        return [f"{entry!r} of {where} names no tool here.{self._expansion.advise(entry)}" for entry, where in found]
 
     def restore(self, stored: Iterable[str] | None) -> Restored:
         """What is loaded, after what was kept and by the configuration of now (rule D5).
@@ -151,24 +177,26 @@ class DynamicToolkits:
         """
         kept = dict.fromkeys(() if stored is None else stored)
         active = self._merged(self.initial)
-        reasons: dict[str, str] = {}
+        dropped: dict[str, Dropped] = {}
         loaded = set(self.initial)
         for key in self.toolkits:
             if key in kept and key not in loaded:
                 bundle = self._bundles[key]
                 if (conflict := bundle.find_conflict(active)) is not None:
-                    reasons[key] = f"Toolkit {key!r} can no longer be loaded, {_WITHOUT}: {conflict.words}."
+                    reason = f"Toolkit {key!r} can no longer be loaded, {_WITHOUT}: {conflict.words}."
+                    dropped[key] = Dropped(key, reason, DropKind.CONFLICT)
                     continue
                 loaded.add(key)
                 active = {**bundle.tools, **active}
         for key in kept:
             if key not in self._known:
                 near = suggestion(key, self.toolkits) if nearest(key, self.toolkits) else ""
-                reasons[key] = f"Toolkit {key!r} is no longer there, {_WITHOUT}.{near}"
+                reason = f"Toolkit {key!r} is no longer there, {_WITHOUT}.{near}"
+                dropped[key] = Dropped(key, reason, DropKind.UNKNOWN)
             elif key not in self.toolkits:
-                reasons[key] = f"Toolkit {key!r} is no longer allowed to agent {self.agent.name!r}, {_WITHOUT}."
-        dropped = tuple(Dropped(key, reasons[key]) for key in kept if key in reasons)
-        return Restored(tuple(key for key in self.toolkits if key in loaded), dropped)
+                reason = f"Toolkit {key!r} is no longer allowed to agent {self.agent.name!r}, {_WITHOUT}."
+                dropped[key] = Dropped(key, reason, DropKind.NOT_ALLOWED)
+        return Restored(self._ordered(loaded), tuple(dropped[key] for key in kept if key in dropped))
 
     def merge(self, loaded: Iterable[str]) -> tuple[ActiveTool, ...]:
         """The tools there are when that is loaded: static ones first, then by toolkit in allowed order (rule D6).
@@ -211,6 +239,21 @@ class DynamicToolkits:
         named = frozenset(self._static.tools).union(*(bundle.tools for bundle in self._bundles.values()))
         return named - self._expansion.always
 
+    def guests(self) -> FilterOpts:
+        """What lets through the tools of servers and extensions that were there when entries were expanded.
+
+        Others may be what an entry names, which nobody can tell any more. Without a registry to ask, all pass.
+        """
+        return FilterOpts() if self._expansion.guests is None else self._expansion.guests()
+
+    def over_tools(self, loaded: Iterable[str]) -> tuple[Toolkit, ...]:
+        """Loaded toolkits in allowed order, with the keys of tools as members, for their policies and directives."""
+        return tuple(expand_toolkit(self.toolkits[key], self._expansion) for key in self._ordered(loaded))
+
+    def shown_as(self, key: str) -> str:
+        """What the model is shown a tool under."""
+        return self._names[key] if key in self._names else self._expansion.shown(key)
+
     def list_toolkits(self, loaded: Iterable[str]) -> Answer:
         """The answer to `list_toolkits` (rule D3)."""
         wanted = set(loaded)
@@ -233,6 +276,9 @@ class DynamicToolkits:
             toolkit: As the model wrote it; if there is none of that name, case and blanks around it are ignored.
             loaded: What is loaded so far.
             has_session: Whether there is a session to load it for.
+
+        Raises:
+            InvalidDefinitionError: a toolkit that is no text.
         """
         now = self._ordered(loaded)
         key = self._find(toolkit)
@@ -251,7 +297,7 @@ class DynamicToolkits:
         return made, self._ordered((*now, key))
 
     def unload(self, toolkit: str, loaded: Iterable[str], *, has_session: bool = True) -> tuple[Answer, Loaded]:
-        """The answer to `unload_tools`, and what is loaded from the next turn on (rule D3); arguments as for `load`."""
+        """The answer to `unload_tools`, and what is loaded from the next turn on (rule D3); else as `load`."""
         now = self._ordered(loaded)
         key = self._find(toolkit)
         if key is None or key not in self.toolkits:
@@ -289,7 +335,7 @@ class DynamicToolkits:
             return self.list_toolkits(now), now
         toolkit = arguments.get("toolkit") if isinstance(arguments, Mapping) else None
         if not isinstance(toolkit, str):
-            name = self._names.get(role.value, role.value)
+            name = self.shown_as(role.value)
             return answers.misused(name, arguments, self.toolkits), now
         if role is MetaRole.LOAD:
             return self.load(toolkit, now, has_session=has_session)
@@ -301,6 +347,8 @@ class DynamicToolkits:
 
     def _find(self, name: str) -> str | None:
         """The key a model means; `None` where there is none, or more than one that is as near."""
+        if not isinstance(name, str):
+            raise InvalidDefinitionError(f"The key of a toolkit must be text, not {name!r}.")
         if name in self._known:
             return name
         wanted = fold(name.strip())
@@ -316,7 +364,7 @@ class DynamicToolkits:
         return answers.make(
             "conflict",
             toolkit=key,
-            conflicting_tool=self._names.get(tool, tool),
+            conflicting_tool=self.shown_as(tool),
             conflicts_with=conflict.holder,
             overrides=thaw(conflict.coming.overrides),
             existing_overrides=thaw(conflict.existing.overrides),
@@ -324,7 +372,7 @@ class DynamicToolkits:
         )
 
     def _shown(self, keys: Iterable[str]) -> list[str]:
-        return [self._names.get(key, key) for key in keys]
+        return [self.shown_as(key) for key in keys]
 
     # Merging
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.runtime.gates import FilterOpts
+from toolbelt.toolkits.entries import heard
 
 STATIC = "static tools"
 """Stands for what an agent always has, where a toolkit is named otherwise."""
@@ -14,19 +16,36 @@ Expand = Callable[[str], Sequence[str]]
 """From an entry, such as a plugin or `plugin/tool`, to the keys of its tools."""
 
 
+def _alone(entry: str) -> tuple[str, ...]:
+    return (entry,)
+
+
+def _unchanged(key: str) -> str:
+    return key
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Expansion:
     """An `Expand` that knows more of the tools there are.
 
     Attributes:
-        find: What it gives for an entry.
+        find: What it gives for an entry; left out, an entry is the key of one tool.
         always: Keys of the tools that pass every allow-list (`always_include`, rule R2).
         advise: What to say of an entry that no tool answers to: a sentence that begins with a blank, or nothing.
+        shown: From a tool's key to what the model is shown it under.
+        guests: What keeps out those tools of servers and extensions that were not there when entries were expanded,
+            asked at each turn; `None` where that cannot be told.
     """
 
-    find: Expand
+    find: Expand = _alone
     always: frozenset[str] = frozenset()
-    advise: Callable[[str], str] | None = None
+    advise: Callable[[str], str] = _nothing
+    shown: Callable[[str], str] = _unchanged
+    guests: Callable[[], FilterOpts] | None = None
 
     def __call__(self, entry: str) -> Sequence[str]:
         """The keys of an entry's tools."""
@@ -92,18 +111,16 @@ class Bundle:
         cls,
         entries: Iterable[str],
         overrides: Mapping[str, Mapping[str, Any] | None],
-        expand: Expand | None,
+        expand: Expand,
         toolkit: str | None,
     ) -> Bundle:
         """The tools of entries, each with the overrides of its entry.
 
         Where several entries mean the same tool and say something of it, the one that means the fewest tools is heard,
-        and of those the last: `git` for the whole plugin, and `git/push` for what is special about that one.
+        and of those the last.
         """
-        matched = {entry: (entry,) if expand is None else tuple(expand(entry)) for entry in entries}
-        said: dict[str, Mapping[str, Any]] = {}
-        for entry in sorted(overrides, key=lambda entry: -len(matched[entry])):
-            said.update(dict.fromkeys(matched[entry], normalised(overrides[entry])))
+        matched = {entry: tuple(expand(entry)) for entry in entries}
+        said = heard({entry: normalised(one) for entry, one in overrides.items()}, matched)
         keys = dict.fromkeys(key for found in matched.values() for key in found)
         nothing = normalised(None)
         tools = {key: ActiveTool(key, said.get(key, nothing), toolkit) for key in keys}

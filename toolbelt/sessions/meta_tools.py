@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from toolbelt.catalog import Tool
-from toolbelt.toolkits.reserved import DYNAMIC_TOOLS, RESERVED, MetaRole
-
-__all__ = ["DYNAMIC_TOOLS", "META_TOOLS", "RESERVED", "MetaRole"]
+from toolbelt.toolkits.reserved import MetaRole
 
 _READS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 _CHANGES = {**_READS, "readOnlyHint": False}

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.gates import FilterOpts
+from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import ToolResult
 from toolbelt.sessions import answers
 from toolbelt.sessions.answers import Answer, answer_text
 from toolbelt.sessions.dynamic import DynamicToolkits, Loaded, Restored
-from toolbelt.sessions.meta_tools import DYNAMIC_TOOLS, META_TOOLS, RESERVED, MetaRole
+from toolbelt.sessions.meta_tools import META_TOOLS
 from toolbelt.sessions.prompt import ToolkitPrompt
 from toolbelt.sessions.store import SessionStore, StoredState
 from toolbelt.sessions.turn import SessionView, Turn
+from toolbelt.toolkits.directive import directive
+from toolbelt.toolkits.reserved import DYNAMIC_TOOLS, RESERVED, MetaRole
+from toolbelt.toolkits.toolkit import Directive
 
-__all__ = ["DynamicSessions", "SessionView", "Turn"]
+__all__ = ["DynamicSessions", "Turn"]
 
 _TRIES = 100
 _Change = Callable[[Loaded], tuple[Answer, Loaded]]
@@ -35,7 +39,8 @@ class DynamicSessions:
         registry.register_all(sessions.meta_tools())
         turn = sessions.begin_turn("assistant", session_id)            # once for each message of the user
 
-    A session id that is empty or blank is none.
+    A session id that is empty or blank is none. Of the tools of servers and extensions, a turn has none that were
+    registered after `expand_over`: after a change of the registry, make these anew, and register the meta-tools again.
 
     Attributes:
         agents: By name.
@@ -84,13 +89,14 @@ class DynamicSessions:
         tools = toolkits.merge(restored.loaded)
         meta_tools = tuple(role.value for role in MetaRole) if session_id and toolkits.has_meta_tools else ()
         allowed = (*meta_tools, *(tool.key for tool in tools))
+        guests = toolkits.guests()
         return Turn(
             agent,
             session_id,
             restored.loaded,
             tools,
             allowed,
-            FilterOpts(exclude_tools=(self._named | _META_NAMES).difference(allowed)),
+            replace(guests, exclude_tools=(self._named | _META_NAMES | {*guests.exclude_tools}).difference(allowed)),
             FrozenDict({tool.key: tool.overrides for tool in tools if tool.overrides}),
             tuple(warnings),
         )
@@ -104,11 +110,12 @@ class DynamicSessions:
         """Load a toolkit from the next turn on; the answer to `load_tools` (rule D3).
 
         Where somebody else changes the state at the same moment, it is decided anew on what they left, so that nothing
-        is lost and the answer is true of what is kept.
+        is lost and the answer is true of what is kept. What is kept and is no longer there or allowed stays kept:
+        another process may have a configuration by which it is. What is in conflict does not.
 
         Raises:
             NotFoundError: no such agent, with the nearest.
-            InvalidDefinitionError: a session id that is no text.
+            InvalidDefinitionError: a session id or toolkit that is no text.
             StorageError: the state cannot be read or written; it is as it was.
         """
         toolkits = self._get(agent)
@@ -138,16 +145,52 @@ class DynamicSessions:
         session_id = _checked(session_id)
         return session_id is not None and self.store.reset(agent, session_id)
 
-    def prompt(self, turn: Turn) -> ToolkitPrompt:
-        """What the prompt says of toolkits, in two parts (rule D8); both empty where there are no meta-tools.
+    def prompt(self, turn: Turn, registry: ToolRegistry | None = None) -> ToolkitPrompt:
+        """What the prompt says of toolkits, in two parts (rule D8): those there are, and those loaded in this turn.
+
+        With the latter go their policies, which name only tools that the turn has (rule K4), as the model is shown
+        them. Without meta-tools, nothing but the policies is said.
+
+        Args:
+            turn: Whose prompt it is.
+            registry: As `Turn.to_definitions` is given it: then policies name only what it shows now.
 
         Raises:
             NotFoundError: the turn is of no agent here.
+            InvalidDefinitionError: a policy that is a function gave neither a text nor `None`.
         """
         toolkits = self._get(turn.agent)
-        if turn.session_id is None or not toolkits.has_meta_tools:
-            return ToolkitPrompt()
-        return ToolkitPrompt.of(toolkits, turn.loaded)
+        may_load = turn.session_id is not None and toolkits.has_meta_tools
+        return ToolkitPrompt.of(toolkits, turn.loaded, turn.tool_keys(registry), may_load=may_load)
+
+    def directive(self, turn: Turn, message: object, registry: ToolRegistry | None = None) -> Directive | None:
+        """What a user's message narrows the first request of a turn to (rule K5); `None` for nothing.
+
+        The toolkits loaded in this turn have a say, cut to what the turn has. Hand it to `Turn.to_definitions`, and its
+        `tool_choice` to the provider, as `format_tool_choice` writes it.
+
+        Args:
+            turn: That the message began.
+            message: What the user wrote, in any form that `toolbelt.toolkits.directive.message_text` reads.
+            registry: As `Turn.to_definitions` is given it: then it speaks only of what that shows now, and so forces
+                no tool that is not sent.
+
+        Returns:
+            One that goes by the names the model is shown, in `active_tools` as in `tool_choice`.
+
+        Raises:
+            NotFoundError: the turn is of no agent here.
+            InvalidDefinitionError: a directive that is a function gave neither a `Directive` nor `None`;
+                a message that is none.
+        """
+        toolkits = self._get(turn.agent)
+        made = directive(message, toolkits.over_tools(turn.loaded), turn.tool_keys(registry))
+        if made is None:
+            return None
+        choice = made.tool_choice
+        # A choice that is a key is one of the active tools; `required` and its like are no keys.
+        shown = toolkits.shown_as(choice) if choice in made.active_tools else choice
+        return Directive(tuple(map(toolkits.shown_as, made.active_tools)), shown)
 
     def meta_tools(self) -> tuple[ExecutableTool, ...]:
         """The three meta-tools for a `ToolRegistry`, where they serve every agent and session (rule D2).
@@ -178,13 +221,14 @@ class DynamicSessions:
                 tool.annotations,
                 function=functions[role],
                 toolset=DYNAMIC_TOOLS,
+                of_session=True,
                 context_parameter="context",
             )
             for role, tool in META_TOOLS.items()
         )
 
     def _get(self, agent: str) -> DynamicToolkits:
-        if (found := self.agents.get(agent)) is None:
+        if not isinstance(agent, str) or (found := self.agents.get(agent)) is None:
             raise NotFoundError("agent", agent, self.agents)
         return found
 
@@ -196,11 +240,12 @@ class DynamicSessions:
         toolkits = self._get(agent)
         for _ in range(_TRIES):
             stored = self._read(agent, session_id)
-            now = _restore(toolkits, stored).loaded
-            answer, after = change(now)
-            if after == now or session_id is None:
+            restored = _restore(toolkits, stored)
+            answer, after = change(restored.loaded)
+            if after == restored.loaded or session_id is None:
                 return answer
-            if self.store.write(agent, session_id, after, None if stored is None else stored.revision):
+            kept = (*after, *restored.elsewhere)
+            if self.store.write(agent, session_id, kept, None if stored is None else stored.revision):
                 return answer
         raise StorageError(
             f"What agent {agent!r} has loaded in session {session_id!r} was changed by others {_TRIES} times while "

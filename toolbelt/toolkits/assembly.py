@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolbelt.catalog import Tool
+from toolbelt.catalog import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, suggestion
-from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.executable import ExecutableTool, as_executable
 from toolbelt.runtime.gates import MCP_PREFIX
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.toolkits.switches import ToolkitCatalog
-from toolbelt.toolkits.toolkit import as_names, repeated
+from toolbelt.toolkits.switching import enabled_by_catalog, enabled_by_toolkits
+from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated
 
 AnyTool = ExecutableTool | Callable[..., Any]
 """What can be registered: a tool, or a function that is made into one."""
@@ -52,7 +53,8 @@ class Placed:
     """A tool, and who brings it.
 
     Attributes:
-        tool: Under the name it is registered by.
+        tool: Under the name it is registered by, and with the plugin it then has: its server, or its sub-app where it
+            had none.
         owner: `the built-in tools`, `MCP server NAME` or `sub-app NAME`.
         plugin_id: What it is registered under: the sub-app, which the allow-list does not speak about (rule R2).
     """
@@ -74,6 +76,7 @@ def assemble(
     sub_app_tools: Iterable[AnyTool] = (),
     sub_apps: Iterable[SubApp] = (),
     *,
+    toolkits: Iterable[Toolkit] | None = None,
     catalog: ToolkitCatalog | None = None,
     tools_config: Mapping[str, Any] | None = None,
     registry: ToolRegistry | None = None,
@@ -88,24 +91,31 @@ def assemble(
         mcp: Tools by the name of their server; they are registered as `mcp__<server>__<tool>`.
         sub_app_tools: Those that sub-apps may bind, by name.
         sub_apps: One that is not enabled binds nothing. Two may bind the same tool; it is there once.
-        catalog: Where tools are switched (rule K2): built-in ones that it does not know are off; tools of servers and
-            sub-apps are switched only if it knows them by the names they are registered under. `None`: all are on.
-        tools_config: The switches, by keys of `catalog`; `None` for a config that says nothing.
-        registry: What they are added to, with its backends and audit sink; by default a new one.
+        toolkits: Those that switch tools (rule K2), as a `toolbelt.yaml` has them: built-in tools, those of servers
+            and those of sub-apps alike. What is on is what `toolbelt toolkit resolve` says; tools in no toolkit are on
+            by default. `enabled_by_toolkits` says what entries and keys of the config may be.
+        catalog: In their place, a catalog of switches made by hand; `enabled_by_catalog` says by which names it may
+            know a tool. Built-in tools that it does not know are off, others are on. `None` for both: all are on.
+        tools_config: The switches, by keys of toolkits and tools; `None` for a config that says nothing. Keys of
+            nothing do nothing; `ExpandedToolkits.read_config` and `ToolkitCatalog.check_config` tell of them.
+        registry: What they are added to, with its backends and audit sink; by default a new one. What is registered
+            there already is not switched.
 
     Returns:
         The registry.
 
     Raises:
         InvalidDefinitionError: names that two tools bear, each with both owners, and names that a sub-app binds and no
-            tool bears, all at once; nothing is registered then. A config without a catalog, or that is no mapping.
+            tool bears, all at once; nothing is registered then. A lone tool where several belong. Toolkits and a
+            catalog, or a config without either, or that is no mapping; a catalog that knows none of the tools;
+            toolkits of one key, or of a tool's.
     """
     placed, strays = place(built_in, mcp, sub_app_tools, sub_apps)
     registry = ToolRegistry() if registry is None else registry
     there = tuple(Placed(tool, _REGISTERED) for tool in registry.get_all())
     if wrong := [*strays, *_collisions((*there, *placed))]:
         raise InvalidDefinitionError("\n".join(wrong))
-    for entry in switched(placed, catalog, tools_config):
+    for entry in switched(placed, toolkits, catalog, tools_config, registry.get_all()):
         registry.register(entry.tool, entry.plugin_id)
     return registry
 
@@ -123,12 +133,15 @@ def place(
     Raises:
         InvalidDefinitionError: something that can be no tool, or a blank name of a server.
     """
-    placed = [Placed(_executable(tool), _BUILT_IN) for tool in built_in]
+    placed = [Placed(_executable(tool), _BUILT_IN) for tool in _several("built_in", built_in)]
+    if mcp is not None and not isinstance(mcp, Mapping):
+        raise InvalidDefinitionError(f"`mcp` maps names of servers to their tools; this is {_shown(mcp)}.")
     for server, tools in (mcp or {}).items():
         _refuse_blank("MCP server", server)
-        placed += [Placed(_of_server(server, _executable(tool)), f"MCP server {server}") for tool in tools]
+        brought = _several(f"mcp[{server!r}]", tools)
+        placed += [Placed(_of_server(server, _executable(tool)), f"MCP server {server}") for tool in brought]
     pool: dict[str, list[ExecutableTool]] = {}
-    for tool in map(_executable, sub_app_tools):
+    for tool in map(_executable, _several("sub_app_tools", sub_app_tools)):
         pool.setdefault(tool.name, []).append(tool)
     wrong = [
         f"{len(tools)} sub-app tools are named {name!r}; rename all but one."
@@ -137,7 +150,7 @@ def place(
     ]
     bound: set[str] = set()
     seen: set[str] = set()
-    for sub_app in sub_apps:
+    for sub_app in _several("sub_apps", sub_apps, SubApp):
         if sub_app.name in seen:
             wrong.append(f"Two sub-apps are named {sub_app.name!r}; rename one.")
         seen.add(sub_app.name)
@@ -147,28 +160,45 @@ def place(
                 wrong.append(f"Sub-app {sub_app.name!r} binds {name!r}, which is no sub-app tool.{close}")
             elif name not in bound:
                 bound.add(name)
-                placed.append(Placed(pool[name][0], f"sub-app {sub_app.name}", sub_app.name))
+                made = _of_sub_app(sub_app.name, pool[name][0])
+                placed.append(Placed(made, f"sub-app {sub_app.name}", sub_app.name))
     return tuple(placed), tuple(wrong)
 
 
 def switched(
-    placed: Iterable[Placed], catalog: ToolkitCatalog | None, tools_config: Mapping[str, Any] | None
+    placed: Iterable[Placed],
+    toolkits: Iterable[Toolkit] | None,
+    catalog: ToolkitCatalog | None,
+    tools_config: Mapping[str, Any] | None,
+    there: Iterable[ExecutableTool] = (),
 ) -> tuple[Placed, ...]:
     """Those of the tools that are on; see `assemble`.
 
+    Args:
+        placed: No two of one name.
+        toolkits: As `assemble`, like the next two.
+        catalog: Likewise.
+        tools_config: Likewise.
+        there: What is registered already: entries of toolkits may mean these as well.
+
     Raises:
-        InvalidDefinitionError: a config without a catalog, or that is no mapping.
+        InvalidDefinitionError: as `assemble`, for the last three.
     """
-    if catalog is None:
-        if tools_config is not None:
-            raise InvalidDefinitionError("A tools_config switches the tools of a catalog; give that as well.")
-        return tuple(placed)
-    enabled = frozenset(catalog.enabled_tools({} if tools_config is None else tools_config))
-    return tuple(
-        entry
-        for entry in placed
-        if entry.tool.name in enabled or (entry.owner != _BUILT_IN and catalog.find_tool(entry.tool.name) is None)
-    )
+    entries = tuple(placed)
+    config = {} if tools_config is None else tools_config
+    everything = ToolRegistry((*there, *(entry.tool for entry in entries)))
+    if toolkits is not None and catalog is not None:
+        raise InvalidDefinitionError("Tools are switched by toolkits or by a catalog of switches; give one of them.")
+    if toolkits is not None:
+        enabled = enabled_by_toolkits(_several("toolkits", toolkits, Toolkit), everything, config)
+    elif catalog is not None:
+        built_in = frozenset(entry.tool.name for entry in entries if entry.owner == _BUILT_IN)
+        enabled = enabled_by_catalog(catalog, everything, config, built_in)
+    elif tools_config is not None:
+        raise InvalidDefinitionError("A tools_config switches tools by toolkits; give toolkits or a catalog as well.")
+    else:
+        return entries
+    return tuple(entry for entry in entries if entry.tool.name in enabled)
 
 
 def _collisions(placed: Iterable[Placed]) -> Iterator[str]:
@@ -189,12 +219,32 @@ def _of_server(server: str, tool: ExecutableTool) -> ExecutableTool:
     return replace(tool, name=named, plugin=server, id=tool.id if tool.has_own_id else "")
 
 
+def _of_sub_app(name: str, tool: ExecutableTool) -> ExecutableTool:
+    # So that a loadout or a toolkit may name the sub-app, as it may any plugin.
+    return tool if tool.plugin else replace(tool, plugin=name, id=tool.id if tool.has_own_id else "")
+
+
+def _several(part: str, given: Any, kind: type | None = None) -> Iterable[Any]:
+    """What was given as a list, each of a kind if one is said; a lone tool or a text is none."""
+    if isinstance(given, str | Tool | Plugin | Mapping) or not isinstance(given, Iterable):
+        raise InvalidDefinitionError(f"`{part}` takes a list; this is {_shown(given)}.")
+    made = tuple(given)
+    if kind is not None and (wrong := [one for one in made if not isinstance(one, kind)]):
+        raise InvalidDefinitionError(f"`{part}` takes a list of {kind.__name__}; {_shown(wrong[0])} is in it.")
+    return made
+
+
+def _shown(given: object) -> str:
+    name = given.name if isinstance(given, Tool | Plugin | SubApp) else getattr(given, "__name__", None)
+    return f"{name!r}, one alone" if name is not None else f"something of type {type(given).__name__}"
+
+
 def _executable(tool: AnyTool) -> ExecutableTool:
     if isinstance(tool, ExecutableTool):
         return tool
-    if isinstance(tool, Tool):
-        raise InvalidDefinitionError(f"Tool {tool.name!r} has no function to run; make it an ExecutableTool.")
-    return ExecutableTool.of(tool)
+    if not (isinstance(tool, Tool) or callable(tool)):
+        raise InvalidDefinitionError(f"A tool is a function or an ExecutableTool, not {tool!r}.")
+    return as_executable(tool)
 
 
 def _refuse_blank(what: str, name: object) -> None:

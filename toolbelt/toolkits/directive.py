@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
 from toolbelt.catalog import Tool
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.toolkits.toolkit import REQUIRED, Directive, Toolkit, as_names
-
-AUTO = "auto"
-"""The `tool_choice` that lets a model call something or not."""
-NONE = "none"
-"""The `tool_choice` that keeps a model from calling anything."""
+from toolbelt.toolkits.tool_choice import AUTO, CHOICES, NONE, REQUIRED, format_tool_choice
+from toolbelt.toolkits.toolkit import Directive, Toolkit, as_names, require_choice
 
 Item = TypeVar("Item")
 
@@ -29,10 +25,11 @@ class DirectiveRule:
             part words by blanks (Chinese, Japanese, Thai, ...) or join particles to them (Korean), they are found
             anywhere.
         tools: Keys of members; all of the toolkit if left out.
-        tool_choice: `required`, `auto`, `none` or a member's key; `None` leaves it to the caller.
+        tool_choice: `required`, `auto`, `none` or a member's key; `None` leaves it to the caller. A key of what is not
+            sent has no effect.
 
     Raises:
-        InvalidDefinitionError: no phrase, or one that is blank.
+        InvalidDefinitionError: no phrase, or one that is blank; a choice that is no text.
     """
 
     when: tuple[str, ...]
@@ -46,6 +43,7 @@ class DirectiveRule:
             raise InvalidDefinitionError("A directive rule needs at least one word or phrase to wait for.")
         if wrong := [phrase for phrase in self.when if not isinstance(phrase, str) or not phrase.strip()]:
             raise InvalidDefinitionError(f"A directive rule waits for words that are not blank, unlike {wrong[0]!r}.")
+        require_choice("directive rule", self.tool_choice)
 
     def matches(self, message: str) -> bool:
         """Whether any of the phrases is in a user's message."""
@@ -96,14 +94,50 @@ class Narrowed(Generic[Item]):
     Attributes:
         tools: Of those given, in their order.
         tool_choice: `required`, `auto`, `none`, or one of `tools`: by the name it is shown under where they are
-            definitions, else by its key; `None` leaves it to the caller.
+            definitions, else by its key; `None` leaves it to the caller. `tool_choice_for` makes it what is sent.
+        applied: Whether a directive narrowed them; `False` where it named none of them, and so did nothing.
     """
 
     tools: tuple[Item, ...]
     tool_choice: str | None = None
+    applied: bool = field(default=False, compare=False)
+
+    def tool_choice_for(self, form: str, names: Mapping[str, str] | None = None) -> str | dict[str, Any] | None:
+        """The choice as the request of a provider takes it; `None` where none is to be sent.
+
+        Args:
+            form: `openai`, `litellm` or `anthropic`.
+            names: What the tools are shown as, by key, where `tools` are keys or `Tool`s; definitions need none.
+
+        Raises:
+            NotFoundError: another form.
+        """
+        are_shown = any(isinstance(tool, Mapping) for tool in self.tools)
+        return format_tool_choice(self.tool_choice, form, None if are_shown else names)
 
 
-def directive(message: str, toolkits: Iterable[Toolkit], available: Iterable[str]) -> Directive | None:
+def message_text(message: object) -> str:
+    """What a user wrote, of a message's `content` or a whole message, as providers have it.
+
+    Args:
+        message: A text; a list of parts, of which those of text are read (`{"type": "text", "text": ...}`, or
+            `input_text`), a line each, and images and the like are passed over; a mapping with `content` of either;
+            `None`, which is empty.
+
+    Raises:
+        InvalidDefinitionError: anything else.
+    """
+    if message is None or isinstance(message, str):
+        return message or ""
+    if isinstance(message, Mapping):
+        is_part = "content" not in message
+        return message_text([message] if is_part and "type" in message else message.get("content"))
+    if not isinstance(message, Iterable) or isinstance(message, bytes):
+        raise InvalidDefinitionError(f"A message is text or a list of parts, not of type {type(message).__name__}.")
+    return "\n".join(filter(None, map(_part_text, message)))
+
+
+def directive(message: object, toolkits: Iterable[Toolkit], available: Iterable[str]) -> Directive | None:
     """What a user's message narrows the next request to; `None` for nothing.
 
     The union of what the toolkits say, in their order, cut to what is available. A toolkit of which nothing is left
@@ -112,13 +146,17 @@ def directive(message: str, toolkits: Iterable[Toolkit], available: Iterable[str
     chooses which. A choice of a tool that is not sent is dropped.
 
     Args:
-        message: What the user wrote.
+        message: What the user wrote, in any form that `message_text` reads. Without text, no toolkit is asked.
         toolkits: In registry order; those that the agent has.
-        available: Keys of the tools the agent has, of any toolkit.
+        available: Keys of the tools the agent has, of any toolkit: what the members of the toolkits are. Toolkits over
+            a registry are keyed by names if `expand_toolkits` was given the name as `key`, else by ids.
 
     Raises:
-        InvalidDefinitionError: what makes a directive gave neither one nor `None`.
+        InvalidDefinitionError: what makes a directive gave neither one nor `None`; a message that is none.
     """
+    text = message_text(message)
+    if not text.strip():
+        return None
     there = tuple(dict.fromkeys(available))
     known = frozenset(there)
     said = []
@@ -126,7 +164,7 @@ def directive(message: str, toolkits: Iterable[Toolkit], available: Iterable[str
         members = tuple(member for member in toolkit.member_tools if member in known)
         if toolkit.directive is None or not members:
             continue
-        made: Any = toolkit.directive(message, members)
+        made: Any = toolkit.directive(text, members)
         if isinstance(made, Directive):
             said.append(made)
         elif made is not None:
@@ -142,12 +180,19 @@ def narrow(
 ) -> Narrowed[Item]:
     """What one request is sent with; nothing that is given changes, and the next request starts from the whole again.
 
-    Where none of `tools` is among the active ones, nothing is narrowed and nothing forced.
+    Where none of `tools` is among the active ones, nothing is narrowed and nothing forced: all of them are sent, as
+    without a directive, and `Narrowed.applied` is `False`. That is so, too, where keys and names do not go together.
+    For definitions of a registry:
+
+        names = registry.wire_names                                                       # keys are names
+        names = {tool.id: registry.wire_names[tool.name] for tool in registry.catalog.tools}    # keys are ids
+        narrowed = narrow(registry.to_definitions(form="litellm"), directive, names)
+        request = {"tools": list(narrowed.tools), "tool_choice": narrowed.tool_choice_for("litellm")}
 
     Args:
         tools: Keys, definitions of any provider, or `Tool`s; their order is kept, so that a cached prefix may be.
         directive: `None` for no narrowing.
-        names: What the tools are shown as, by key, where that differs from it.
+        names: What the tools are shown as, by the keys that the directive has, where that differs from the key.
     """
     given = tuple(tools)
     if directive is None:
@@ -158,10 +203,18 @@ def narrow(
     if not meant:
         return Narrowed(given)
     choice = directive.tool_choice
-    if choice is not None and choice not in (REQUIRED, AUTO, NONE):
+    if choice is not None and choice not in CHOICES:
         chosen = next((tool for tool, key in meant if key == choice), None)
         choice = None if chosen is None else shown[choice] if isinstance(chosen, Mapping) else choice
-    return Narrowed(tuple(tool for tool, _ in meant), choice)
+    return Narrowed(tuple(tool for tool, _ in meant), choice, applied=True)
+
+
+def _part_text(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    is_text = isinstance(part, Mapping) and part.get("type", "text") in ("text", "input_text")
+    text = part.get("text") if isinstance(part, Mapping) and is_text else None
+    return text if isinstance(text, str) else ""
 
 
 def _union(said: Iterable[Directive], available: Collection[str]) -> Directive | None:
@@ -189,7 +242,7 @@ def _expand(rule: DirectiveRule, expand: Callable[[str], Iterable[str]]) -> Dire
     if rule.tools and not tools:
         return None
     choice = rule.tool_choice
-    if choice is not None and choice not in (REQUIRED, AUTO, NONE):
+    if choice is not None and choice not in CHOICES:
         chosen = tuple(expand(choice))
         choice = chosen[0] if len(chosen) == 1 else REQUIRED if chosen else None
     return DirectiveRule(rule.when, tools, choice)

@@ -13,9 +13,13 @@ from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.patterns import matches
 from toolbelt.toolkits.advice import Advice
 from toolbelt.toolkits.directive import DirectiveRules
+from toolbelt.toolkits.entries import heard, widest_first
 from toolbelt.toolkits.policy import PolicyText
 from toolbelt.toolkits.switches import ConfigNote, ToolkitCatalog, require_mapping
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
+
+ToolKey = Callable[[Tool], str]
+"""From a tool of a catalog to what it goes by: its id, or its name where a registry is spoken to."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Overlap:
 
     Attributes:
         toolkit: Key of the toolkit.
-        tool: Id of the tool, or of the first of several.
+        tool: Key of the tool, or of the first of several.
         entries: As written; the last is heard.
     """
 
@@ -78,16 +82,18 @@ class ExpandedToolkits:
     """Toolkits over the tools of a catalog.
 
     Attributes:
-        catalog: The toolkits with ids of tools as members, and every tool of the catalog under its id.
+        catalog: The toolkits with keys of tools as members, and every tool of the catalog under its key.
         source: The catalog they were made for.
         unmatched: Entries that matched nothing, in order.
         overlaps: Entries that disagree, in order.
+        key: What a tool goes by; its id, if nothing was said.
     """
 
     catalog: ToolkitCatalog
     source: Catalog
     unmatched: tuple[Unmatched, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
+    key: ToolKey = attrgetter("id")
 
     def read_config(self, config: Mapping[str, Any]) -> tuple[dict[str, bool], tuple[ConfigNote, ...]]:
         """A config as somebody wrote it, by the keys of `catalog`, and what of it does not do what it seems to.
@@ -125,7 +131,7 @@ class ExpandedToolkits:
         if self.catalog.find_toolkit(name) is not None or self.catalog.find_tool(name) is not None:
             return name
         try:
-            return self.source.get_tool(name).id
+            return self.key(self.source.get_tool(name))
         except AmbiguousNameError as error:
             return ConfigNote(name, "ambiguous-key", f"{error} As it stands, it does nothing.")
         except NotFoundError as error:
@@ -174,7 +180,7 @@ def expand_entry(entry: str, catalog: Catalog, advise: Advice | None = None) -> 
     return EntryMatch(entry, tools, "" if tools else f"Plugin {entry!r} has no tools.")
 
 
-def expander(catalog: Catalog, key: Callable[[Tool], str] = attrgetter("id")) -> Callable[[str], tuple[str, ...]]:
+def expander(catalog: Catalog, key: ToolKey = attrgetter("id")) -> Callable[[str], tuple[str, ...]]:
     """From an entry to the keys of its tools; none for one that matches nothing. Each entry is looked up once.
 
     Args:
@@ -199,63 +205,64 @@ def _parted(entry: str, catalog: Catalog) -> Iterator[tuple[Plugin, str]]:
             yield plugin, entry[position + 1 :]
 
 
-def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog) -> ExpandedToolkits:
+def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey = attrgetter("id")) -> ExpandedToolkits:
     """Toolkits whose entries name plugins and tools, as toolkits of single tools.
 
     Tools that are in a toolkit are on by default if any of theirs is; tools in none are on by default. Texts and
     directives that are tables (`PolicyText`, `DirectiveRules`) are made to speak of the tools, too; those that are
-    functions are kept as they are, and get ids. Where entries of one toolkit overlap and each says something of a
+    functions are kept as they are, and get keys. Where entries of one toolkit overlap and each says something of a
     tool, the one that matches fewest tools is heard, and of those the last.
 
     Args:
         toolkits: In order.
         catalog: Every tool there is.
+        key: What a tool goes by; its id, if nothing is said. Tools of one key are one tool, the first of them.
 
     Raises:
-        InvalidDefinitionError: two toolkits of one key, or one whose key is the id of a tool.
+        InvalidDefinitionError: two toolkits of one key, or one whose key is that of a tool.
     """
-    expand, advise = expander(catalog), Advice()
+    expand, advise = expander(catalog, key), Advice()
     made: list[Toolkit] = []
     unmatched: list[Unmatched] = []
     overlaps: list[Overlap] = []
     for toolkit in toolkits:
         found = [expand_entry(entry, catalog, advise) for entry in toolkit.member_tools]
         unmatched += (Unmatched(toolkit.key, one.entry, one.message, one.candidates) for one in found if not one.tools)
-        matched = {one.entry: tuple(tool.id for tool in one.tools) for one in found}
-        overlaps += _find_overlaps(toolkit, matched)
-        made.append(_expanded(toolkit, matched, expand))
+        overlaps += _find_overlaps(toolkit, {one.entry: tuple(map(key, one.tools)) for one in found})
+        made.append(expand_toolkit(toolkit, expand))
     defaults: dict[str, bool] = {}
     for toolkit in made:
         for member in toolkit.member_tools:
             defaults[member] = defaults.get(member, False) or toolkit.default_on
-    specs = (ToolSpec(tool.id, _label(tool), defaults.get(tool.id, True), tool.description) for tool in catalog.tools)
-    return ExpandedToolkits(ToolkitCatalog(tuple(specs), tuple(made)), catalog, tuple(unmatched), tuple(overlaps))
+    tools: dict[str, Tool] = {}
+    for tool in catalog.tools:
+        tools.setdefault(key(tool), tool)
+    specs = (ToolSpec(name, _label(tool), defaults.get(name, True), tool.description) for name, tool in tools.items())
+    return ExpandedToolkits(ToolkitCatalog(tuple(specs), tuple(made)), catalog, tuple(unmatched), tuple(overlaps), key)
 
 
-def _expanded(
-    toolkit: Toolkit, matched: Mapping[str, tuple[str, ...]], expand: Callable[[str], tuple[str, ...]]
-) -> Toolkit:
+def expand_toolkit(toolkit: Toolkit, expand: Callable[[str], Iterable[str]]) -> Toolkit:
+    """One toolkit with the keys of tools for its entries; see `expand_toolkits`.
+
+    Args:
+        toolkit: As written.
+        expand: From an entry to the keys of its tools, as `expander` makes it.
+    """
     policy, directive = toolkit.policy, toolkit.directive
-    overrides = {
-        tool_id: toolkit.overrides[entry] for entry in _widest_first(toolkit, matched) for tool_id in matched[entry]
-    }
+    matched = {entry: tuple(expand(entry)) for entry in toolkit.member_tools}
     return replace(
         toolkit,
-        member_tools=tuple(dict.fromkeys(tool_id for ids in matched.values() for tool_id in ids)),
+        member_tools=tuple(dict.fromkeys(key for found in matched.values() for key in found)),
         policy=policy.expanded(expand) if isinstance(policy, PolicyText) else policy,
         directive=directive.expanded(expand) if isinstance(directive, DirectiveRules) else directive,
-        overrides=overrides,
+        overrides=heard(toolkit.overrides, matched),
     )
-
-
-def _widest_first(toolkit: Toolkit, matched: Mapping[str, tuple[str, ...]]) -> list[str]:
-    return sorted(toolkit.overrides, key=lambda entry: -len(matched[entry]))
 
 
 def _find_overlaps(toolkit: Toolkit, matched: Mapping[str, tuple[str, ...]]) -> list[Overlap]:
     found: dict[tuple[str, str], Overlap] = {}
     heard: dict[str, str] = {}
-    for entry in _widest_first(toolkit, matched):
+    for entry in widest_first(toolkit.overrides, matched):
         for tool_id in matched[entry]:
             earlier = heard.get(tool_id, entry)
             is_as_narrow = len(matched[earlier]) == len(matched[entry])

@@ -113,7 +113,8 @@ def build_policy_section(
     """The prompt text of a toolkit, naming only members that are available (rule K4); `None` for none.
 
     Args:
-        toolkit: Whose policy it is. One that is a function gets the members that are available, and is relied on.
+        toolkit: Whose policy it is. One that is a function gets the keys of the members that are available, whatever
+            `names` says, and is relied on.
         available: Keys of the tools the agent has, of any toolkit.
         names: What the model is shown for a key, where that differs from it.
 
@@ -142,10 +143,11 @@ def policy_sections(
 
     Args:
         catalog: Where the toolkits come from, and the policies of single tools.
-        available: Keys of the tools the agent has.
+        available: Keys of the tools the agent has, as the catalog has them.
         tools: Tools that may bring a policy of their own, in order, such as all of a `ToolRegistry`. One that is in
             the catalog speaks in its place there, where the catalog says nothing of it itself.
-        names: What the model is shown for a key, where that differs from it; for the texts of toolkits.
+        names: What the model is shown for a key, where that differs from it; for the texts of toolkits that are no
+            functions. The policy of a single tool is said as it is written, `{tools}` too.
 
     Raises:
         InvalidDefinitionError: as `build_policy_section`.
@@ -186,11 +188,16 @@ def _sections(
     for toolkit in catalog.toolkits:
         if text := build_policy_section(toolkit, there, names):
             yield PolicySection("toolkit", toolkit.key, text)
-    brought = {tool.name: tool.policy for tool in tools if tool.name in there}
+    brought = {key: tool.policy for tool in tools for key in _keys_of(tool) if key in there}
     own = {tool.key: tool.policy or brought.get(tool.key, "") for tool in catalog.tools if tool.key in there}
     for key, text in (own | {name: policy for name, policy in brought.items() if name not in own}).items():
         if text.strip():
             yield PolicySection("tool", key, text.strip())
+
+
+def _keys_of(tool: ExecutableTool) -> tuple[str, ...]:
+    """What a tool may be available as: its name, its id, or what is its id in the catalog of a registry."""
+    return tuple(dict.fromkeys((tool.name, tool.id, f"{tool.plugin or tool.name}/{tool.name}")))
 
 
 def _without_repeats(sections: Iterable[PolicySection]) -> Iterator[PolicySection]:

@@ -10,9 +10,6 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import InvalidDefinitionError
 
-REQUIRED = "required"
-"""The `tool_choice` that makes a model call something; it wins over every other."""
-
 
 @dataclass(frozen=True)
 class ToolSpec:
@@ -47,7 +44,11 @@ class Directive:
 
     Attributes:
         active_tools: Keys of the tools that are sent, in order.
-        tool_choice: `required`, `auto`, `none` or a tool's key; `None` leaves it to the caller.
+        tool_choice: `required`, `auto`, `none` or a tool's key; `None` leaves it to the caller. It may name a
+            tool that another toolkit sends; where none does, `directive` and `narrow` drop it.
+
+    Raises:
+        InvalidDefinitionError: a choice that is no text.
     """
 
     active_tools: tuple[str, ...]
@@ -55,6 +56,7 @@ class Directive:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "active_tools", as_names(self.active_tools))
+        require_choice("directive", self.tool_choice)
 
 
 DirectiveMaker = Callable[[str, Collection[str]], Directive | None]
@@ -125,6 +127,18 @@ def require_overrides(of: str, overrides: Mapping[str, Any]) -> None:
     """
     if wrong := [name for name, said in overrides.items() if not (said is None or isinstance(said, Mapping))]:
         raise InvalidDefinitionError(f"The overrides of {of} are mappings; those for {', '.join(wrong)} are not.")
+
+
+def require_choice(of: str, choice: object) -> None:
+    """Raise where a `tool_choice` is neither a text that is not blank nor `None`.
+
+    Raises:
+        InvalidDefinitionError: as said.
+    """
+    if choice is not None and (not isinstance(choice, str) or not choice.strip()):
+        raise InvalidDefinitionError(
+            f"The tool_choice of a {of} must be 'required', 'auto', 'none' or the key of a tool, not {choice!r}."
+        )
 
 
 def _members(key: str, members: Iterable[str]) -> tuple[str, ...]:

@@ -55,7 +55,9 @@ def test_D1_an_agent_of_the_project_is_an_arm(toolbelt: Toolbelt, office: Path) 
     [arm] = ran.json["arms"]
     assert (arm["toolset"], arm["accuracy"]["numerator"]) == ("dynamic:clerk", 3)
     assert "dynamic:clerk: 'fax' of toolkit 'letters' names no tool here." in ran.err
-    assert [one["toolset"] for one in toolbelt(*RUN, "--toolset", "dynamic:*").json["arms"]] == ["dynamic:clerk"]
+    both = toolbelt(*RUN, "--toolset", "dynamic:*", "--variant", "plain,shuffled")
+    assert [one["toolset"] for one in both.json["arms"]] == ["dynamic:clerk"] * 2
+    assert both.err.count("'fax' of toolkit 'letters'") == 1, "what is of both arms is told once"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,13 @@ import sys
 
 import pytest
 
-from tests.evals.toolsets.samples import HELPER, SMALL, TOOLKITS
-from toolbelt.errors import AmbiguousNameError, NotFoundError
-from toolbelt.evals.toolsets.agents import describe_agents, find_agent, has_tools
+from tests.evals.toolsets.samples import CATALOGS, HELPER, TOOLKITS, ground
+from toolbelt.catalog import Catalog
+from toolbelt.errors import AmbiguousNameError, NotFoundError, ToolbeltError
+from toolbelt.evals.toolsets.agents import describe_agents, find_agent, has_tools, match_agent
+from toolbelt.evals.toolsets.dynamic import Dynamic
+from toolbelt.evals.toolsets.opening import expand_toolsets, make_toolset
+from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.toolkits.toolkit import Toolkit
 
@@ -24,16 +28,35 @@ def test_D1_an_agent_is_found_by_its_exact_name_before_any_other() -> None:
         find_agent("othr", agents)
 
 
-@pytest.mark.parametrize(
-    ("agent", "expected"),
-    [
-        pytest.param(HELPER, True, id="static-tools"),
-        pytest.param(AgentSpec("a", ("nothing",), ("sky",)), True, id="a-toolkit-it-may-load"),
-        pytest.param(AgentSpec("a", ("nothing",)), False, id="not-those-of-others"),
-    ],
-)
-def test_D1_whether_a_catalog_has_anything_for_an_agent(agent: AgentSpec, expected: bool) -> None:
-    assert has_tools(agent, TOOLKITS, SMALL) is expected
+OWN_META_TOOLS = ("core/browse_tools", "core/load_tools")
+AGENTS: dict[str, tuple[AgentSpec, set[str]]] = {
+    "static-tools": (HELPER, {"small", "tiered", "assistant"}),
+    "a-toolkit-it-may-load": (AgentSpec("a", ("nothing",), ("sky",)), {"small"}),
+    "not-those-of-others": (AgentSpec("a", ("nothing",)), set()),
+    "nothing-at-all": (AgentSpec("a"), set()),
+    "not-the-meta-tools-of-the-catalog": (AgentSpec("a", OWN_META_TOOLS), set()),
+    "not-the-meta-tools-in-a-toolkit": (AgentSpec("a", (), ("loading",)), set()),
+    "meta-tools-among-others": (AgentSpec("a", ("core",)), {"tiered"}),
+}
+KITS = (*TOOLKITS, Toolkit("loading", member_tools=OWN_META_TOOLS))
+
+
+@pytest.mark.parametrize("catalog", CATALOGS.values(), ids=CATALOGS)
+@pytest.mark.parametrize(("agent", "useful"), AGENTS.values(), ids=AGENTS)
+def test_D1_what_a_pattern_stands_for_is_what_can_be_made(agent: AgentSpec, useful: set[str], catalog: Catalog) -> None:
+    expected = catalog.name in useful
+    assert has_tools(match_agent(agent, KITS, catalog)) is expected
+    base = ground(catalog, agents=(agent,), toolkits=KITS)
+    if expected:
+        assert expand_toolsets(["dynamic:*"], catalog, base.registry, (agent,), KITS) == (f"dynamic:{agent.name}",)
+        made = make_toolset(f"dynamic:{agent.name}", base)
+        assert isinstance(made, Dynamic)
+        assert made.loads is bool(agent.allowed_toolkits)
+        return
+    with pytest.raises(ToolbeltError, match="None of the agents"):
+        expand_toolsets(["dynamic:*"], catalog, ToolLoadoutRegistry(), (agent,), KITS)
+    with pytest.raises(ToolbeltError, match="matches nothing of catalog"):
+        make_toolset(f"dynamic:{agent.name}", base)
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,9 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.conversation import Conversation, Reply
 from toolbelt.evals.running.metering import Meter, PromptCounter
-from toolbelt.evals.toolsets.dynamic import GO_AHEAD, Dynamic
+from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import expand_toolsets
+from toolbelt.evals.toolsets.toolset import GO_AHEAD
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits

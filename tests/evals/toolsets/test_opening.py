@@ -108,7 +108,8 @@ def test_E1_what_is_unknown_is_told_the_nearest(written: str, kind: str, says: s
 def test_E1_no_name_at_all_lists_what_there_is(written: str) -> None:
     with pytest.raises(
         ToolbeltError,
-        match="There are: full, loadout, loadout:NAME, loadout:auto, tiered, dynamic, dynamic:AGENT, oracle",
+        match=r"There are: full, loadout, loadout:NAME, loadout:\*, loadout:auto, tiered, dynamic, dynamic:AGENT, "
+        r"dynamic:\*, oracle",
     ):
         expand(written)
 

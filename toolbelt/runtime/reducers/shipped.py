@@ -13,7 +13,7 @@ from toolbelt.runtime.reducers.shell import ShellReducer
 SHIPPED_REDUCERS: Mapping[str, ToolResultReducer] = MappingProxyType(
     {reducer.tool_name: reducer for reducer in (ShellReducer(), ReadFileReducer(), RecordsReducer())}
 )
-"""For tools called as those of the agent this comes from; where yours are called otherwise, name them:
+"""Each for a tool of the name that its class has by default; where yours are called otherwise, name them:
 `ReducerRegistry([ShellReducer("bash"), ReadFileReducer("view"), RecordsReducer("list_issues")])`."""
 
 

@@ -63,8 +63,8 @@ def read_commands(args: Mapping[str, Any]) -> tuple[Words, ...]:
     """The programs that the arguments of a shell tool run, in order, each without what only runs it.
 
     Args:
-        args: With the command under `command` or `cmd`: a text for a shell, or a list of words; further words
-            under `args`.
+        args: With the command under one of `command`, `cmd` and `script`: a text for a shell, or a list of
+            words; further words under `args`.
 
     Returns:
         `("cd", "x")` and `("git", "status", "-s")` for `cd x && LANG=C git -C y status -s`: options before the first

@@ -1,0 +1,74 @@
+"""Paired values in clusters, read and checked: what the intervals and tests start from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Pairs = Iterable[Sequence[tuple[float, float]]]
+"""For each cluster `(new, old)` of each of its cases, epochs averaged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Sums over the cases of each cluster, all of shape (clusters,).
+
+    Attributes:
+        new: Of the new values.
+        old: Of the old values.
+        sizes: How many cases.
+        differ: Whether any of its cases differs.
+    """
+
+    new: Floats
+    old: Floats
+    sizes: Floats
+    differ: NDArray[np.bool_]
+
+    @property
+    def differences(self) -> Floats:
+        """Sums of new − old; exactly 0 where no case differs."""
+        return np.where(self.differ, self.new - self.old, 0.0)
+
+    @property
+    def cases(self) -> int:
+        """All of them."""
+        return int(self.sizes.sum())
+
+
+def read_clusters(pairs: Pairs) -> Clusters:
+    """Sum up the cases of each cluster; clusters without cases are left out.
+
+    Args:
+        pairs: The clusters.
+
+    Raises:
+        ValueError: there are no cases, or a value is not finite.
+    """
+    kept = [cluster for cluster in pairs if len(cluster)]
+    if not kept:
+        raise ValueError("There are no cases to compare.")
+    flat = np.array([pair for cluster in kept for pair in cluster], dtype=float)
+    if not np.isfinite(flat).all():
+        raise ValueError("A value is no number; leave cases out that were not scored in both.")
+    starts = np.concatenate(([0], np.cumsum([len(cluster) for cluster in kept])[:-1])).astype(np.intp)
+    new, old = (np.add.reduceat(flat[:, column], starts) for column in (0, 1))
+    differ = np.add.reduceat((flat[:, 0] != flat[:, 1]).astype(float), starts) > 0
+    return Clusters(new, old, np.array([float(len(cluster)) for cluster in kept]), differ)
+
+
+def check_settings(level: float, resamples: int) -> None:
+    """Refuse a level that is none, and too few resamples to have quantiles.
+
+    Raises:
+        ValueError: one of them is out of range.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"A level lies between 0 and 1; {level} does not.")
+    if resamples * (1 - level) < 2 or not math.isfinite(resamples):
+        raise ValueError(f"{resamples} resamples are too few for an interval of level {level}.")

@@ -1,0 +1,46 @@
+"""What a difference amounts to (rule E7)."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+
+SIGNIFICANT = 0.05
+"""An adjusted p value below this, and no margin of error reaching 0, make a regression."""
+
+
+class Verdict(StrEnum):
+    """What may be said of a change."""
+
+    REGRESSION = "regression"
+    NO_REGRESSION = "no_regression"
+    INSUFFICIENT_DATA = "insufficient_data"
+
+
+def judge(low: float, high: float, adjusted_p: float, margin: float) -> Verdict:
+    """The verdict over a difference (new − old; more is better).
+
+    Args:
+        low: Lower bound of the difference's interval.
+        high: Upper bound.
+        adjusted_p: Of the test that there is no difference, adjusted over the contrasts of one command.
+        margin: What may be lost, 0 or more, in the unit of the difference.
+
+    Returns:
+        `NO_REGRESSION` if more than the margin is ruled out; else `REGRESSION` if some loss is certain; else
+        `INSUFFICIENT_DATA`, which is never a pass. A bound that is just the margin, or just 0, rules nothing out.
+
+    Raises:
+        ValueError: the bounds are none, or in the wrong order; the p value or the margin is out of range.
+    """
+    if not low <= high:
+        raise ValueError(f"{low} to {high} is no interval.")
+    if not 0 <= adjusted_p <= 1:
+        raise ValueError(f"A p value lies in 0..1; {adjusted_p} does not.")
+    if not (margin >= 0 and math.isfinite(margin)):
+        raise ValueError(f"A margin is 0 or more; {margin} is not.")
+    if low > -margin:
+        return Verdict.NO_REGRESSION
+    if high < 0 and adjusted_p < SIGNIFICANT:
+        return Verdict.REGRESSION
+    return Verdict.INSUFFICIENT_DATA

@@ -1,0 +1,65 @@
+"""scipy.special, held against scipy.stats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from toolbelt.evals.statistics.distributions import (
+    binomial_cdf,
+    binomial_pmf,
+    last_in_tail,
+    mcnemar_p,
+    student_quantile,
+)
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_E7_mcnemar_is_the_binomial_test_of_the_pairs_that_differ(better: int, worse: int) -> None:
+    expected = stats.binomtest(better, better + worse).pvalue if better + worse else 1.0
+    assert mcnemar_p(better, worse) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "expected"),
+    [
+        # Fagerland, Lydersen and Laake (2013), BMC Medical Research Methodology 13:91: two examples, and by hand.
+        pytest.param(1, 7, 0.0703, id="airways-before-and-after"),
+        pytest.param(6, 16, 0.0525, id="response-before-and-after"),
+        pytest.param(0, 5, 0.0625, id="five-of-five-is-not-enough"),
+        pytest.param(0, 6, 0.03125, id="six-of-six-is"),
+    ],
+)
+def test_E7_mcnemar_agrees_with_published_values(better: int, worse: int, expected: float) -> None:
+    assert mcnemar_p(better, worse) == pytest.approx(expected, abs=5e-5)
+
+
+def test_E7_mcnemar_refuses_what_is_no_count() -> None:
+    with pytest.raises(ValueError, match="no counts"):
+        mcnemar_p(-1, 3)
+
+
+@pytest.mark.parametrize("degrees", [1, 4, 29, 1000])
+def test_quantiles_of_student(degrees: int) -> None:
+    assert student_quantile(0.95, degrees) == pytest.approx(stats.t.ppf(0.975, degrees))
+
+
+@pytest.mark.parametrize(("n", "share"), [(1, 0.5), (40, 0.03), (3000, 0.2), (7, 1.0)])
+def test_binomial_probabilities(n: int, share: float) -> None:
+    counts = np.arange(n + 1)
+    np.testing.assert_allclose(binomial_pmf(counts, n, share), stats.binom.pmf(counts, n, share), 1e-7, 1e-12)
+    np.testing.assert_allclose(binomial_cdf(counts, n, share), stats.binom.cdf(counts, n, share), 1e-7, 1e-12)
+    assert binomial_cdf(-1, n, share) == 0
+
+
+@pytest.mark.parametrize("tail", [0.025, 0.05, 0.0005])
+def test_the_last_count_in_a_tail_is_in_it_and_the_next_is_not(tail: float) -> None:
+    n = np.arange(0, 3000)
+    last = last_in_tail(n, tail)
+    below = stats.binom.cdf(last, n, 0.5)
+    assert (below[last >= 0] <= tail).all()
+    assert (stats.binom.cdf(last + 1, n, 0.5) > tail).all()
+    assert last[0] == -1

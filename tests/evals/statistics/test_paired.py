@@ -1,0 +1,192 @@
+"""Differences between arms: by hand, by law, and by simulation."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from toolbelt.evals.statistics.clusters import read_clusters
+from toolbelt.evals.statistics.paired import Contrast, Method, cluster_score_interval, paired_difference
+from toolbelt.evals.statistics.verdict import Verdict, judge
+
+Pair = tuple[float, float]
+SHARES = st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0])
+CLUSTERS = st.lists(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=4), min_size=1, max_size=30)
+CHANCE = 1e-4
+"""Of a simulation that fails although all is well."""
+
+
+@cache
+def _single(better: int, worse: int, n: int) -> Contrast:
+    return paired_difference([[(1, 0)]] * better + [[(0, 1)]] * worse + [[(1, 1)]] * (n - better - worse))
+
+
+def _draw(
+    rng: np.random.Generator, clusters: int, size: int, epochs: int, discordance: float, difference: float
+) -> list[list[Pair]]:
+    """Cases of clusters that mostly change together, of up to twice that size, less 1; what changed is nine times in
+    ten as it is now.
+    """
+    sizes = rng.integers(1, 2 * size, clusters)
+    of = np.repeat(np.arange(clusters), sizes)
+    luck = np.where(rng.random(len(of)) < 0.6, rng.random(clusters)[of], rng.random(len(of)))
+    better = luck < (discordance + difference) / 2
+    worse = luck > 1 - (discordance - difference) / 2
+    sure = np.where(luck < 0.5, 1.0, 0.0)
+    new = rng.binomial(epochs, np.where(better, 0.9, np.where(worse, 0.1, sure))) / epochs
+    old = rng.binomial(epochs, np.where(better, 0.1, np.where(worse, 0.9, sure))) / epochs
+    pairs = list(zip(new.tolist(), old.tolist(), strict=True))
+    ends = np.cumsum(sizes).tolist()
+    return [pairs[end - count : end] for end, count in zip(ends, sizes.tolist(), strict=True)]
+
+
+def test_E7_single_cases_are_mcnemar_and_tango() -> None:
+    # Fagerland, Lydersen and Laake (2014): 1 better and 7 worse of 21.
+    found = _single(1, 7, 21)
+    assert (found.difference, found.low, found.high) == pytest.approx((-6 / 21, -0.517, -0.026), abs=5e-4)
+    assert found.p_value == pytest.approx(stats.binomtest(1, 8).pvalue)
+    assert (found.clusters, found.cases, found.discordant, found.method) == (21, 21, 8, Method.EXACT)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "bound"),
+    [
+        pytest.param([[(1, 1)]] * 20, 0.161, id="single-cases"),
+        pytest.param([[(1, 1), (0, 0), (1, 1)]] * 20, 0.161, id="clusters-count-once-however-large"),
+        pytest.param([[(0.5, 0.5)]] * 20, 0.161, id="epochs"),
+        pytest.param([[(1, 1)] * 9] + [[(0, 0)]] * 19, 0.161, id="a-large-cluster-could-change-much"),
+    ],
+)
+def test_E7_0_of_20_says_little(pairs: list[list[Pair]], bound: float) -> None:
+    found = paired_difference(pairs)
+    assert (found.difference, found.p_value, found.discordant) == (0, 1, 0)
+    assert bound <= found.high < 0.6
+    assert found.low == pytest.approx(-found.high)
+    assert judge(found.low, found.high, found.p_value, 0.02) is Verdict.INSUFFICIENT_DATA
+
+
+def test_E7_epochs_and_clusters_are_resampled() -> None:
+    assert paired_difference([[(0.5, 1)], [(1, 1)]]).method is Method.BOOTSTRAP
+    assert paired_difference([[(0, 1), (1, 1)], [(1, 1)]]).method is Method.BOOTSTRAP
+    assert paired_difference([[(True, False)], [(1.0, 1.0)], []]).method is Method.EXACT
+
+
+def test_E7_repeating_a_case_as_a_cluster_adds_no_certainty() -> None:
+    single = _single(3, 12, 60)
+    rows: list[list[Pair]] = [*[[(1.0, 0.0)] * 5] * 3, *[[(0.0, 1.0)] * 5] * 12, *[[(1.0, 1.0)] * 5] * 45]
+    repeated = paired_difference(rows)
+    assert repeated.difference == pytest.approx(single.difference)
+    assert repeated.p_value == pytest.approx(single.p_value, abs=0.01)
+    assert (repeated.low, repeated.high) == pytest.approx((single.low, single.high), abs=0.02)
+
+
+def test_E7_the_mean_is_over_cases_and_the_unit_is_the_cluster() -> None:
+    found = paired_difference([[(1, 0)] * 6, [(0, 1)], [(1, 1)]])
+    assert found.difference == pytest.approx(5 / 8)
+    assert (found.clusters, found.cases, found.discordant) == (3, 8, 2)
+    assert found.p_value == 1.0  # two clusters that differ: no four ways of turning them are rare
+
+
+@settings(deadline=None, max_examples=60)
+@given(CLUSTERS, st.randoms(use_true_random=False))
+def test_E7_laws_of_a_contrast(pairs: list[list[Pair]], shuffler: Random) -> None:
+    found = paired_difference(pairs, resamples=200)
+    assert -1 <= found.low <= found.difference + 1e-12
+    assert found.difference - 1e-12 <= found.high <= 1
+    assert found.low < found.high
+    assert 0 < found.p_value <= 1
+    assert paired_difference(pairs, resamples=200) == found
+    shuffler.shuffle(order := list(pairs))
+    assert cluster_score_interval(read_clusters(order)) == pytest.approx(cluster_score_interval(read_clusters(pairs)))
+    turned = cluster_score_interval(read_clusters([[(old, new) for new, old in cluster] for cluster in pairs]))
+    low, high = cluster_score_interval(read_clusters(pairs))
+    assert turned == pytest.approx((-high, -low), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "level", "resamples"),
+    [
+        pytest.param([], 0.95, 1000, id="no-cluster"),
+        pytest.param([[]], 0.95, 1000, id="no-case"),
+        pytest.param([[(1, float("nan"))]], 0.95, 1000, id="unscored"),
+        pytest.param([[(1, 1.5)]], 0.95, 1000, id="no-share"),
+        pytest.param([[(1, 0)]], 1.0, 1000, id="no-level"),
+        pytest.param([[(1, 0)]], 0.95, 10, id="too-few-resamples"),
+    ],
+)
+def test_E7_what_cannot_be_compared_is_refused(pairs: list[list[Pair]], level: float, resamples: int) -> None:
+    with pytest.raises(ValueError):
+        paired_difference(pairs, level, resamples=resamples)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.02])
+@pytest.mark.parametrize(
+    ("n", "discordance"), [(30, 0.03), (30, 0.3), (100, 0.01), (100, 0.1), (300, 0.01), (300, 0.3)]
+)
+def test_E7_equal_arms_are_seldom_called_a_regression(n: int, discordance: float, margin: float) -> None:
+    rng = np.random.default_rng(n)
+    tables = rng.multinomial(n, [discordance / 2, discordance / 2, 1 - discordance], size=2_000).tolist()
+    _assert_seldom([_single(better, worse, n) for better, worse, _ in tables], margin)
+
+
+CLUSTERED = [
+    pytest.param(30, 3, 1, 0.2, id="few-clusters"),
+    pytest.param(100, 3, 1, 0.03, id="rare-differences"),
+    pytest.param(60, 1, 3, 0.2, id="epochs"),
+    pytest.param(100, 2, 3, 0.1, id="clusters-and-epochs"),
+]
+
+
+@pytest.mark.parametrize(("clusters", "size", "epochs", "discordance"), CLUSTERED)
+def test_E7_equal_arms_in_clusters_are_seldom_called_a_regression(
+    clusters: int, size: int, epochs: int, discordance: float
+) -> None:
+    rng = np.random.default_rng(7)
+    found = [
+        paired_difference(_draw(rng, clusters, size, epochs, discordance, 0.0), seed=seed, resamples=300)
+        for seed in range(2_000)
+    ]
+    for margin in (0.0, 0.02):
+        _assert_seldom(found, margin)
+    covered = sum(one.low <= 0 <= one.high for one in found)
+    assert covered >= stats.binom.ppf(CHANCE, len(found), 0.945)
+
+
+def _assert_seldom(found: list[Contrast], margin: float) -> None:
+    called = sum(judge(one.low, one.high, one.p_value, margin) is Verdict.REGRESSION for one in found)
+    assert called <= stats.binom.ppf(1 - CHANCE, len(found), 0.025)
+    significant = sum(one.p_value <= 0.05 for one in found)
+    assert significant <= stats.binom.ppf(1 - CHANCE, len(found), 0.05)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "size", "epochs", "discordance", "difference"),
+    [
+        pytest.param(30, 2, 1, 0.05, 0.04, id="few-clusters-that-seldom-differ"),
+        pytest.param(100, 3, 3, 0.05, 0.05, id="all-one-way"),
+        pytest.param(300, 2, 1, 0.2, -0.1, id="many"),
+    ],
+)
+def test_E7_intervals_over_clusters_cover_what_they_claim(
+    clusters: int, size: int, epochs: int, discordance: float, difference: float
+) -> None:
+    rng = np.random.default_rng(13)
+    # With one epoch a case changes wholly nine times of ten at either end: 0.9 − 0.1 of the difference is seen.
+    true = 0.8 * difference
+    hits = 0
+    for seed in range(1_000):
+        found = paired_difference(_draw(rng, clusters, size, epochs, discordance, difference), seed=seed, resamples=300)
+        hits += found.low <= true <= found.high
+    assert hits >= stats.binom.ppf(CHANCE, 1_000, 0.945)
+
+
+def test_E7_a_real_loss_is_found() -> None:
+    rng = np.random.default_rng(3)
+    found = [paired_difference(_draw(rng, 200, 2, 2, 0.3, -0.2), resamples=300) for _ in range(50)]
+    assert all(judge(one.low, one.high, one.p_value, 0.02) is Verdict.REGRESSION for one in found)

@@ -1,0 +1,146 @@
+"""What of a registry is on: toolkits as written, catalogs of switches, and the many names of a tool (rules K2, K6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.toolkits.assembly import SubApp, assemble
+from toolbelt.toolkits.expand import expand_toolkits
+from toolbelt.toolkits.switches import ToolkitCatalog
+from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
+
+
+def tool(name: str, **settings: Any) -> ExecutableTool:
+    return ExecutableTool(name, function=lambda: name, **settings)
+
+
+def assembled(**settings: Any) -> list[str]:
+    registry = assemble(
+        [tool("git_log", plugin="git"), tool("plain"), tool("drawn", plugin="art", id="my/id")],
+        {"gh": [tool("issue"), tool("pr")]},
+        [tool("note")],
+        [SubApp("notes", ("note",))],
+        **settings,
+    )
+    return [one.name for one in registry.get_all()]
+
+
+ALL = ["git_log", "plain", "drawn", "mcp__gh__issue", "mcp__gh__pr", "note"]
+
+
+@pytest.mark.parametrize(
+    ("member", "off"),
+    [
+        pytest.param("git", ["git_log"], id="a-plugin"),
+        pytest.param("git/git_log", ["git_log"], id="a-path"),
+        pytest.param("git_log", ["git_log"], id="a-bare-name"),
+        pytest.param("plain", ["plain"], id="a-tool-of-no-plugin"),
+        pytest.param("my/id", ["drawn"], id="an-id-of-its-own"),
+        pytest.param("art/drawn", ["drawn"], id="its-path"),
+        pytest.param("gh", ["mcp__gh__issue", "mcp__gh__pr"], id="a-server"),
+        pytest.param("gh/issue", ["mcp__gh__issue"], id="as-the-server-calls-it"),
+        pytest.param("gh/mcp__gh__issue", ["mcp__gh__issue"], id="id-of-what-is-registered"),
+        pytest.param("mcp__gh__issue", ["mcp__gh__issue"], id="the-registered-name"),
+        pytest.param("issue", ["mcp__gh__issue"], id="the-servers-bare-name"),
+        pytest.param("gh/i*", ["mcp__gh__issue"], id="a-pattern-over-the-servers-names"),
+        pytest.param("gh/mcp__gh__p*", ["mcp__gh__pr"], id="a-pattern-over-registered-names"),
+        pytest.param("gh/m*", ["mcp__gh__issue", "mcp__gh__pr"], id="a-pattern-over-nothing-else"),
+        pytest.param("notes", ["note"], id="a-sub-app"),
+        pytest.param("notes/note", ["note"], id="a-tool-of-a-sub-app"),
+        pytest.param("ghost", [], id="nothing"),
+    ],
+)
+def test_K2_a_toolkit_that_is_off_takes_every_tool_it_names(member: str, off: list[str]) -> None:
+    kits = [Toolkit("kit", member_tools=(member,), default_on=True)]
+    assert assembled(toolkits=kits) == ALL
+    assert assembled(toolkits=kits, tools_config={"kit": False}) == [name for name in ALL if name not in off]
+
+
+@pytest.mark.parametrize(
+    ("config", "off"),
+    [
+        pytest.param({"mcp__gh__issue": False}, ["mcp__gh__issue"], id="the-registered-name"),
+        pytest.param({"gh/issue": False, "issue": True}, ["mcp__gh__issue"], id="a-contradiction"),
+        pytest.param({"issue": True, "mcp__gh__issue": False}, ["mcp__gh__issue"], id="over-both-names"),
+        pytest.param({"mcp__gh__issue": False, "gh/mcp__gh__issue": True}, ["mcp__gh__issue"], id="whichever-is-first"),
+        pytest.param({"gh/mcp__gh__issue": True, "mcp__gh__issue": False}, ["mcp__gh__issue"], id="or-last"),
+        pytest.param({"note": False, "plain": False}, ["plain", "note"], id="bare-names"),
+        pytest.param({"my/id": False}, ["drawn"], id="an-id"),
+        pytest.param({"gh": False}, [], id="a-plugin-is-no-key"),
+    ],
+)
+def test_K2_a_config_may_call_a_tool_by_any_of_its_names(config: Mapping[str, Any], off: list[str]) -> None:
+    assert assembled(toolkits=[], tools_config=config) == [name for name in ALL if name not in off]
+
+
+def test_K2_toolkits_are_off_by_default_as_they_say() -> None:
+    kits = [Toolkit("hub", member_tools=("gh", "git"))]
+    assert assembled(toolkits=kits) == ["plain", "drawn", "note"]
+    assert assembled(toolkits=kits, tools_config={"hub": True, "gh/pr": False}) == [
+        n for n in ALL if n != "mcp__gh__pr"
+    ]
+
+
+def test_K2_what_is_registered_already_stays_and_may_be_meant() -> None:
+    registry = ToolRegistry([tool("old", plugin="git")])
+    assemble([tool("new", plugin="git")], toolkits=[Toolkit("k", member_tools=("git",))], registry=registry)
+    assert [one.name for one in registry.get_all()] == ["old"]
+    assemble(mcp={"gh": [tool("old")]}, toolkits=[Toolkit("k", member_tools=("old",))], registry=registry)
+    assert [one.name for one in registry.get_all()] == ["old", "mcp__gh__old"]
+
+
+@pytest.mark.parametrize("key", ["mcp__gh__issue", "gh/mcp__gh__issue", "gh/issue", "issue"])
+def test_K2_a_catalog_knows_a_tool_of_a_server_by_any_of_its_names(key: str) -> None:
+    catalog = ToolkitCatalog((ToolSpec(key, default_on=True),), (Toolkit("hub", member_tools=(key,)),))
+    on = ["mcp__gh__issue", "mcp__gh__pr", "note"]
+    assert assembled(catalog=catalog) == on
+    assert assembled(catalog=catalog, tools_config={"hub": False}) == on[1:]
+    for name in ("mcp__gh__issue", "gh/issue", "issue"):
+        assert assembled(catalog=catalog, tools_config={name: False, key: False}) == on[1:]
+        assert assembled(catalog=catalog, tools_config={name: False}) == on[1:]
+
+
+def test_K2_a_tool_known_under_several_names_is_on_if_all_are() -> None:
+    catalog = ToolkitCatalog((ToolSpec("git_log", default_on=True), ToolSpec("git/git_log")))
+    assert "git_log" not in assembled(catalog=catalog)
+    assert "git_log" in assembled(catalog=catalog, tools_config={"git/git_log": True})
+
+
+def test_K2_a_config_switches_off_what_the_catalog_does_not_know() -> None:
+    catalog = ToolkitCatalog((ToolSpec("plain", default_on=True),))
+    config = {"gh/issue": False, "note": False, "git_log": True}
+    assert assembled(catalog=catalog, tools_config=config) == ["plain", "mcp__gh__pr"]
+
+
+def test_K2_toolkits_expanded_over_the_registry_are_a_catalog_for_it() -> None:
+    source = ToolRegistry([tool("git_log", plugin="git"), tool("plain"), tool("mcp__gh__issue", plugin="gh")]).catalog
+    catalog = expand_toolkits([Toolkit("hub", default_on=True, member_tools=("gh", "git"))], source).catalog
+    assert assembled(catalog=catalog) == ["git_log", "plain", "mcp__gh__issue", "mcp__gh__pr", "note"]
+    assert assembled(catalog=catalog, tools_config={"hub": False}) == ["plain", "mcp__gh__pr", "note"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        pytest.param(
+            {"catalog": ToolkitCatalog((ToolSpec("web.search"),))},
+            "knows none of the 6 tools: they are called like 'git_log', and it speaks of tools like 'web.search'",
+            id="a-catalog-of-others",
+        ),
+        pytest.param({"catalog": ToolkitCatalog()}, "speaks of no tools", id="an-empty-catalog"),
+        pytest.param({"catalog": ToolkitCatalog(), "toolkits": []}, "give one of them", id="both"),
+        pytest.param({"toolkits": [], "tools_config": []}, "A config maps keys", id="a-config-that-is-no-mapping"),
+        pytest.param({"toolkits": Toolkit("a")}, "`toolkits` takes a list", id="a-lone-toolkit"),
+        pytest.param({"toolkits": ["a"]}, "`toolkits` takes a list of Toolkit", id="a-name"),
+        pytest.param({"toolkits": [Toolkit("a"), Toolkit("a")]}, "2 toolkits have the key 'a'", id="one-key-twice"),
+    ],
+)
+def test_K2_what_can_switch_nothing_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidDefinitionError, match=message):
+        assembled(**settings)

@@ -1,0 +1,132 @@
+"""Which registered tools are on: toolkits as they are written, or a catalog of switches, over a registry (rule K2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
+from toolbelt.runtime.gates import MCP_PREFIX
+from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.toolkits.expand import expand_toolkit, expand_toolkits, expander
+from toolbelt.toolkits.switches import ToolkitCatalog, require_mapping
+from toolbelt.toolkits.toolkit import Toolkit
+
+
+def enabled_by_toolkits(
+    toolkits: Iterable[Toolkit], registry: ToolRegistry, config: Mapping[str, Any]
+) -> frozenset[str]:
+    """Names of the tools of a registry that toolkits, as a `toolbelt.yaml` has them, leave on under a config.
+
+    It is what `toolbelt toolkit resolve` says over the registry's catalog, and over one in which the tools of a server
+    go by the names that they have there. So an entry of a toolkit, and a key of the config, may be a plugin's (for an
+    entry) or a toolkit's (for a key), a tool's id, `plugin/name`, or a bare name that one tool bears; of a tool of an
+    MCP server, the name is either the server's own, or `mcp__<server>__<tool>`. Tools in no toolkit are on by default.
+
+    Raises:
+        InvalidDefinitionError: two toolkits of one key, or one whose key is a tool's id; a config that is no mapping.
+    """
+    registered, written = registry.catalog, tuple(toolkits)
+    source = _as_servers_have_them(registry)
+    ids, registered_ids = expander(source), expander(registered)
+
+    def plain(entry: str) -> tuple[str, ...]:
+        return (entry,) if ids(entry) else registered_ids(entry) or (entry,)
+
+    def of_config(key: str) -> str:
+        if any(key == toolkit.key for toolkit in written) or _find_id(key, source) is not None:
+            return key
+        return _find_id(key, registered) or key
+
+    expanded = expand_toolkits((expand_toolkit(toolkit, plain) for toolkit in written), source)
+    switches, _ = expanded.read_config(_by_other_keys(config, of_config))
+    enabled = frozenset(expanded.catalog.enabled_tools(switches))
+    return frozenset(tool.name for tool in registered.tools if tool.id in enabled)
+
+
+def enabled_by_catalog(
+    catalog: ToolkitCatalog, registry: ToolRegistry, config: Mapping[str, Any], built_in: Collection[str]
+) -> frozenset[str]:
+    """Names of the tools of a registry that are on in a catalog of switches under a config.
+
+    The catalog knows a tool by the name it is registered under, its id or `plugin/name`, or, for one of an MCP server,
+    its own name there, alone or as `server/name`; the config may use each of them, too. A tool that it knows under
+    several is on if all of them are. Of those that it does not know, built-in ones are off, and others are on unless
+    the config says `false` to one of their names.
+
+    Raises:
+        InvalidDefinitionError: the catalog knows none of the tools, so that it is about others; a config that is no
+            mapping.
+    """
+    require_mapping(config)
+    names = _names_of(registry)
+    known = {name: [key for key in keys if catalog.find_tool(key) is not None] for name, keys in names.items()}
+    if known and not any(known.values()):
+        about = f"tools like {catalog.tools[0].key!r}" if catalog.tools else "no tools"
+        raise InvalidDefinitionError(
+            f"The catalog of switches knows none of the {len(known)} tools: they are called like "
+            f"{next(iter(known))!r}, and it speaks of {about}. Key it by the names of the tools, or give toolkits=... "
+            "for those of a toolbelt.yaml."
+        )
+    own = {key: of[0] for name, of in known.items() if of for key in names[name]}
+    switches = _by_other_keys(config, lambda key: key if _is_key(catalog, key) else own.get(key, key))
+    enabled = frozenset(catalog.enabled_tools(switches))
+
+    def is_on(name: str) -> bool:
+        if known[name]:
+            return enabled.issuperset(known[name])
+        return name not in built_in and not any(config.get(key) is False for key in names[name])
+
+    return frozenset(name for name in names if is_on(name))
+
+
+def _names_of(registry: ToolRegistry) -> dict[str, tuple[str, ...]]:
+    """What each tool may be called, by the name it is registered under, which comes first."""
+    made: dict[str, tuple[str, ...]] = {}
+    tools = registry.get_all()
+    listed = {tool.name: tool for tool in registry.catalog.tools}
+    for tool in tools:
+        own = _name_at_server(tool)
+        names = [tool.name, tool.id, listed[tool.name].id, listed[tool.name].path, f"{listed[tool.name].plugin}/{own}"]
+        if own not in listed:
+            names.append(own)
+        made[tool.name] = tuple(dict.fromkeys(names))
+    return made
+
+
+def _as_servers_have_them(registry: ToolRegistry) -> Catalog:
+    """The registry's catalog with the same ids, but tools of servers by the names they have there."""
+    own = {tool.name: _name_at_server(tool) for tool in registry.get_all()}
+    plugins = (
+        replace(plugin, tools=tuple(replace(tool, name=own[tool.name], id=tool.id) for tool in plugin.tools))
+        for plugin in registry.catalog.plugins
+    )
+    return replace(registry.catalog, plugins=tuple(plugins))
+
+
+def _name_at_server(tool: Tool) -> str:
+    prefix = f"{MCP_PREFIX}{tool.plugin}__"
+    return tool.name if tool.plugin is None or tool.name == prefix else tool.name.removeprefix(prefix)
+
+
+def _find_id(key: object, catalog: Catalog) -> str | None:
+    try:
+        return catalog.get_tool(key).id if isinstance(key, str) else None
+    except (AmbiguousNameError, NotFoundError):
+        return None
+
+
+def _is_key(catalog: ToolkitCatalog, key: str) -> bool:
+    return catalog.find_tool(key) is not None or catalog.find_toolkit(key) is not None
+
+
+def _by_other_keys(config: Mapping[str, Any], of: Callable[[str], str]) -> dict[str, Any]:
+    """A config by the keys that `of` makes; where two become one, `false` stands, as the careful half."""
+    made: dict[str, Any] = {}
+    for name, value in require_mapping(config).items():
+        key = of(name) if isinstance(name, str) else name
+        if type(made.get(key)) is not bool or value is False:
+            made[key] = value
+    return made
