@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from tests.runtime.running_samples import execute, execute_on_loop, tool_of, well
 from toolbelt.runtime.context import ToolContext
-from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.guards import ask_person
 from toolbelt.runtime.registry import ToolRegistry
-from toolbelt.runtime.results import FailureCode, ToolCall, ToolResult
+from toolbelt.runtime.results import FailureCode, ToolResult
 
 EXECUTION_FAILED = FailureCode.EXECUTION_FAILED
 
@@ -25,24 +25,6 @@ pytestmark = pytest.mark.usefixtures("no_complaints")
 
 
 say = functools.partial(print)  # what tools do that were written for a terminal
-
-
-def tool_of(name: str, function: Callable[..., Any], **settings: Any) -> ExecutableTool:
-    return ExecutableTool.of(function, name=name, **settings)
-
-
-async def execute_on_loop(registry: ToolRegistry, *names: str, **settings: Any) -> list[ToolResult]:
-    calls = [ToolCall(str(number), name) for number, name in enumerate(names)]
-    return [each.result for each in await registry.execute_parallel(calls, **settings)]
-
-
-def execute(registry: ToolRegistry, *names: str, **settings: Any) -> list[ToolResult]:
-    return asyncio.run(execute_on_loop(registry, *names, **settings))
-
-
-async def well() -> str:
-    await asyncio.sleep(0.01)
-    return "well"
 
 
 class _OwnError(BaseException):

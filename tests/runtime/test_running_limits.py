@@ -13,36 +13,18 @@ from typing import Any
 
 import pytest
 
+from tests.runtime.running_samples import execute, execute_on_loop, only_one_thread, tool_of, well
 from toolbelt.runtime import asking
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.guards import ALLOW, GuardDecision
 from toolbelt.runtime.reducers.reducer import ReduceInfo, ReducerRegistry
 from toolbelt.runtime.registry import ToolRegistry
-from toolbelt.runtime.results import FailureCode, ToolCall, ToolResult
-from toolbelt.runtime.threads import THREADS
+from toolbelt.runtime.results import FailureCode, ToolResult
 
 EXECUTION_FAILED = FailureCode.EXECUTION_FAILED
 
 pytestmark = pytest.mark.usefixtures("no_complaints")
-
-
-def tool_of(name: str, function: Callable[..., Any], **settings: Any) -> ExecutableTool:
-    return ExecutableTool.of(function, name=name, **settings)
-
-
-async def execute_on_loop(registry: ToolRegistry, *names: str, **settings: Any) -> list[ToolResult]:
-    calls = [ToolCall(str(number), name) for number, name in enumerate(names)]
-    return [each.result for each in await registry.execute_parallel(calls, **settings)]
-
-
-def execute(registry: ToolRegistry, *names: str, **settings: Any) -> list[ToolResult]:
-    return asyncio.run(execute_on_loop(registry, *names, **settings))
-
-
-async def well() -> str:
-    await asyncio.sleep(0.01)
-    return "well"
 
 
 # Time limits
@@ -348,10 +330,7 @@ def test_R7_a_tool_that_cancels_its_own_task_and_returns_has_returned() -> None:
 
 def test_R3_a_call_whose_batch_is_over_before_a_thread_is_free_is_never_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
-    waiting: list[Callable[[], None]] = []
-    monkeypatch.setattr(THREADS, "start", waiting.append)
-    (result,) = execute(ToolRegistry([tool_of("t", lambda: begun.append("t"), timeout_seconds=0.05)]), "t")
-    assert result.code is FailureCode.TIMEOUT
-    for job in waiting:
-        job()
+    with only_one_thread(monkeypatch):
+        (result,) = execute(ToolRegistry([tool_of("t", lambda: begun.append("t"), timeout_seconds=0.05)]), "t")
+        assert result.code is FailureCode.TIMEOUT
     assert begun == []

@@ -8,13 +8,14 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from functools import partial
 from queue import SimpleQueue
 
 import pytest
 
+from tests.runtime.running_samples import no_more_threads, only_one_thread, own_threads
 from toolbelt.runtime import threads
 from toolbelt.runtime.threads import Threads, run_in_thread
 
@@ -120,10 +121,8 @@ def test_a_coroutine_that_comes_too_late_is_closed() -> None:
 
 
 def test_no_thread_to_be_had_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(job: object) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threads.THREADS, "start", refuse)
+    own_threads(monkeypatch)
+    no_more_threads(monkeypatch)
 
     async def main() -> str:
         return str((await run_in_thread(print)).error)
@@ -185,14 +184,11 @@ def test_where_the_system_gives_no_more_threads_a_job_waits_for_one(monkeypatch:
 
 
 def test_what_is_given_up_before_a_thread_is_free_is_never_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting: list[Callable[[], None]] = []
-    monkeypatch.setattr(threads.THREADS, "start", waiting.append)
     begun: list[int] = []
 
     async def main() -> None:
         run_in_thread(begun.append, 1).cancel()
 
-    asyncio.run(main())
-    for job in waiting:
-        job()
+    with only_one_thread(monkeypatch):
+        asyncio.run(main())
     assert begun == []
