@@ -48,6 +48,9 @@ ONE_WAY_IN = {
     "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.rendering"},
     "docstring_parser": {"toolbelt.runtime.docstrings"},
     "scipy": {"toolbelt.evals.statistics.distributions"},
+    "pyarrow": {"toolbelt.evals.report.frames"},
+    "jinja2": {"toolbelt.evals.page.rendering"},
+    "junitparser": {"toolbelt.evals.report.junit"},
 }
 """Heavy packages and the modules that may import each: one, unless there is a reason."""
 MAX_LINES = 400

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -181,3 +182,12 @@ def test_the_measures_are_what_a_run_comes_to(project: Path) -> None:
     for line in table.splitlines():
         before_latency = re.sub(r"\s+[0-9.]+ ms$", "", line)
         assert any(row.startswith(before_latency) for row in shown), line
+    (sentence,) = (block.strip() for block in blocks("text") if "is not worse than" in block)
+    compared = subprocess.run(
+        [sys.executable, "-m", "toolbelt", "eval", "compare", "--against", "full", "--arm", "loadout", "--json"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [pair["sentence"] for pair in json.loads(compared.stdout)["pairs"]] == [sentence]

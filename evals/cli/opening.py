@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from toolbelt import __version__
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.definitions import definition_text, openai_definition
 from toolbelt.catalog.tokens import TokenCounter
@@ -28,6 +29,7 @@ from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.metering import PromptCounter
 from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
 from toolbelt.evals.running.playing import ArmPlayer
+from toolbelt.evals.running.provenance import read_code
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.agents import describe_agents
@@ -175,6 +177,7 @@ def draw_up(
         tokenizer=workspace.tokenizer,
         without_role=without_role,
         drafts=sum(map(dataset.is_draft, indices)) if dataset.drafts else 0,
+        code={"toolbelt": __version__, **read_code(Path())},
         **settings,  # type: ignore[arg-type]
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -25,6 +26,7 @@ _FINEST = 0.001
     epilog=examples(
         "toolbelt eval plan --effect 0.03",
         "toolbelt eval plan --effect 0.03 --discordance 0.2 --margin 0.02 --cases 724",
+        "toolbelt eval plan --effect 0.03 --cluster-size 3 --correlation 0.4",
     ),
 )
 @option(
@@ -54,6 +56,22 @@ _FINEST = 0.001
     metavar="SHARE",
     help="How surely it is to be seen.",
 )
+@option(
+    "--cluster-size",
+    type=FiniteRange(min=1, max=MOST_CASES),
+    default=1.0,
+    show_default=True,
+    metavar="N",
+    help="Cases of a cluster, such as the paraphrases of a task: the mean, over cases, of the size of their own.",
+)
+@option(
+    "--correlation",
+    type=FiniteRange(min=0, max=1),
+    default=1.0,
+    show_default=True,
+    metavar="SHARE",
+    help="How alike the cases of a cluster change: 1 if all together, 0 if each by itself.",
+)
 @json_option
 def plan(
     effect: float | None,
@@ -61,6 +79,8 @@ def plan(
     cases: int | None,
     discordance: float | None,
     power: float,
+    cluster_size: float,
+    correlation: float,
     as_json: bool,
 ) -> None:
     """How many cases it takes to see a difference between two arms that are asked the same, or what N cases show."""
@@ -75,8 +95,10 @@ def plan(
         shares: tuple[float, ...] = (discordance,)
     else:
         shares = tuple(share for share in DISCORDANCES if share >= (effect or 0)) or (effect or 1.0,)
-    rows = [_row(effect, margin, cases, share, power) for share in shares]
-    data = {"effect": effect, "margin": margin, "cases": cases, "power": power, "level": 0.95, "rows": rows}
+    wanted = {"effect": effect, "margin": margin, "cases": cases, "power": power, "level": 0.95}
+    clustered = {"cluster_size": cluster_size, "correlation": correlation}
+    rows = [_row(effect, margin, cases, share, power, **clustered) for share in shares]
+    data = {**wanted, **clustered, "rows": rows}
     if as_json:
         print_json(data)
         return
@@ -87,7 +109,7 @@ def plan(
         for row in rows
     ]
     show_view(fitted_table(screen, headers, cells, right=range(len(headers) - 1)), screen)
-    show_view(Text(f"\n{_explain(power)}", "bright_black"), screen)
+    show_view(Text(f"\n{_explain(power, cluster_size, correlation)}", "bright_black"), screen)
 
 
 _HEADERS = {
@@ -101,23 +123,39 @@ _HEADERS = {
 """Columns of the table by the keys of a row."""
 
 
-def _row(effect: float | None, margin: float | None, cases: int | None, share: float, power: float) -> dict[str, Any]:
+def _row(
+    effect: float | None,
+    margin: float | None,
+    cases: int | None,
+    share: float,
+    power: float,
+    *,
+    cluster_size: float,
+    correlation: float,
+) -> dict[str, Any]:
     # scipy and numpy, which `--help` does without
     from toolbelt.evals.statistics import planning
 
+    each = planning.design_effect(cluster_size, correlation)
     row: dict[str, Any] = {"discordance": share}
     if effect is not None:
-        row["cases_for_effect"] = planning.cases_for_difference(effect, share, power)
+        row["cases_for_effect"] = _in_clusters(planning.cases_for_difference(effect, share, power), each)
     if margin is not None:
-        row["cases_for_margin"] = planning.cases_for_margin(margin, share, power=power)
+        row["cases_for_margin"] = _in_clusters(planning.cases_for_margin(margin, share, power=power), each)
     if cases is not None:
-        row["least_effect"] = planning.least_difference(cases, share, power)
-        row["least_margin"] = planning.least_margin(cases, share, power)
+        worth = max(1, math.floor(cases / each))
+        row["least_effect"] = planning.least_difference(worth, share, power)
+        row["least_margin"] = planning.least_margin(worth, share, power)
         if effect is not None:
-            row["power_for_effect"] = planning.power_of_difference(cases, effect, share)
+            row["power_for_effect"] = planning.power_of_difference(worth, effect, share)
         if margin is not None:
-            row["power_for_margin"] = planning.power_of_margin(cases, margin, share)
+            row["power_for_margin"] = planning.power_of_margin(worth, margin, share)
     return row
+
+
+def _in_clusters(cases: int | None, each: float) -> int | None:
+    """As many as are worth so many that stand alone; rounding must not ask for one more."""
+    return None if cases is None else math.ceil(cases * each - 1e-9)
 
 
 def _cell(key: str, value: float | None) -> str:
@@ -128,9 +166,17 @@ def _cell(key: str, value: float | None) -> str:
     return f"{value:.0%}" if key.startswith("power") else f"{value:.2%}"
 
 
-def _explain(power: float) -> str:
-    return (
+def _explain(power: float, cluster_size: float, correlation: float) -> str:
+    told = (
         f"At a power of {power:.0%} and a level of 95%, two-sided, by the tests that verdicts go by. The discordance\n"
-        "is the share of cases that just one of the two arms answers rightly. A case here stands alone and is asked\n"
-        "once: epochs, and paraphrases of one task, count for less than as many cases."
+        "is the share of cases that just one of the two arms answers rightly."
+    )
+    if cluster_size == 1:
+        return told + (
+            " A case here stands alone and is asked\nonce: paraphrases of one task count for less (--cluster-size), "
+            "and epochs for less than as many cases."
+        )
+    return told + (
+        f" Cases come in clusters of {cluster_size:g}\nthat change alike by {correlation:g}, and each is asked once: "
+        "epochs count for less than as many cases."
     )

@@ -130,7 +130,7 @@ _asking_options = asking_options(
     is_flag=False,
     flag_value="reports",
     metavar="[FOLDER]",
-    help="Also write Markdown, CSV and pictures, as `toolbelt eval report` does.  [FOLDER: reports]",
+    help="Also write a page, tables and pictures, as `toolbelt eval report` does.  [FOLDER: reports]",
 )
 @option("--dry-run", is_flag=True, help="Only say how many requests, tokens and dollars it would take.")
 @store_option
@@ -168,13 +168,7 @@ def run(**asked: Any) -> int:
         name = store.create(plan, [one.shelf.tokenizer for one in prepared])
         code = _go(store, name, materials, plan, prepared, asked)
         if asked["report"] is not None:
-            from toolbelt.evals.report.writing import write_report  # matplotlib and pandas
-
-            folder = Path(asked["report"]) / name
-            with progress("writing trials", plan.size) as advance:
-                written = write_report(store.connection, name, folder, advance)
-            for path in written:
-                tell(f"wrote {path}")
+            _write_report(store, name, asked["report"])
         return code
 
 
@@ -229,6 +223,20 @@ def _go(
         screen = make_screen()
         show_view(summary_view(summary, screen), screen)
     return _exit_code(summary, end, store.find_common_error(name))
+
+
+def _write_report(store: RunStore, name: str, folder: str) -> None:
+    """As `toolbelt eval report` does; a run of which nothing has finished has none."""
+    from toolbelt.evals.exports.findings import Wanted
+    from toolbelt.evals.exports.reporting import write_report  # matplotlib and pandas
+
+    row = store.get(name)
+    if not row.finished:
+        tell("no trial has finished, so there is no report", "warning")
+        return
+    wanted = Wanted(models=ModelTable(cache_folder(os.environ)))
+    for path in write_report(store, row, Path(folder) / name, wanted, progress=progress).files:
+        tell(f"wrote {path}")
 
 
 def _exit_code(summary: RunSummary, end: RunEnd, error: str) -> int:

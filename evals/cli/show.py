@@ -1,18 +1,16 @@
-"""`toolbelt eval list`, `show` and `report`."""
+"""`toolbelt eval list` and `show`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import visible
-from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.report.table import summary_view
 from toolbelt.evals.running.store import RunRow, RunStore
@@ -76,35 +74,6 @@ def show(name: str, case: str | None, store: str, as_json: bool) -> None:
         return
     screen = make_screen()
     show_view(summary_view(summary, screen), screen)
-
-
-@click.command(epilog=examples("toolbelt eval report", "toolbelt eval report 20260101-120000-ab12 --output reports"))
-@click.argument("name", metavar="[RUN]", default="latest")
-@option(
-    "--output", "-o", default="reports", show_default=True, metavar="FOLDER", help="A folder for the run is made in it."
-)
-@store_option
-@json_option
-def report(name: str, output: str, store: str, as_json: bool) -> None:
-    """Print the table of RUN, and write Markdown, CSV, JSON and pictures (SVG and PNG) to OUTPUT/RUN."""
-    from toolbelt.evals.report.writing import write_report  # matplotlib and pandas, which `show` does without
-
-    with RunStore(Path(store), must_exist=True) as opened:
-        row = opened.get(name)
-        if not row.finished:
-            raise ToolbeltError(
-                f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
-            )
-        status = opened.find_status(row)
-        summary = summarize(opened.connection, row.run, status)
-        with progress("writing trials", row.finished) as advance:
-            written = write_report(opened.connection, row.run, Path(output) / row.run, advance, status)
-    if as_json:
-        print_json({**summary_data(summary), "files": [str(path) for path in written]})
-        return
-    screen = make_screen()
-    show_view(summary_view(summary, screen), screen)
-    show_view(Text("\n".join(["", *(f"wrote {path}" for path in map(str, written))])), whole_lines=True)
 
 
 def _data(row: RunRow, status: str) -> dict[str, object]:

@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from toolbelt.evals.report.canvas import ACCENT, GREY, INK, PALE, SMALL, TITLE, Sheet, text_width, widest
+from toolbelt.evals.report.bar_sheet import BEHIND, SOLID, Key, bar_sheet
+from toolbelt.evals.report.canvas import ACCENT, INK
 from toolbelt.evals.report.figures import format_interval, format_number, format_prompt_tokens, format_share
-from toolbelt.evals.report.picture import Picture, Shown, by_model, left_out, shown_arms
+from toolbelt.evals.report.picture import Picture, Shown, left_out, shown_arms
 from toolbelt.evals.report.scales import linear_marks, short_number
 from toolbelt.evals.summary.measures import ArmSummary, RunSummary
 
-_ROW = 0.25
-"""Inches an arm takes."""
-_WIDE = 3.9
-_LIGHT = "#c3ccd2"
-_SOLID = {"facecolor": ACCENT, "edgecolor": ACCENT, "linewidth": 0.6}
-_BEHIND = {"facecolor": _LIGHT, "edgecolor": GREY, "linewidth": 0.6}
 _HATCHED = {"facecolor": ACCENT, "edgecolor": "white", "linewidth": 0, "hatch": "////"}
 _ACCURACY = "Accuracy by arm"
 _TOKENS = "Prompt tokens by arm"
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A line of the picture: an arm, or the name of the model of those below."""
-
-    text: str
-    shown: Shown | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """A line of the legend: what a bar means."""
-
-    text: str
-    how: dict[str, Any]
-    is_line: bool = False
 
 
 def draw_accuracy(summary: RunSummary) -> Picture | None:
@@ -47,19 +23,19 @@ def draw_accuracy(summary: RunSummary) -> Picture | None:
         return None
     note = left_out(summary)
     keys = [
-        _Key("accuracy", _SOLID),
-        _Key("95% interval", {"color": INK}, is_line=True),
-        _Key("coverage: what the toolset lets be right", _BEHIND),
+        Key("accuracy", SOLID),
+        Key("95% interval", {"color": INK}, is_line=True),
+        Key("coverage: what the toolset lets be right", BEHIND),
     ]
-    sheet, axes, rows = _sheet(_ACCURACY, shown, keys, _accuracy_text, note)
+    sheet, axes, rows = bar_sheet(_ACCURACY, shown, keys, _accuracy_text, note)
     axes.set_xlim(0, 1.004)  # the edge of a full bar is seen
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0%", "20%", "40%", "60%", "80%", "100%"])
     for place, row in enumerate(rows):
         rate = row.shown.arm.accuracy if row.shown else None
         if row.shown is None or rate is None or rate.value is None:
             continue
-        axes.barh(place, row.shown.arm.coverage.value or 0, height=0.74, **_BEHIND)
-        axes.barh(place, rate.value, height=0.4, **_SOLID)
+        axes.barh(place, row.shown.arm.coverage.value or 0, height=0.74, **BEHIND)
+        axes.barh(place, rate.value, height=0.4, **SOLID)
         if rate.low is not None:
             # White below black is seen on the dark bar and beside it.
             for colour, width in (("white", 3.2), (INK, 1.2)):
@@ -79,8 +55,8 @@ def draw_tokens(summary: RunSummary) -> Picture | None:
     if not any(_prompt_parts(one.arm) for one in shown):
         return None
     note = " ".join(filter(None, (left_out(summary), _token_note(shown))))
-    keys = [_Key("tool definitions, own count", _HATCHED), _Key("the rest of the prompt", _BEHIND)]
-    sheet, axes, rows = _sheet(_TOKENS, shown, keys, _token_text, note)
+    keys = [Key("tool definitions, own count", _HATCHED), Key("the rest of the prompt", BEHIND)]
+    sheet, axes, rows = bar_sheet(_TOKENS, shown, keys, _token_text, note)
     parts = [_prompt_parts(row.shown.arm) if row.shown else None for row in rows]
     most = max(1.0, *(sum(part) for part in parts if part))
     axes.set_xlim(0, most * 1.02)
@@ -89,7 +65,7 @@ def draw_tokens(summary: RunSummary) -> Picture | None:
     for place, part in enumerate(parts):
         if part is not None:
             axes.barh(place, part[0], height=0.62, **_HATCHED)
-            axes.barh(place, part[1], left=part[0], height=0.62, **_BEHIND)
+            axes.barh(place, part[1], left=part[0], height=0.62, **BEHIND)
     svg, png = sheet.save()
     caption = (
         "Mean prompt tokens of a scored trial over all its requests, split into the tool definitions and the rest: "
@@ -105,14 +81,16 @@ def _prompt_parts(arm: ArmSummary) -> tuple[float, float] | None:
     return arm.definition_tokens_total, max(0.0, arm.prompt_tokens - arm.definition_tokens_total)
 
 
-def _accuracy_text(arm: ArmSummary) -> str:
+def _accuracy_text(shown: Shown) -> str:
+    arm = shown.arm
     if arm.accuracy.value is None:
         return "nothing scored"
     interval = format_interval(arm.accuracy)
     return f"{format_share(arm.accuracy.value)}  [{interval}]" if interval else format_share(arm.accuracy.value)
 
 
-def _token_text(arm: ArmSummary) -> str:
+def _token_text(shown: Shown) -> str:
+    arm = shown.arm
     parts = _prompt_parts(arm)
     if parts is None:
         return "nothing scored" if not arm.scored else "unknown"
@@ -129,51 +107,3 @@ def _token_note(shown: Sequence[Shown]) -> str:
     ):
         notes.append("Some providers count definitions as fewer tokens than we do.")
     return " ".join(notes)
-
-
-def _sheet(
-    title: str, shown: Sequence[Shown], keys: Sequence[_Key], tell: Callable[[ArmSummary], str], note: str
-) -> tuple[Sheet, Any, list[_Row]]:
-    """An empty picture with names on the left, figures on the right and a legend on top; rows go downwards."""
-    groups = by_model(shown)
-    rows: list[_Row] = []
-    for model, members in groups.items():
-        if len(groups) > 1:
-            rows.append(_Row(model))
-        rows += [_Row(one.label, one) for one in members]
-    figures = [tell(row.shown.arm) if row.shown else "" for row in rows]
-    left = 0.25 + max(widest([row.text for row in rows if row.shown]), widest([*groups], bold=True) - 0.3)
-    right = 0.25 + widest(figures, SMALL)
-    bottom, above = 0.42 + (0.2 if note else 0), 0.72
-    high = _ROW * len(rows) + 0.06
-    width = max(left + _WIDE + right, 0.3 + text_width(note, SMALL))
-    sheet = Sheet(width, bottom + high + above)
-    axes = sheet.axes(left, bottom, width - left - right, high)
-    axes.set_ylim(len(rows) - 0.5 + 0.12, -0.5 - 0.12)
-    axes.set_yticks([])
-    axes.grid(axis="x", color=PALE, linewidth=0.6)
-    axes.set_axisbelow(True)
-    for place, (row, figure) in enumerate(zip(rows, figures, strict=True)):
-        height = bottom + high * (len(rows) - 0.5 + 0.12 - place) / (len(rows) + 0.24)
-        if row.shown is None:
-            sheet.text(0.1, height, row.text, weight="bold", va="center_baseline")
-        else:
-            sheet.text(left - 0.1, height, row.text, ha="right", va="center_baseline")
-        sheet.text(width - right + 0.1, height, figure, size=SMALL, va="center_baseline")
-    sheet.text(0.1, bottom + high + 0.47, title, size=TITLE, weight="bold")
-    _legend(sheet, keys, bottom + high + 0.22)
-    if note:
-        sheet.text(0.1, 0.07, note, size=SMALL, color=GREY)
-    return sheet, axes, rows
-
-
-def _legend(sheet: Sheet, keys: Sequence[_Key], middle: float) -> None:
-    at = 0.1
-    for key in keys:
-        if key.is_line:
-            ends = [(x * sheet.pixels_per_inch, middle * sheet.pixels_per_inch) for x in (at, at + 0.24)]
-            sheet.line(*ends, linewidth=1.1, **key.how)
-        else:
-            sheet.bar(at, middle - 0.05, 0.24, 0.1, **key.how)
-        sheet.text(at + 0.3, middle, key.text, size=SMALL, va="center_baseline")
-        at += 0.3 + text_width(key.text, SMALL) + 0.22

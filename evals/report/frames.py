@@ -1,83 +1,28 @@
-"""The one way to pandas: trials as rows, and CSV files of trials and arms."""
+"""The one way to pandas: trials as rows, and CSV and Parquet files of trials and arms."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any
+from typing import IO
 
 import pandas as pd
 
+from toolbelt.errors import ToolbeltError, suggestion
+from toolbelt.evals.report.columns import TRIAL_COLUMNS, arm_row, find_type
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.evals.summary.measures import RunSummary
 
 CHUNK = 20_000
 """Trials held at once while a file is written."""
-_FORMULA = r"[=+\-@\t\r]"  # a spreadsheet would run what begins so
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of the trials.
-
-    Attributes:
-        type: In pandas' words; those with a capital may hold nothing.
-        meaning: What it says, with its unit.
-        source: Where it comes from, in SQL.
-    """
-
-    type: str
-    meaning: str
-    source: str = ""
-
-
-TRIAL_COLUMNS: Mapping[str, Column] = MappingProxyType(
-    {
-        "run": Column("string", "the run's id"),
-        "trial": Column("int64", "number of the trial in the plan, from 0"),
-        "model": Column("string", "name of the model", "a.model"),
-        "toolset": Column("string", "name of the toolset", "a.toolset"),
-        "variant": Column("string", "what is changed about the toolset; empty if nothing", "a.variant"),
-        "case_id": Column("string", "the case's id"),
-        "cluster": Column("string", "shared by the paraphrases of one task"),
-        "kind": Column("string", "what sort of case it is"),
-        "epoch": Column("int64", "how often the case was asked before"),
-        "finished": Column("string", "when the trial ended, ISO 8601 in UTC"),
-        "outcome": Column("string", "what became of it (rule E4)"),
-        "scored": Column("bool", "whether it is in the rates: neither error nor context_overflow", "scored"),
-        "reason": Column("string", "why, in one sentence"),
-        "ending": Column("string", "why the trial ended"),
-        "expects_nothing": Column("bool", "calling nothing is right"),
-        "covered": Column("bool", "a complete accepted answer could be reached"),
-        "surfaced": Column("bool", "it was really offered at some request"),
-        "would_dispatch": Column("bool", "only unoffered tools were called, which tiers would have run"),
-        "selections": Column("int64", "calls of tools that are no meta-tools"),
-        "hits": Column("Int64", "calls made that were asked for"),
-        "made": Column("Int64", "calls made, without permitted surplus ones"),
-        "wanted": Column("Int64", "calls asked for"),
-        "arguments_checked": Column("int64", "calls whose arguments were held against something"),
-        "arguments_right": Column("int64", "calls whose arguments are right"),
-        "definition_tokens": Column("int64", "tokens of the tool definitions at the first request, own count"),
-        "definition_tokens_total": Column("int64", "tokens of the tool definitions over all requests, own count"),
-        "own_prompt_tokens": Column("Int64", "prompt tokens over all requests, own count"),
-        "prompt_tokens": Column(
-            "Int64", "prompt tokens over all answered requests, as reported; nothing where any is not known"
-        ),
-        "completion_tokens": Column("Int64", "completion tokens over all answered requests, as reported"),
-        "cached_read_tokens": Column("Int64", "prompt tokens read from the provider's cache, as reported"),
-        "cached_write_tokens": Column("Int64", "prompt tokens written to the provider's cache, as reported"),
-        "invalidated_tokens": Column(
-            "Int64", "prompt tokens of the prefix that changes of the tool list made uncacheable, own count"
-        ),
-        "requests": Column("int64", "requests, retries not among them"),
-        "retries": Column("int64", "requests asked again"),
-        "latency_seconds": Column("float64", "seconds of all answered requests together"),
-        "cost_usd": Column("Float64", "US dollars, retries included; nothing where the price is unknown"),
-    }
-)
-"""What a row of the trials says, in the order of the columns."""
+_FORMULA = r"'*[=+\-@\t\r]"
+"""A spreadsheet would run what begins so, and gets it with `'` before; what has that already gets another, so that one
+can be taken off of each again."""
+_GUARDED = r"'+[=+\-@\t\r]"
 
 
 def read_trials(connection: sqlite3.Connection, run: str, chunk: int = CHUNK) -> Iterator[pd.DataFrame]:
@@ -113,6 +58,41 @@ def load_trials(connection: sqlite3.Connection, run: str, chunk: int = CHUNK) ->
     return pd.concat(list(read_trials(connection, run, chunk)), ignore_index=True)
 
 
+def write_trials(
+    connection: sqlite3.Connection,
+    run: str,
+    csv: IO[str] | None = None,
+    parquet: IO[bytes] | None = None,
+    *,
+    about: Mapping[str, str] = MappingProxyType({}),
+    chunk: int = CHUNK,
+    advance: Callable[[int], object] | None = None,
+) -> None:
+    """The trials as CSV or Parquet, or both in one go, `chunk` of them in memory at once.
+
+    Args:
+        connection: To a file with the tables of `toolbelt.evals.running.schema`.
+        run: Its id.
+        csv: Written to; text that a spreadsheet would run begins with `'`.
+        parquet: Written to, with the types of `TRIAL_COLUMNS`.
+        about: Kept with the latter, under these keys and where pandas looks for a frame's `attrs`.
+        chunk: Rows of each part at most.
+        advance: Told how many trials are written.
+    """
+    written = 0
+    with contextlib.ExitStack() as stack:
+        add: Callable[[pd.DataFrame], object] | None = None
+        for frame in read_trials(connection, run, chunk):
+            if parquet is not None:
+                add = add or stack.enter_context(_adding_parquet(parquet, frame, about))
+                add(frame)
+            if csv is not None:
+                _write_csv(frame, csv, with_header=written == 0)
+            written += len(frame)
+            if advance is not None:
+                advance(written)
+
+
 def write_trials_csv(
     connection: sqlite3.Connection,
     run: str,
@@ -120,46 +100,19 @@ def write_trials_csv(
     chunk: int = CHUNK,
     advance: Callable[[int], object] | None = None,
 ) -> None:
-    """The trials as CSV, `chunk` of them in memory at once; text that a spreadsheet would run begins with `'`.
-
-    Args:
-        connection: To a file with the tables of `toolbelt.evals.running.schema`.
-        run: Its id.
-        file: Written to.
-        chunk: Rows of each part at most.
-        advance: Told how many trials are written.
-    """
-    written = 0
-    for frame in read_trials(connection, run, chunk):
-        _write_csv(frame, file, with_header=written == 0)
-        written += len(frame)
-        if advance is not None:
-            advance(written)
+    """The trials as CSV alone; see `write_trials`."""
+    write_trials(connection, run, file, chunk=chunk, advance=advance)
 
 
 def arms_frame(summary: RunSummary) -> pd.DataFrame:
-    """The arms, one a row: a column for each measure, five for a rate, and one for each outcome."""
-    return pd.DataFrame([_arm_row(arm) for arm in summary.arms])
+    """The arms, one a row, with the columns of `toolbelt.evals.report.columns` and their types."""
+    frame = pd.DataFrame([arm_row(arm) for arm in summary.arms])
+    return frame.astype({name: find_type(name) for name in frame.columns})
 
 
 def write_arms_csv(summary: RunSummary, file: IO[str]) -> None:
     """The arms as CSV; text that a spreadsheet would run begins with `'`."""
     _write_csv(arms_frame(summary), file, with_header=True)
-
-
-def _arm_row(arm: ArmSummary) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for field in fields(arm):
-        value = getattr(arm, field.name)
-        if isinstance(value, Rate):
-            parts = value.to_dict()
-            row[field.name] = parts.pop("value")
-            row |= {f"{field.name}_{part}": number for part, number in parts.items()}
-        elif field.name == "outcomes":
-            row |= {f"outcome_{outcome.value}": value.get(outcome.value, 0) for outcome in Outcome}
-        else:
-            row[field.name] = value
-    return row
 
 
 def _write_csv(frame: pd.DataFrame, file: IO[str], *, with_header: bool) -> None:
@@ -169,3 +122,90 @@ def _write_csv(frame: pd.DataFrame, file: IO[str], *, with_header: bool) -> None
             frame[name] = texts.mask(risky, "'" + texts)
     # With the line ends of RFC 4180 a lone carriage return in a cell is quoted too.
     frame.to_csv(file, index=False, header=with_header, lineterminator="\r\n")
+
+
+@contextlib.contextmanager
+def _adding_parquet(
+    file: IO[bytes], first: pd.DataFrame, about: Mapping[str, str]
+) -> Iterator[Callable[[pd.DataFrame], object]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kept = {**about, "PANDAS_ATTRS": json.dumps(dict(about))}
+    schema = pa.Schema.from_pandas(first, preserve_index=False)
+    schema = schema.with_metadata({**schema.metadata, **{key.encode(): text.encode() for key, text in kept.items()}})
+    with pq.ParquetWriter(file, schema) as writer:
+        yield lambda frame: writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
+
+
+def write_arms_parquet(summary: RunSummary, file: IO[bytes], about: Mapping[str, str]) -> None:
+    """The arms as Parquet, with the columns of `arms_frame`; `about` as in `write_trials`."""
+    frame = arms_frame(summary)
+    frame.attrs = dict(about)
+    frame.to_parquet(file, engine="pyarrow", index=False)
+
+
+# Reading
+
+
+def read_trials_parquet(path: Path) -> pd.DataFrame:
+    """The trials of a file that `write_trials` wrote, with what was kept about them as `attrs`.
+
+    Raises:
+        ToolbeltError: it is no such file.
+    """
+    try:
+        frame = pd.read_parquet(path, engine="pyarrow")
+        _require_columns(frame.columns, path)
+        return frame.astype(_types())
+    except ValueError as error:  # pyarrow's own are among them
+        raise _no_trials(path, error) from None
+
+
+def read_trials_csv(path: Path) -> pd.DataFrame:
+    """The trials of a file that `write_trials` wrote, the same as were written: types and all.
+
+    Raises:
+        ToolbeltError: it is no such file.
+    """
+    types = _types()
+    fractions = [name for name, type_ in types.items() if type_.lower() == "float64"]
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            _require_columns(pd.read_csv(file, dtype=str, nrows=0).columns, path)
+            file.seek(0)
+            frame = pd.read_csv(
+                file,
+                # Not every release of pandas reads a fraction to the last bit.
+                dtype=types | dict.fromkeys(fractions, "string"),
+                # An empty text is a text, and so is "NA"; an empty number is none.
+                keep_default_na=False,
+                na_values={name: [""] for name, type_ in types.items() if type_ != "string"},
+            )
+        for name in fractions:
+            numbers = [None if pd.isna(text) else float(text) for text in frame[name]]
+            frame[name] = pd.array(numbers, dtype="Float64").astype(types[name])
+    except ValueError as error:  # pandas' own are among them
+        raise _no_trials(path, error) from None
+    for name in (name for name, type_ in types.items() if type_ == "string"):
+        if (guarded := frame[name].str.match(_GUARDED)).any():
+            frame[name] = frame[name].mask(guarded, frame[name].str.slice(1))
+    return frame
+
+
+def _types() -> dict[str, str]:
+    return {name: column.type for name, column in TRIAL_COLUMNS.items()}
+
+
+def _require_columns(found: Iterable[str], path: Path) -> None:
+    names = list(found)
+    if missing := [name for name in TRIAL_COLUMNS if name not in names]:
+        near = suggestion(missing[0], names)
+        raise ToolbeltError(
+            f"{str(path)!r} is no file of trials: it has no column {missing[0]!r}.{near} "
+            "Another version of toolbelt may have written it; write it again with: toolbelt eval export"
+        )
+
+
+def _no_trials(path: Path, error: Exception) -> ToolbeltError:
+    return ToolbeltError(f"{str(path)!r} is no file of trials, or is damaged: {str(error)[:200].rstrip('.')}.")

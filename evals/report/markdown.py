@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from toolbelt.console.text import visible
+from toolbelt.evals.economics.caching import ArmEconomics
+from toolbelt.evals.report.economics_markdown import economics_markdown
+from toolbelt.evals.report.epochs import epoch_lines
 from toolbelt.evals.report.figures import COLUMNS, NOTHING, status_lines
+from toolbelt.evals.report.markup import escaped, markdown_table
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.measures import ArmSummary, RunSummary
 from toolbelt.evals.variants.variant import PLAIN
 
-_SPECIAL = re.compile(r"[\\`*\[\]|~$!]|(?<![^\W_])_|_(?![^\W_])")
 _OPTIONS = {
     "config": "--config",
     "catalog": "--catalog",
@@ -68,34 +71,42 @@ class Pictured(Protocol):
         ...
 
 
-def report_markdown(summary: RunSummary, pictures: Sequence[Pictured] = ()) -> str:
+def report_markdown(
+    summary: RunSummary,
+    pictures: Sequence[Pictured] = (),
+    *,
+    economics: Sequence[ArmEconomics] = (),
+    verdict: str = "",
+    comparison: str = "",
+) -> str:
     """The whole report; names from elsewhere are escaped, so that they show as they are.
 
     Args:
         summary: What the run came to.
         pictures: Those beside it: `NAME.png` and `NAME.svg` in the same folder.
+        economics: What caching makes of it, one an arm; without them there is no section about it.
+        verdict: Markdown that stands on top, beneath the title: what a gate says.
+        comparison: Markdown of a section, with its heading: what the arms differ in.
     """
     parts = [
         f"# Eval of {escaped(summary.dataset)}, run {escaped(summary.run)}",
+        verdict.strip(),
         _facts(summary),
         "\n".join(f"- {escaped(line)}" for line in status_lines(summary)),
         "## Results",
         _results(summary.arms),
+        "\n".join(f"- {escaped(line)}" for line in epoch_lines(summary)),
         *(_picture(picture) for picture in pictures),
+        comparison.strip(),
         "## Outcomes",
         _outcomes(summary.arms),
+        economics_markdown(economics),
         "## How to read this",
         _READING,
         "## How to run it again",
         _command(summary),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def escaped(text: str) -> str:
-    """Foreign text that Markdown and HTML leave alone, on one line."""
-    plain = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(lambda match: "\\" + match.group(), plain)
 
 
 def _facts(summary: RunSummary) -> str:
@@ -112,7 +123,7 @@ def _facts(summary: RunSummary) -> str:
         *((f"tokenizer of {model}", name) for model, name in summary.tokenizers.items()),
         *((_setting(name), _plain(value)) for name, value in summary.settings.items() if name not in _SHOWN),
     ]
-    return _table(("", ""), rows, right=())
+    return markdown_table(("", ""), rows, right=())
 
 
 _SHOWN = ("dataset", "catalog", "config", "without_role")
@@ -125,7 +136,7 @@ def _results(arms: Sequence[ArmSummary]) -> str:
         (str(number), arm.model, arm.toolset_label, *(show(arm) for show in COLUMNS.values()))
         for number, arm in enumerate(arms, start=1)
     ]
-    return _table(headers, rows, right=(0, *range(3, len(headers))))
+    return markdown_table(headers, rows, right=(0, *range(3, len(headers))))
 
 
 def _outcomes(arms: Sequence[ArmSummary]) -> str:
@@ -136,7 +147,7 @@ def _outcomes(arms: Sequence[ArmSummary]) -> str:
         (str(number), arm.model, arm.toolset_label, *(f"{arm.outcomes.get(name, 0):,}" for name in names))
         for number, arm in enumerate(arms, start=1)
     ]
-    return _table(headers, rows, right=(0, *range(3, len(headers))))
+    return markdown_table(headers, rows, right=(0, *range(3, len(headers))))
 
 
 def _picture(picture: Pictured) -> str:
@@ -167,13 +178,6 @@ def _command(summary: RunSummary) -> str:
     longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}sh\n{line}\n{fence}"
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
-    lines = [headers, *rows]
-    shown = ["| " + " | ".join(escaped(cell) for cell in line) + " |" for line in lines]
-    rule = "|" + "|".join("---:" if place in right else "---" for place in range(len(headers))) + "|"
-    return "\n".join([shown[0], rule, *shown[1:]])
 
 
 def _setting(name: str) -> str:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from toolbelt.evals.economics.caching import ArmEconomics
 from toolbelt.evals.report.bars import draw_accuracy, draw_tokens
 from toolbelt.evals.report.canvas import own_settings
+from toolbelt.evals.report.economics import draw_economics
 from toolbelt.evals.report.picture import Picture
 from toolbelt.evals.report.scaling import draw_scaling
 from toolbelt.evals.report.tradeoff import draw_tradeoff
 from toolbelt.evals.summary.measures import RunSummary
 
-_ALL = (draw_tradeoff, draw_accuracy, draw_tokens, draw_scaling)
 
-
-def draw_pictures(summary: RunSummary) -> tuple[Picture, ...]:
+def draw_pictures(summary: RunSummary, *, economics: Sequence[ArmEconomics] = ()) -> tuple[Picture, ...]:
     """Those for which there is something to show; the same bytes for the same summary.
 
     Importing this takes about a second, as it brings matplotlib along.
+
+    Args:
+        summary: What the run came to.
+        economics: One an arm, in their order; without them there is no picture of what a solved case costs.
     """
     with own_settings():
-        return tuple(picture for draw in _ALL if (picture := draw(summary)) is not None)
+        drawn = (
+            draw_tradeoff(summary),
+            draw_accuracy(summary),
+            draw_tokens(summary),
+            draw_economics(summary, economics),
+            draw_scaling(summary),
+        )
+        return tuple(picture for picture in drawn if picture is not None)

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console.text import plural, visible
+from toolbelt.evals.report.epochs import epoch_lines
 from toolbelt.evals.report.figures import (
     COLUMNS,
     arm_labels,
@@ -53,6 +54,8 @@ def summary_view(summary: RunSummary, screen: Console) -> RenderableType:
     parts: list[RenderableType] = [*_heading(summary), Text()]
     parts += [part for table in _tables(rows, screen.width) for part in (table, Text())]
     parts.append(_outcomes(rows, screen.width))
+    if epochs := epoch_lines(summary):
+        parts += [Text(), *(Text(visible(line)) for line in epochs)]
     if lines := [*status_lines(summary), *filter(None, [uncovered_line(summary)])]:
         parts += [Text(), *(Text(visible(line), "yellow" if line.startswith("This run is") else "") for line in lines)]
     return Group(*parts)

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.running.kept_cases import parse_case
+from toolbelt.evals.running.records import parse_names
 from toolbelt.evals.running.replies import parse_reply
 from toolbelt.evals.toolsets.toolset import GO_AHEAD
 
@@ -15,7 +16,7 @@ from toolbelt.evals.toolsets.toolset import GO_AHEAD
 def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[str, Any]]:
     """Every finished trial of a case, with its requests, as plain values."""
     rows = connection.execute(
-        "SELECT trial, arm, epoch, outcome, reason, covered, surfaced FROM trials "
+        "SELECT trial, arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus FROM trials "
         "WHERE run = ? AND case_id = ? ORDER BY epoch, arm",
         (run, case),
     ).fetchall()
@@ -27,9 +28,12 @@ def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[
             "reason": reason,
             "covered": bool(covered),
             "surfaced": bool(surfaced),
+            "called": parse_names(called),
+            "missing": parse_names(missing),
+            "surplus": parse_names(surplus),
             "requests": _requests_of(connection, run, trial),
         }
-        for trial, arm, epoch, outcome, reason, covered, surfaced in rows
+        for trial, arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus in rows
     ]
 
 

@@ -43,6 +43,9 @@ class Meter:
         own_prompt_tokens: Messages and definitions over all requests, own count.
         invalidated_tokens: Of those, what a provider's cache could have held and a change of the tools offered made
             worthless: definitions stand before the messages, so that all behind the first changed one is billed anew.
+        repeated_tokens: Of those, what the next request begins with, or would if the tools offered had not changed:
+            the prompts of all requests but the last. A provider's cache could serve this without `invalidated_tokens`,
+            which is never more.
         surfaced: Ids of the tools offered so far.
         usages: As reported, of each request that was answered or refused.
     """
@@ -51,6 +54,7 @@ class Meter:
     definition_tokens: list[int] = field(default_factory=list)
     own_prompt_tokens: int = 0
     invalidated_tokens: int = 0
+    repeated_tokens: int = 0
     surfaced: set[str] = field(default_factory=set)
     usages: list[Usage] = field(default_factory=list)
     _message_tokens: int = 0
@@ -62,6 +66,7 @@ class Meter:
         own_tokens = offer.tokens + self._message_tokens
         if self._before is not None:
             self.invalidated_tokens += _invalidated(*self._before, offer)
+            self.repeated_tokens += self._before[1]
         self._before = (offer, own_tokens)
         self.definition_tokens.append(offer.tokens)
         self.own_prompt_tokens += own_tokens

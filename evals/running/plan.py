@@ -91,6 +91,8 @@ class Plan:
             toolsets.
         api_base: Where hosted models were asked, without what may be secret in it; `None` for their provider's place.
         drafts: Cases among them that nobody has reviewed yet, so that nothing may be proved by the run.
+        code: What it was begun with: `toolbelt`, its version; where the working directory is in a git repository, also
+            `commit` and `changed`, see `toolbelt.evals.running.provenance`. A run may go on with other code.
     """
 
     dataset: str
@@ -113,6 +115,7 @@ class Plan:
     without_role: int = 0
     api_base: str | None = None
     drafts: int = 0
+    code: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -193,6 +196,7 @@ class Plan:
             without_role=data["without_role"],
             api_base=data["api_base"],
             drafts=data.get("drafts", 0),
+            code=data.get("code", {}),
         )
 
 

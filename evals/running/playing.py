@@ -15,7 +15,7 @@ from toolbelt.evals.offers import Offer, Shelf
 from toolbelt.evals.running.asking import Asker, Earlier, Unanswered, plus_cost
 from toolbelt.evals.running.metering import Meter, PromptCounter
 from toolbelt.evals.running.plan import Trial
-from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.records import TrialRecord, format_names
 from toolbelt.evals.scoring.coverage import is_covered
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.scoring import Scorer
@@ -95,6 +95,9 @@ class ArmPlayer:
             hits=score.hits,
             made=score.made,
             wanted=score.wanted,
+            called=format_names([selection.label for selection in game.selections]),
+            missing=format_names(score.missing),
+            surplus=format_names(score.surplus),
             arguments_checked=score.arguments_checked,
             arguments_right=score.arguments_right,
             definition_tokens=meter.definition_tokens[0],
@@ -105,6 +108,7 @@ class ArmPlayer:
             cached_read_tokens=usage.cached_read_tokens,
             cached_write_tokens=usage.cached_write_tokens,
             invalidated_tokens=meter.invalidated_tokens,
+            repeated_tokens=meter.repeated_tokens,
             requests=len(meter.definition_tokens),
             retries=game.retries,
             latency_seconds=game.latency_seconds,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolbelt.evals.conversation import Reply, Usage
@@ -39,7 +41,10 @@ class RequestRecord:
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """A trial that came to an end; its fields are the columns of the table, in their order."""
+    """A trial that came to an end; its fields are the columns of the table, in their order.
+
+    `called`, `missing` and `surplus` are lists as `format_names` writes them.
+    """
 
     trial: int
     arm: int
@@ -59,6 +64,9 @@ class TrialRecord:
     hits: int | None
     made: int | None
     wanted: int | None
+    called: str
+    missing: str
+    surplus: str
     arguments_checked: int
     arguments_right: int
     definition_tokens: int
@@ -69,7 +77,18 @@ class TrialRecord:
     cached_read_tokens: int | None
     cached_write_tokens: int | None
     invalidated_tokens: int | None
+    repeated_tokens: int | None
     requests: int
     retries: int
     latency_seconds: float
     cost_usd: float | None
+
+
+def format_names(names: Sequence[str]) -> str:
+    """A list for the store; in ASCII, so that a name that is no UTF-8 can be kept."""
+    return json.dumps(names) if names else "[]"
+
+
+def parse_names(text: str) -> list[str]:
+    """A list from the store."""
+    return [str(name) for name in json.loads(text)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 """Of the tables; a file of another version is refused, never changed in silence."""
 
 TABLES = """
@@ -70,6 +70,9 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
     would_dispatch INTEGER NOT NULL,     -- unoffered tools alone were called, which tiers would have run (rule T4)
     selections INTEGER NOT NULL,         -- calls of tools, those of meta-tools not among them
     hits INTEGER, made INTEGER, wanted INTEGER,   -- for precision and recall; NULL where they mean nothing
+    called TEXT NOT NULL,                -- JSON list: ids of those calls in order; the name as written if of no tool
+    missing TEXT NOT NULL,               -- JSON list: ids asked for by the nearest answer and not called
+    surplus TEXT NOT NULL,               -- JSON list: as called, those neither asked for nor permitted
     arguments_checked INTEGER NOT NULL,
     arguments_right INTEGER NOT NULL,
     definition_tokens INTEGER NOT NULL,  -- at the first request
@@ -80,6 +83,7 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
     cached_read_tokens INTEGER,
     cached_write_tokens INTEGER,
     invalidated_tokens INTEGER,          -- own count: prefix made uncacheable by changes of the tools offered
+    repeated_tokens INTEGER,             -- own count: prompts of all requests but the last, which the next begin with
     requests INTEGER NOT NULL,           -- retries not among them
     retries INTEGER NOT NULL,
     latency_seconds REAL NOT NULL,       -- of all answered requests together

@@ -67,6 +67,11 @@ class Selection:
     was_offered: bool
     arguments: Mapping[str, Any] | None
 
+    @property
+    def label(self) -> str:
+        """The tool's id; the name as the model wrote it where it is of no tool."""
+        return self.name if self.tool_id is None else self.tool_id
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -81,6 +86,10 @@ class Score:
         wanted: Calls of that answer; `None` likewise.
         arguments_checked: Calls whose arguments there was something to hold against: a schema or an expectation.
         arguments_right: Those of them whose arguments are right.
+        missing: Ids of the tools of the answer that is nearest whose calls were not made, in its order; of a call that
+            accepts several tools, the first. Empty where any call would do, or unscored.
+        surplus: Ids of the tools of calls that were made and neither asked for nor permitted, in order; the name as the
+            model wrote it where it is of no tool. Where any call would do, forbidden ones alone; empty where unscored.
     """
 
     outcome: Outcome
@@ -90,3 +99,5 @@ class Score:
     wanted: int | None = None
     arguments_checked: int = 0
     arguments_right: int = 0
+    missing: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ def correct(selections: Sequence[Selection]) -> str:
 
 
 def _called(selections: Sequence[Selection]) -> str:
-    return _listed([_name(selection.tool_id or selection.name) for selection in selections])
+    return _listed([_name(selection.label) for selection in selections])
 
 
 def _wanted(calls: Sequence[ExpectedCall]) -> str:

@@ -15,6 +15,8 @@ Where the rule leaves room, this is what holds:
 - **`null`**: any offered tool that is not forbidden will do; the arguments of every such call, those of
   `allowed_extra` left out where others are made, are held against its schema alone.
 - **A trial that gave up or was refused** is that, whatever was called before; its hits still count for recall.
+- **Missing and surplus** calls are those the nearest answer leaves when calls are laid against it; in `ordered` cases
+  a right call out of order is both.
 - **Arguments** are counted over calls that were asked for, not over wrong ones.
 """
 
@@ -23,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolbelt.evals.cases.case import Answer, Case, Matching
+from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
 from toolbelt.evals.scoring import reasons
 from toolbelt.evals.scoring.arguments import check_arguments
 from toolbelt.evals.scoring.matching import Fit, Pair, match_calls
@@ -104,7 +106,9 @@ class Scorer:
         pairs = match_calls(len(answer), permitted, fit, in_order=case.match is Matching.ORDERED)
         met = {pair.made for pair in pairs}
         surplus = [s for column, s in enumerate(selections) if column not in met and not permitted[column]]
-        outcome, reason = self._tell_names(case, answer, selections, pairs, surplus)
+        rows = {pair.wanted for pair in pairs}
+        missing = [call for row, call in enumerate(answer) if row not in rows]
+        outcome, reason = self._tell_names(case, answer, selections, missing, surplus)
         if outcome is Outcome.CORRECT:
             outcome, reason = self._tell_arguments(answer, selections, pairs, faults)
         checked = [pair for pair in pairs if self._is_checked(selections[pair.made], answer, pair.wanted)]
@@ -116,6 +120,8 @@ class Scorer:
             wanted=len(answer),
             arguments_checked=len(checked),
             arguments_right=sum(pair.fit.is_right for pair in checked),
+            missing=tuple([call.tools[0] for call in missing]),
+            surplus=tuple([selection.label for selection in surplus]),
         )
 
     def _tell_names(
@@ -123,14 +129,12 @@ class Scorer:
         case: Case,
         answer: Answer,
         selections: Sequence[Selection],
-        pairs: Sequence[Pair],
+        missing: Sequence[ExpectedCall],
         surplus: Sequence[Selection],
     ) -> tuple[Outcome, str]:
         """What the names of the tools say; `CORRECT`, without a reason yet, if they are right."""
-        if len(pairs) == len(answer) and not surplus:
+        if not missing and not surplus:
             return Outcome.CORRECT, ""
-        rows = {pair.wanted for pair in pairs}
-        missing = [call for row, call in enumerate(answer) if row not in rows]
         banned = [selection for selection in surplus if selection.tool_id in case.forbidden]
         if not missing:
             return Outcome.EXTRA_CALL, reasons.forbidden(banned) if banned else reasons.extra_call(surplus)
@@ -186,7 +190,8 @@ class Scorer:
             else:
                 reason = reasons.correct(counted)
         right = sum(fault is None for fault in checked)
-        return Score(outcome, reason, arguments_checked=len(checked), arguments_right=right)
+        surplus = tuple([selection.label for selection in banned])
+        return Score(outcome, reason, arguments_checked=len(checked), arguments_right=right, surplus=surplus)
 
     def _find_fault(self, selection: Selection) -> str | None:
         return self._schemas.find_fault(selection.tool_id or "", selection.arguments)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Pairs = Iterable[Sequence[tuple[float, float]]]
@@ -60,6 +60,44 @@ def read_clusters(pairs: Pairs) -> Clusters:
     new, old = (np.add.reduceat(flat[:, column], starts) for column in (0, 1))
     differ = np.add.reduceat((flat[:, 0] != flat[:, 1]).astype(float), starts) > 0
     return Clusters(new, old, np.array([float(len(cluster)) for cluster in kept]), differ)
+
+
+def group_clusters(
+    columns: Mapping[str, tuple[ArrayLike, ArrayLike]], clusters: Sequence[Hashable]
+) -> dict[str, Clusters]:
+    """Sum up several amounts over the cases of each cluster.
+
+    Args:
+        columns: By name, the `(new, old)` values of the amount, each of shape (cases,).
+        clusters: Of each case, the label of its cluster.
+
+    Returns:
+        By name, the clusters in order of their first case.
+
+    Raises:
+        ValueError: a column has not one value for each case, there are no cases, or a value is not finite.
+    """
+    if not columns:
+        return {}
+    if not len(clusters):
+        raise ValueError("There are no cases to compare.")
+    places: dict[Hashable, int] = {}
+    of = np.array([places.setdefault(label, len(places)) for label in clusters], dtype=np.intp)
+    sizes = np.bincount(of).astype(float)
+    found = {}
+    for name, values in columns.items():
+        new, old = (np.asarray(value, dtype=float) for value in values)
+        if new.shape != of.shape or old.shape != of.shape:
+            raise ValueError(f"{name} has {new.size} new and {old.size} old values for {len(of)} cases.")
+        if not (np.isfinite(new).all() and np.isfinite(old).all()):
+            raise ValueError(f"A value of {name} is no number; leave cases out that were not scored in both.")
+        differ = np.bincount(of, weights=new != old) > 0
+        found[name] = Clusters(_sums(of, new), _sums(of, old), sizes, differ)
+    return found
+
+
+def _sums(of: NDArray[np.intp], values: Floats) -> Floats:
+    return np.asarray(np.bincount(of, weights=values), dtype=np.float64)
 
 
 def check_settings(level: float, resamples: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from toolbelt.evals.statistics.clusters import Pairs, check_settings, read_clusters
-from toolbelt.evals.statistics.resampling import percentile_bounds, resampled_sums, sign_flip_p
+from toolbelt.evals.statistics.clusters import Clusters, Pairs, check_settings, group_clusters, read_clusters
+from toolbelt.evals.statistics.resampling import ratio_intervals, sign_flip_p
 
 RESAMPLES = 10_000
 
@@ -47,9 +49,13 @@ class MeanContrast:
 def paired_means(pairs: Pairs, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES) -> MeanContrast:
     """Compare the means of two arms over the same cases by a cluster bootstrap.
 
-    Expanded percentile intervals (Hesterberg 2015): those of the resampled means, at levels that make up for the few
-    degrees of freedom of few clusters. Where single cases cost many times the mean, 30 clusters are too few for any
-    interval of a mean: it covers nine times of ten then, and from 100 on about what it claims.
+    The intervals are expanded percentile intervals (Hesterberg 2015), those of the resampled means at levels that make
+    up for the few degrees of freedom of few clusters, widened to the bootstrap-t interval (Efron 1982) where that
+    reaches further: the first is too short for skewed amounts, and the second for few clusters. At a level of 95% the
+    ratio's covers 93% or more from 20 clusters on. So does the difference's where amounts are moderately skewed
+    (lognormal with a sigma of 0.5); where single cases cost many times the median, no interval of a mean does, and it
+    covers about 91% at 30 clusters with a sigma of 1, and 85% to 92% at 30 to 300 with 1.5. Where more than 20 million
+    clusters would be drawn, what the bootstrap tends to is computed.
 
     Args:
         pairs: For each cluster the `(new, old)` of each of its cases, epochs averaged; finite, in any one unit.
@@ -61,29 +67,75 @@ def paired_means(pairs: Pairs, level: float = 0.95, seed: int = 0, resamples: in
         ValueError: there are fewer than two clusters with cases, a value is not finite, or a setting is out of range.
     """
     check_settings(level, resamples)
-    clusters = read_clusters(pairs)
-    count, cases = len(clusters.sizes), clusters.cases
+    return _contrasts({"": read_clusters(pairs)}, level, seed, resamples)[""]
+
+
+def paired_means_of(
+    columns: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    clusters: Sequence[Hashable],
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> dict[str, MeanContrast]:
+    """Compare the means of two arms in several amounts over the same cases, as `paired_means` does one.
+
+    The clusters are drawn once for all amounts, so that five cost little more than one. Each interval is as if the
+    amount stood alone: nothing is adjusted for there being several.
+
+    Args:
+        columns: By name, the `(new, old)` values of the amount, each of shape (cases,): one a case, epochs averaged,
+            finite, in any one unit. An amount that is not known for all cases is to be left out, or compared in a call
+            of its own over those where it is.
+        clusters: Of each case, the cluster it belongs to: any label, in the order of the values.
+        level: Coverage of the intervals, a fraction between 0 and 1.
+        seed: Of all.
+        resamples: Of the bootstrap, and ways tried in the tests where not all can be.
+
+    Returns:
+        A contrast for each name, in the order given; empty where no column is.
+
+    Raises:
+        ValueError: there are fewer than two clusters, a column has not a value for each case, a value is not finite,
+            or a setting is out of range.
+    """
+    check_settings(level, resamples)
+    return _contrasts(group_clusters(columns, clusters), level, seed, resamples)
+
+
+def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resamples: int) -> dict[str, MeanContrast]:
+    if not amounts:
+        return {}
+    whole = next(iter(amounts.values()))
+    count, cases = len(whole.sizes), whole.cases
     if count < 2:
         raise ValueError("A single cluster says nothing about how much clusters differ.")
     rng = np.random.default_rng(seed)
-    columns = (clusters.new, clusters.old, clusters.differences, clusters.sizes)
-    sums = resampled_sums(np.column_stack(columns), resamples, rng)
-    low, high = percentile_bounds(sums[:, 2] / sums[:, 3], count, level)
-    new, old = float(clusters.new.sum()), float(clusters.old.sum())
-    ratio = ratio_low = ratio_high = None
-    if new > 0 and old > 0 and (sums[:, 1] > 0).all():
-        ratio = new / old
-        ratio_low, ratio_high = percentile_bounds(sums[:, 0] / sums[:, 1], count, level)
-    return MeanContrast(
-        new=new / cases,
-        old=old / cases,
-        difference=float(clusters.differences.sum()) / cases,
-        low=low,
-        high=high,
-        ratio=ratio,
-        ratio_low=ratio_low,
-        ratio_high=ratio_high,
-        p_value=sign_flip_p(clusters.differences, resamples, rng),
-        clusters=count,
-        cases=cases,
-    )
+    columns, figures = [whole.sizes], []
+    for amount in amounts.values():
+        first = len(columns)
+        columns += [amount.new, amount.old, amount.differences]
+        figures += [(first + 2, 0), (first, first + 1)]
+    bounds = iter(ratio_intervals(np.column_stack(columns), figures, level, resamples, rng, studentised=True))
+    found = {}
+    for name, amount in amounts.items():
+        difference = float(amount.differences.sum()) / cases
+        low, high = next(bounds) or (difference, difference)  # there always is one, as there are cases
+        of_ratio = next(bounds)
+        new, old = float(amount.new.sum()), float(amount.old.sum())
+        ratio = new / old if new > 0 and old > 0 and of_ratio is not None else None
+        if of_ratio is not None and min(amount.new.min(), amount.old.min()) >= 0:
+            of_ratio = max(0.0, of_ratio[0]), of_ratio[1]  # a studentised bound knows nothing of that
+        found[name] = MeanContrast(
+            new=new / cases,
+            old=old / cases,
+            difference=difference,
+            low=low,
+            high=high,
+            ratio=ratio,
+            ratio_low=None if ratio is None or of_ratio is None else of_ratio[0],
+            ratio_high=None if ratio is None or of_ratio is None else of_ratio[1],
+            p_value=sign_flip_p(amount.differences, resamples, rng),
+            clusters=count,
+            cases=cases,
+        )
+    return found

@@ -11,7 +11,7 @@ import numpy as np
 
 from toolbelt.evals.statistics.clusters import Clusters, Pairs, check_settings, read_clusters
 from toolbelt.evals.statistics.distributions import mcnemar_p, student_quantile
-from toolbelt.evals.statistics.resampling import percentile_bounds, resampled_sums, sign_flip_p
+from toolbelt.evals.statistics.resampling import ratio_intervals, sign_flip_p
 from toolbelt.evals.statistics.scores import tango_interval
 
 RESAMPLES = 10_000
@@ -124,11 +124,12 @@ def _exact(clusters: Clusters, level: float) -> Contrast:
 
 def _resampled(clusters: Clusters, level: float, seed: int, resamples: int) -> Contrast:
     rng = np.random.default_rng(seed)
-    sums = resampled_sums(np.column_stack((clusters.differences, clusters.sizes)), resamples, rng)
     low, high = cluster_score_interval(clusters, level)
     if len(clusters.sizes) > 1:
-        drawn = percentile_bounds(sums[:, 0] / sums[:, 1], len(clusters.sizes), level)
-        low, high = min(low, drawn[0]), max(high, drawn[1])
+        rows = np.column_stack((clusters.differences, clusters.sizes))
+        (drawn,) = ratio_intervals(rows, [(0, 1)], level, resamples, rng)
+        if drawn is not None:
+            low, high = min(low, drawn[0]), max(high, drawn[1])
     return Contrast(
         difference=float(clusters.differences.sum() / clusters.sizes.sum()),
         low=low,

@@ -1,8 +1,9 @@
 """How many cases a comparison takes, and what so many can show.
 
-Two arms are asked the same cases, each once, and each case stands alone. What matters is how often the arms differ at
-all: of the cases where both are right or both are wrong nothing is learnt. Power is computed from the very tests that
-`paired` decides by, summed over all counts of cases that differ; no formula's approximation is left in a figure.
+Two arms are asked the same cases, each once, and each case stands alone; of cases in clusters, `design_effect` says how
+many count for one. What matters is how often the arms differ at all: of the cases where both are right or both are
+wrong nothing is learnt. Power is computed from the very tests that `paired` decides by, summed over all counts of cases
+that differ; no formula's approximation is left in a figure.
 """
 
 from __future__ import annotations
@@ -185,6 +186,24 @@ def least_margin(cases: int, discordance: float, power: float = POWER, level: fl
         else:
             low = middle
     return high
+
+
+def design_effect(cluster_size: float, correlation: float) -> float:
+    """How many cases in clusters say as much as one that stands alone (Kish 1965): 1 + (size − 1) × correlation.
+
+    Exact where clusters are of one size and their cases change all together (correlation 1) or each by itself (0);
+    between, the power that follows is what it should be to about three points.
+
+    Args:
+        cluster_size: Cases of a cluster, 1 or more: the mean over cases of the size of their own cluster.
+        correlation: Between the changes of two cases of a cluster, a fraction in 0..1.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+    if not (1 <= cluster_size < math.inf and 0 <= correlation <= 1):
+        raise ValueError(f"Clusters of {cluster_size} cases correlated by {correlation} cannot be.")
+    return 1 + (cluster_size - 1) * correlation
 
 
 def _differing(cases: int, discordance: float) -> tuple[Floats, Floats]:

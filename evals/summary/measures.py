@@ -71,11 +71,14 @@ class ArmSummary:
         prompt_tokens: As reported, over all requests; mean. Own count where `prompt_tokens_reported` is false.
         prompt_tokens_reported: Whether the provider reported them, for every scored trial.
         prompt_tokens_trials: Scored trials for which it did.
+        own_prompt_tokens: Of all requests, own count; mean.
         completion_tokens: As reported; mean.
         cached_read_tokens: As reported; mean.
         cached_write_tokens: As reported; mean.
         invalidated_tokens: Prompt tokens of the prefix that changes of the tool list made uncacheable, own count, over
             all requests; mean.
+        repeated_tokens: Prompt tokens of all requests but the last, which the next ones begin with, own count; mean.
+            What a provider's cache could serve within the trials is `repeated_tokens - invalidated_tokens`.
         requests: Mean number, retries not counted.
         retries: Requests asked again, in all.
         cost_usd: Mean; `None` where a price is unknown.
@@ -84,6 +87,14 @@ class ArmSummary:
         latency_p95_seconds: 95th percentile.
         outcomes: Trials by outcome, in the order of `Outcome`, those at 0 left out.
         tools_offered: Tools at the first request, over the trials where that was answered; mean.
+        first_offers: How many different lists of tools were offered at the first requests of finished trials; `None`
+            where there are none.
+        tokenizer: What the own counts are by.
+        pass_at: By k, the chance that at least one of k trials of a case is right by names (pass@k), a fraction; `None`
+            where no case has as many scored epochs. For k in 1, 2, 4, … and the number of epochs; empty where each case
+            is asked once.
+        pass_all: By k, the chance that each of them is (pass^k), likewise.
+        pass_cases: By k, the cases that the two are over: those with k scored epochs or more.
     """
 
     model: str
@@ -109,10 +120,12 @@ class ArmSummary:
     prompt_tokens: float | None = None
     prompt_tokens_reported: bool = False
     prompt_tokens_trials: int = 0
+    own_prompt_tokens: float | None = None
     completion_tokens: float | None = None
     cached_read_tokens: float | None = None
     cached_write_tokens: float | None = None
     invalidated_tokens: float | None = None
+    repeated_tokens: float | None = None
     requests: float | None = None
     retries: int = 0
     cost_usd: float | None = None
@@ -121,6 +134,11 @@ class ArmSummary:
     latency_p95_seconds: float | None = None
     outcomes: Mapping[str, int] = field(default_factory=dict)
     tools_offered: float | None = None
+    first_offers: int | None = None
+    tokenizer: str = ""
+    pass_at: Mapping[int, float | None] = field(default_factory=dict)
+    pass_all: Mapping[int, float | None] = field(default_factory=dict)
+    pass_cases: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -156,6 +174,10 @@ class RunSummary:
         errors: Those with outcome `error`.
         arms: One a model and toolset, in the order asked for.
         settings: The rest of what was asked for, plain values.
+        surroundings: Digest of the catalog, the loadouts and what else the toolsets go by.
+        chosen: Digest of which cases were asked, in which order.
+        code: What the run was begun with: `toolbelt`, its version; in a git repository also `commit` and `changed`,
+            `yes` or `no`.
     """
 
     run: str
@@ -175,3 +197,6 @@ class RunSummary:
     errors: int = 0
     arms: tuple[ArmSummary, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    surroundings: str = ""
+    chosen: str = ""
+    code: Mapping[str, str] = field(default_factory=dict)

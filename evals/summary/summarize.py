@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -21,20 +21,26 @@ from toolbelt.evals.summary.counting import (
     counted_rate,
     has_single_clusters,
 )
+from toolbelt.evals.summary.epochs import EpochMeasures, measure_epochs
 from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.summary.timing import Timing, time_requests
 
 _MEANS = (
     "definition_tokens",
     "definition_tokens_total",
+    "own_prompt_tokens",
     "prompt_tokens",
     "completion_tokens",
     "cached_read_tokens",
     "cached_write_tokens",
     "invalidated_tokens",
+    "repeated_tokens",
     "requests",
 )
 """Columns of `trials` whose mean over scored trials is a measure of the same name."""
+
+SCHEMA = "toolbelt.run/1"
+"""Of `summary_data`; its JSON Schema is in `toolbelt.evals.exports`."""
 
 Row = dict[str, Any]
 
@@ -67,14 +73,23 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         groups = _count_outcomes(connection, run)
         timings = time_requests(connection, run)
         clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
+        created, kept, reason, text = head
+        plan = json.loads(text)
+        epochs = measure_epochs(connection, run, (row[0] for row in planned), plan.get("epochs", 1))
     arms = tuple(
-        _arm(number, (model, toolset, variant), wanted, groups.get(number, {}), timings.get(number, Timing()), clusters)
-        for number, model, toolset, variant, _, wanted in planned
+        _arm(
+            number,
+            names,
+            wanted,
+            groups.get(number, {}),
+            timings.get(number, Timing()),
+            epochs.get(number, EpochMeasures()),
+            clusters,
+        )
+        for number, *names, wanted in planned
     )
-    created, kept, reason, plan = head
-    return _run(
-        run, created, status or kept, reason, json.loads(plan), arms, {row[1]: row[4] for row in planned if row[4]}
-    )
+    tokenizers = {arm.model: arm.tokenizer for arm in arms if arm.tokenizer}
+    return _run(run, created, status or kept, reason, plan, arms, tokenizers)
 
 
 @contextlib.contextmanager
@@ -92,10 +107,10 @@ def at_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[str, Row]]:
     """Sums by arm and outcome, in one pass over the trials."""
-    sums = {"retries", "cost_usd", "own_prompt_tokens", *_MEANS}
+    sums = {"retries", "cost_usd", *_MEANS}
     sums |= {expression for rate in RATES.values() for expression in (rate.numerator, rate.denominator)}
     most = {"epoch", *(RATES[name].denominator for name in CALL_RATES)}
-    known = {"cost_usd", "own_prompt_tokens", *_MEANS}
+    known = {"cost_usd", *_MEANS}
     wanted = [f"{what}({of})" for what, ofs in (("sum", sums), ("max", most), ("count", known)) for of in sorted(ofs)]
     found: dict[int, dict[str, Row]] = {}
     # Names and expressions are this package's own.
@@ -118,18 +133,18 @@ def _clustered_rates(connection: sqlite3.Connection, run: str, groups: Mapping[i
 
 def _arm(
     number: int,
-    names: tuple[str, str, str],
+    names: Sequence[str],
     planned: int,
     outcomes: Mapping[str, Row],
     timing: Timing,
+    epochs: EpochMeasures,
     clusters: ClusterCounts,
 ) -> ArmSummary:
     scored = {outcome: row for outcome, row in outcomes.items() if outcome in SCORED}
     rates = {name: _rate(rate, scored, clusters.get((number, name))) for name, rate in RATES.items()}
     precision, recall = rates["precision"], rates["recall"]
     calls = precision.denominator + recall.denominator
-    means = {name: _mean(scored.values(), name) for name in (*_MEANS, "own_prompt_tokens")}
-    own = means.pop("own_prompt_tokens")
+    means = {name: _mean(scored.values(), name) for name in _MEANS}
     reported = means["prompt_tokens"] is not None
     # A trial that failed for lack of an answer may have no price, which says nothing about the model's.
     priced = all(row["count(cost_usd)"] == row["sum(1)"] for row in scored.values())
@@ -137,8 +152,8 @@ def _arm(
     figures: dict[str, Any] = {**rates, **means}
     figures["prompt_tokens_trials"] = sum(row["count(prompt_tokens)"] for row in scored.values())
     if not reported:
-        figures["prompt_tokens"] = own
-    model, toolset, variant = names
+        figures["prompt_tokens"] = means["own_prompt_tokens"]
+    model, toolset, variant, tokenizer = names
     return ArmSummary(
         model=model,
         toolset=toolset,
@@ -155,6 +170,11 @@ def _arm(
         latency_seconds=timing.median_seconds,
         latency_p95_seconds=timing.p95_seconds,
         tools_offered=timing.tools_offered,
+        first_offers=timing.first_offers,
+        tokenizer=tokenizer,
+        pass_at=epochs.pass_at,
+        pass_all=epochs.pass_all,
+        pass_cases=epochs.pass_cases,
         outcomes={outcome.value: outcomes[outcome]["sum(1)"] for outcome in Outcome if outcome in outcomes},
     )
 
@@ -203,21 +223,29 @@ def _run(
         errors=sum(arm.outcomes.get(Outcome.ERROR.value, 0) for arm in arms),
         arms=arms,
         settings={key: value for key, value in beside.items() if value is not None} | plan.get("settings", {}),
+        surroundings=plan.get("surroundings", ""),
+        chosen=plan.get("chosen", ""),
+        code=plan.get("code", {}),
     )
 
 
 def summary_data(summary: RunSummary) -> dict[str, Any]:
     """A run as plain values, for JSON: shares as fractions, tokens, requests and cost as means per scored trial.
 
-    A rate is `{value, numerator, denominator, low, high}`; what was not measured is `None`.
+    A rate is `{value, numerator, denominator, low, high}`; what was not measured is `None`. `pass` is a list by k, over
+    `cases`; `left_out` are those without k scored epochs, also for not being run yet.
     """
     return {
+        "schema": SCHEMA,
         "run": summary.run,
         "created": summary.created,
         "status": summary.status,
         "reason": summary.reason,
         "dataset": {"name": summary.dataset, "digest": summary.digest},
         "catalog": summary.catalog,
+        "surroundings": summary.surroundings,
+        "chosen": summary.chosen,
+        "code": dict(summary.code),
         "cases": summary.cases,
         "excluded": dict(summary.excluded),
         "epochs": summary.epochs,
@@ -227,11 +255,21 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
         "planned": summary.planned,
         "scored": summary.scored,
         "errors": summary.errors,
-        "arms": [_arm_data(arm) for arm in summary.arms],
+        "arms": [_arm_data(arm, summary.cases) for arm in summary.arms],
     }
 
 
-def _arm_data(arm: ArmSummary) -> dict[str, Any]:
-    values = ((field.name, getattr(arm, field.name)) for field in fields(arm))
+def _arm_data(arm: ArmSummary, cases: int) -> dict[str, Any]:
+    values = ((field.name, getattr(arm, field.name)) for field in fields(arm) if not field.name.startswith("pass_"))
     data = {name: value.to_dict() if isinstance(value, Rate) else value for name, value in values}
-    return data | {"outcomes": dict(arm.outcomes)}
+    passing = [
+        {
+            "k": k,
+            "at_least_once": arm.pass_at[k],
+            "each_time": arm.pass_all[k],
+            "cases": covered,
+            "left_out": cases - covered,
+        }
+        for k, covered in arm.pass_cases.items()
+    ]
+    return data | {"outcomes": dict(arm.outcomes), "pass": passing}

@@ -32,7 +32,9 @@ def test_the_commands_there_are() -> None:
         *(f"toolkit {name}" for name in ("list", "inspect", "resolve")),
         *(f"session {name}" for name in ("show", "load", "unload", "reset")),
         *(f"catalog {name}" for name in ("list", "show", "stats", "import", "lint")),
-        *(f"eval {name}" for name in ("run", "resume", "list", "show", "report", "plan")),
+        *(f"eval {name}" for name in ("run", "resume", "list", "show", "report", "compare", "gate")),
+        *(f"eval baseline {name}" for name in ("save", "show")),
+        *(f"eval {name}" for name in ("export", "schema", "plan")),
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
         *(f"config {name}" for name in ("schema", "show")),
     ]

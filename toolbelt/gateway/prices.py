@@ -45,6 +45,14 @@ class Prices:
 
     steps: tuple[tuple[int, Rates], ...]
 
+    def rates(self, prompt_tokens: float) -> Rates:
+        """Those of a request with a prompt of that many tokens."""
+        rates = self.steps[0][1]
+        for above, dearer in self.steps:
+            if prompt_tokens > above:
+                rates = dearer
+        return rates
+
     def cost_usd(
         self,
         prompt_tokens: int,
@@ -60,10 +68,7 @@ class Prices:
             cached_read_tokens: Of the prompt, read from the provider's cache.
             cached_write_tokens: Of the prompt, written to it.
         """
-        rates = self.steps[0][1]
-        for above, dearer in self.steps:
-            if prompt_tokens > above:
-                rates = dearer
+        rates = self.rates(prompt_tokens)
         plain = max(prompt_tokens - cached_read_tokens - cached_write_tokens, 0)
         return (
             plain * rates.prompt

@@ -23,7 +23,7 @@ def test_E7_a_table_over_discordances(toolbelt: Toolbelt) -> None:
         "\n"
         "At a power of 80% and a level of 95%, two-sided, by the tests that verdicts go by. The discordance\n"
         "is the share of cases that just one of the two arms answers rightly. A case here stands alone and is asked\n"
-        "once: epochs, and paraphrases of one task, count for less than as many cases.\n"
+        "once: paraphrases of one task count for less (--cluster-size), and epochs for less than as many cases.\n"
     )
 
 
@@ -31,7 +31,15 @@ def test_E7_what_so_many_cases_show(toolbelt: Toolbelt) -> None:
     wanted = ("--effect", "0.03", "--margin", "0.02", "--cases", "724", "--discordance", "0.2")
     found = toolbelt("eval", "plan", *wanted, "--json").json
     (row,) = found.pop("rows")
-    assert found == {"effect": 0.03, "margin": 0.02, "cases": 724, "power": 0.8, "level": 0.95}
+    assert found == {
+        "effect": 0.03,
+        "margin": 0.02,
+        "cases": 724,
+        "power": 0.8,
+        "level": 0.95,
+        "cluster_size": 1,
+        "correlation": 1,
+    }
     assert row == {
         "discordance": 0.2,
         "cases_for_effect": 1800,
@@ -41,6 +49,27 @@ def test_E7_what_so_many_cases_show(toolbelt: Toolbelt) -> None:
         "power_for_effect": pytest.approx(0.41, abs=0.01),
         "power_for_margin": pytest.approx(0.22, abs=0.01),
     }
+
+
+@pytest.mark.parametrize(
+    ("clusters", "cases"),
+    [
+        pytest.param(("--cluster-size", "3"), 3 * 1800, id="all-together-count-once"),
+        pytest.param(("--cluster-size", "3", "--correlation", "0"), 1800, id="each-by-itself-counts"),
+        pytest.param(("--cluster-size", "3", "--correlation", "0.4"), 3240, id="between"),
+        pytest.param(("--correlation", "0.4"), 1800, id="alone-nothing-is-correlated"),
+    ],
+)
+def test_E7_cases_in_clusters_count_for_less(toolbelt: Toolbelt, clusters: tuple[str, ...], cases: int) -> None:
+    wanted = ("eval", "plan", "--effect", "0.03", "--discordance", "0.2", *clusters)
+    assert toolbelt(*wanted, "--json").json["rows"][0]["cases_for_effect"] == cases
+    (row,) = toolbelt(*wanted, "--cases", str(cases), "--json").json["rows"]
+    assert 0.799 < row["power_for_effect"] < 0.81
+
+
+def test_E7_clusters_are_told(toolbelt: Toolbelt) -> None:
+    out = toolbelt("eval", "plan", "--effect", "0.03", "--cluster-size", "2.5", "--correlation", "0.4").out
+    assert "Cases come in clusters of 2.5\nthat change alike by 0.4" in out
 
 
 def test_few_cases_show_nothing(toolbelt: Toolbelt) -> None:
@@ -66,6 +95,8 @@ def test_an_effect_beyond_every_usual_discordance_is_its_own(toolbelt: Toolbelt)
         pytest.param(("--effect", "0"), "not in the range", id="no-effect"),
         pytest.param(("--margin", "1"), "not in the range", id="everything-may-be-lost"),
         pytest.param(("--effect", "0.1", "--power", "1"), "not in the range", id="certainty"),
+        pytest.param(("--effect", "0.1", "--cluster-size", "0.5"), "not in the range", id="half-a-case"),
+        pytest.param(("--effect", "0.1", "--correlation", "1.5"), "not in the range", id="more-than-alike"),
         pytest.param(("--cases", "0"), "not in the range", id="no-cases"),
     ],
 )

@@ -18,6 +18,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.servers.running import OpenAIServer
+from toolbelt import __version__
 
 CATALOG: dict[str, Any] = {
     "name": "office",
@@ -305,6 +306,23 @@ def test_E8_what_changed_meanwhile_cannot_be_taken_up(
     assert "changed since" in ran.err
 
 
+def test_E7_a_run_says_with_which_code_it_was_begun_and_goes_on_with_other(
+    toolbelt: Toolbelt, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(office.parent))
+    alone = toolbelt(*RUN, "--max-requests", "1").json
+    assert alone["code"] == {"toolbelt": __version__}
+    identity = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "-c", "commit.gpgsign=false")
+    for command in (["init", "-q"], ["add", "office"], ["commit", "-q", "-m", "one"]):
+        subprocess.run(["git", *identity, *command], cwd=office, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=office, check=True, capture_output=True, text=True)
+    resumed = toolbelt("eval", "resume", "--json")
+    assert (resumed.code, resumed.json["status"], resumed.json["code"]) == (0, "finished", alone["code"])
+    again = toolbelt(*RUN, "--limit", "1").json
+    assert again["code"] == {"toolbelt": __version__, "commit": head.stdout.strip(), "changed": "no"}
+    assert (again["surroundings"], again["chosen"] == alone["chosen"]) == (alone["surroundings"], False)
+
+
 def test_E9_a_run_in_which_everything_failed_exits_3_with_the_reason(toolbelt: Toolbelt, office: Path) -> None:
     (office / "down.json").write_text(script({"error": "unavailable"}))
     ran = toolbelt(*RUN, "--model", "scripted/down.json", "--toolset", "full", "--max-retries", "0")
@@ -342,6 +360,8 @@ def test_one_case_is_shown_request_by_request(toolbelt: Toolbelt, office: Path) 
     data = toolbelt("eval", "show", "latest", "--case", "parcel-1", "--json").json
     assert [trial["toolset"] for trial in data["trials"]] == ["full", "tiered"]
     assert data["answers"] == [[{"tools": ["mail/track_parcel"]}]]
+    told = [(trial["called"], trial["missing"], trial["surplus"]) for trial in data["trials"]]
+    assert told == [(["mail/track_parcel"], [], [])] * 2
     offered = [request["offered"] for request in data["trials"][1]["requests"]]
     assert all(now[: len(before)] == before for before, now in itertools.pairwise(offered)), "T3: appended"
     missing = toolbelt("eval", "show", "--case", "parcel-2")

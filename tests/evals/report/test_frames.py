@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
+from pyarrow import parquet
 
 from tests.evals.report.sample import sample_run
 from tests.evals.summary.rows import RUN, database
+from toolbelt.evals.report.columns import TRIAL_COLUMNS
 from toolbelt.evals.report.frames import (
-    TRIAL_COLUMNS,
     arms_frame,
     load_trials,
     read_trials,
     write_arms_csv,
+    write_arms_parquet,
+    write_trials,
     write_trials_csv,
 )
 from toolbelt.evals.summary.summarize import summarize
@@ -108,3 +113,35 @@ def test_E10_the_csv_of_arms_has_numerators_denominators_and_intervals() -> None
         assert row["accuracy_low"] == ("" if arm.accuracy.low is None else str(arm.accuracy.low))
         assert row["outcome_error"] == str(arm.outcomes.get("error", 0))
     assert len(arms_frame(summary)) == len(summary.arms)
+
+
+def test_E10_parquet_is_written_a_part_at_a_time_with_types_and_what_it_is_of(tmp_path: Path) -> None:
+    about = {"schema": "toolbelt.trials/1", "run": RUN}
+    with (tmp_path / "t.parquet").open("wb") as file:
+        write_trials(sample_run(), RUN, None, file, about=about, chunk=20)
+    written = parquet.ParquetFile(tmp_path / "t.parquet")
+    assert [written.metadata.row_group(part).num_rows for part in range(written.num_row_groups)] == [20, 20, 6]
+    assert {key: written.schema_arrow.metadata[key.encode()].decode() for key in about} == about
+    # Whoever has pandas alone gets the same types, and what it is of.
+    frame = pandas.read_parquet(tmp_path / "t.parquet")
+    assert frame.attrs == about
+    assert {name: str(type_) for name, type_ in frame.dtypes.items()} == {
+        name: column.type for name, column in TRIAL_COLUMNS.items()
+    }
+    assert frame.equals(load_trials(sample_run(), RUN))
+
+
+def test_E10_unknown_figures_of_an_arm_have_a_type_all_the_same(tmp_path: Path) -> None:
+    connection = database([("m", "full", "")], [{"outcome": "error"}])
+    with (tmp_path / "arms.parquet").open("wb") as file:
+        write_arms_parquet(summarize(connection, RUN), file, {"run": RUN})
+    types = {field.name: str(field.type) for field in parquet.read_schema(tmp_path / "arms.parquet")}
+    assert (types["accuracy"], types["accuracy_numerator"], types["cost_usd"]) == ("double", "int64", "double")
+    assert "null" not in types.values()
+
+
+@pytest.mark.parametrize("text", ["'=1", "''+1", "'-", "'"])
+def test_what_is_marked_already_is_marked_again_so_that_one_mark_can_go(text: str) -> None:
+    file = io.StringIO(newline="")
+    write_trials_csv(database([("m", "full", "")], [{"reason": text}]), RUN, file)
+    assert [row["reason"] for row in _rows(file.getvalue())] == ["'" + text if len(text) > 1 else text]

@@ -16,7 +16,8 @@ from rich.markdown import Markdown
 from tests.evals.report.sample import ARMS, sample_run
 from tests.evals.summary.rows import RUN
 from toolbelt.evals.cli.run import run
-from toolbelt.evals.report.markdown import _OPTIONS, escaped, report_markdown
+from toolbelt.evals.report.markdown import _OPTIONS, report_markdown
+from toolbelt.evals.report.markup import escaped
 from toolbelt.evals.report.pictures import draw_pictures
 from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.summary.summarize import summarize

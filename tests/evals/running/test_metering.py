@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.evals.running.agents import CATALOG, calls
 from toolbelt.catalog.tokens import EstimateCounter
@@ -51,6 +53,20 @@ def test_E6_a_change_of_the_tools_invalidates_what_stands_behind_it(
     meter = meter_of(first, SHELF.offer(now))
     prompt = meter_of(first).own_prompt_tokens
     assert meter.invalidated_tokens == (0 if kept is None else prompt - SHELF.offer(kept).tokens)
+
+
+OFFERS = st.lists(st.lists(st.sampled_from([READ, LIST, PING]), unique=True), min_size=1, max_size=6)
+
+
+@given(OFFERS)
+def test_E6_what_is_repeated_is_every_prompt_but_the_last(offers: list[list[str]]) -> None:
+    meter = Meter(PromptCounter(EstimateCounter()))
+    conversation, prompts = OPENING, []
+    for ids in offers:
+        prompts.append(meter.count(SHELF.offer(ids), conversation))
+        conversation = conversation.extended(calls("list"), ("a.txt",))
+    assert meter.repeated_tokens == sum(prompts[:-1])
+    assert 0 <= meter.invalidated_tokens <= meter.repeated_tokens <= meter.own_prompt_tokens
 
 
 @pytest.mark.parametrize(

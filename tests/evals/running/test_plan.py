@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from collections import Counter
 from itertools import islice
@@ -104,6 +105,7 @@ def test_E8_a_plan_of_a_hundred_million_trials_takes_no_memory() -> None:
                 without_role=2,
                 api_base="http://localhost:1/v1",
                 drafts=3,
+                code={"toolbelt": "1.2.3", "commit": "0f" * 20, "changed": "yes"},
             ),
             id="everything-said",
         ),
@@ -111,3 +113,9 @@ def test_E8_a_plan_of_a_hundred_million_trials_takes_no_memory() -> None:
 )
 def test_E8_a_plan_survives_the_store(plan: Plan) -> None:
     assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_E8_a_plan_kept_before_the_code_was_has_none() -> None:
+    data = json.loads(make_plan().to_json())
+    del data["code"]
+    assert Plan.from_json(json.dumps(data)) == make_plan()

@@ -312,3 +312,29 @@ def test_E1_a_history_and_the_calls_go_by_the_names_that_are_shown() -> None:
     player = make_player(Agent(behave), variant="anonymous")
     record = asyncio.run(player.play(Trial(0, 0, 0, 0), make_case(READ, messages=messages)))
     assert record.outcome is Outcome.CORRECT
+
+
+def test_E6_the_record_says_what_was_called_what_was_missing_and_what_was_surplus() -> None:
+    behaviour = in_turn(calls(("browse_tools", {})), calls("list", "no \ud800 tool"))
+    record, _ = play(behaviour, make_case(READ), "tiered")
+    assert [json.loads(names) for names in (record.called, record.missing, record.surplus)] == [
+        [LIST, "no \ud800 tool"],
+        [READ],
+        [LIST, "no \ud800 tool"],
+    ]
+    assert record.called.isascii(), "as the names of a model need not be UTF-8"
+    right, _ = play(in_turn(calls(READ_IT)), make_case(READ))
+    assert (right.called, right.missing, right.surplus) == (json.dumps([READ]), "[]", "[]")
+
+
+def test_E6_prompts_that_the_next_request_begins_with_are_repeated() -> None:
+    one, _ = play(in_turn(calls(READ_IT)), make_case(READ))
+    assert one.repeated_tokens == 0
+    three, _ = play(in_turn(calls("browse_tools"), calls(("load_tools", {"category": "files"}))), make_case(), "tiered")
+    shorter, _ = play(in_turn(calls("browse_tools"), Reply("done")), make_case(), "tiered")
+    assert (three.requests, shorter.requests) == (3, 2)
+    first = shorter.repeated_tokens
+    assert first
+    assert shorter.own_prompt_tokens
+    second = shorter.own_prompt_tokens - first
+    assert three.repeated_tokens == first + second

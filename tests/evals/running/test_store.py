@@ -38,7 +38,8 @@ def request_record(trial: int = 0, request: int = 0, attempt: int = 0, reply: Re
 def trial_record(trial: int = 0, outcome: str = "correct", **changes: object) -> TrialRecord:
     record = TrialRecord(
         trial, 0, 0, "case-1", "case-1", "single", "2026-01-01T00:00:00+00:00", outcome, "", "steps", False, True, True,
-        False, 1, 1, 1, 1, 1, 1, 120, 120, 150, None, None, None, None, 0, 1, 0, 0.25, 0.001,
+        False, 1, 1, 1, 1, '["git/git_push"]', "[]", "[]", 1, 1, 120, 120, 150, None, None, None, None, 0, 0, 1, 0,
+        0.25, 0.001,
     )  # fmt: skip
     return dataclasses.replace(record, **changes)  # type: ignore[arg-type]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.case import Answer, Case, ExpectedArguments, ExpectedCall, Matching
@@ -244,6 +247,59 @@ def test_E5_counts_for_precision_and_recall(
 ) -> None:
     found = score(of, made, ending)
     assert (found.hits, found.made, found.wanted) == counts
+
+
+@pytest.mark.parametrize(
+    ("of", "made", "ending", "missing", "surplus"),
+    [
+        pytest.param(case("a b"), "b a", Ending.STEPS, "", "", id="all-is-right"),
+        pytest.param(case("a"), "b", Ending.STEPS, "a", "b", id="one-for-another"),
+        pytest.param(case("c a b"), "x b free", Ending.STEPS, "c a", "x free", id="each-in-its-order"),
+        pytest.param(case("a b"), "", Ending.STEPS, "a b", "", id="nothing-called"),
+        pytest.param(case("a a"), "a", Ending.STEPS, "a", "", id="once-of-twice"),
+        pytest.param(case("b|a c"), "c", Ending.STEPS, "b", "", id="the-first-of-those-a-call-accepts"),
+        pytest.param(case("a"), "a=? b=?", Ending.STEPS, "", "b", id="wrong-arguments-are-called-all-the-same"),
+        pytest.param(case("a", extra="c"), "c b", Ending.STEPS, "a", "b", id="permitted-is-not-surplus"),
+        pytest.param(case("a", match=SUPERSET), "b", Ending.STEPS, "a", "", id="nor-what-a-superset-permits"),
+        pytest.param(case("a", match=SUPERSET, forbidden="b"), "b a", Ending.STEPS, "", "b", id="forbidden-is"),
+        pytest.param(case("a"), "?made_up -b", Ending.STEPS, "a", "made_up b", id="so-is-what-is-not-there"),
+        pytest.param(case("a"), "-a", Ending.STEPS, "a", "a", id="what-was-not-offered-is-both"),
+        pytest.param(case("a b", match=ORDERED), "b a", Ending.STEPS, "a", "a", id="what-is-out-of-order-is-both"),
+        pytest.param(case("a b c", "b x"), "a b", Ending.STEPS, "c", "", id="of-the-nearest-answer"),
+        pytest.param(case("a", ""), "b", Ending.STEPS, "", "b", id="where-nothing-is-as-near"),
+        pytest.param(case("", extra="c"), "a c", Ending.STEPS, "", "a", id="called-for-nothing"),
+        pytest.param(case(None, forbidden="b"), "a b ?made_up", Ending.STEPS, "", "b", id="any-call-but-a-forbidden"),
+        pytest.param(case(None), "", Ending.STEPS, "", "", id="any-call-and-none-was-made"),
+        pytest.param(case("a b"), "a c", Ending.REQUEST_LIMIT, "b", "c", id="gave-up-half-way"),
+        pytest.param(case("a b"), "", Ending.REFUSED, "a b", "", id="refused-at-once"),
+        pytest.param(case("a"), "b", Ending.ERROR, "", "", id="unscored"),
+        pytest.param(case("a"), "b", Ending.CONTEXT_OVERFLOW, "", "", id="unscored-too"),
+    ],
+)
+def test_E6_which_calls_are_missing_and_which_are_surplus(
+    of: Case, made: str, ending: Ending, missing: str, surplus: str
+) -> None:
+    found = score(of, made, ending)
+    assert (found.missing, found.surplus) == (tuple(missing.split()), tuple(surplus.split()))
+
+
+TOOL = st.sampled_from(["a", "b", "c", "x"])
+
+
+@given(st.lists(TOOL, max_size=4), st.lists(TOOL, max_size=4), st.lists(TOOL, max_size=5), st.sampled_from(Matching))
+def test_E6_what_is_missing_and_surplus_is_what_the_counts_leave(
+    right: list[str], other: list[str], made: list[str], match: Matching
+) -> None:
+    found = score(case(" ".join(right), " ".join(other), match=match), " ".join(made))
+    assert found.hits is not None
+    assert found.made is not None
+    assert found.wanted is not None
+    assert (len(found.missing), len(found.surplus)) == (found.wanted - found.hits, found.made - found.hits)
+    assert found.outcome.is_right_by_names == (not found.missing and not found.surplus)
+    assert not Counter(found.surplus) - Counter(made)
+    if match is EXACT:
+        met = Counter(made) - Counter(found.surplus)
+        assert met + Counter(found.missing) in (Counter(right), Counter(other))
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ def test_E7_mcnemar_is_the_binomial_test_of_the_pairs_that_differ(better: int, w
         # Fagerland, Lydersen and Laake (2013), BMC Medical Research Methodology 13:91: two examples, and by hand.
         pytest.param(1, 7, 0.0703, id="airways-before-and-after"),
         pytest.param(6, 16, 0.0525, id="response-before-and-after"),
+        # Fay, "Exact McNemar's Test and Matching Confidence Intervals" (vignette of the R package exact2x2).
+        pytest.param(9, 2, 0.06543, id="nine-against-two"),
         pytest.param(0, 5, 0.0625, id="five-of-five-is-not-enough"),
         pytest.param(0, 6, 0.03125, id="six-of-six-is"),
     ],
@@ -45,6 +47,15 @@ def test_E7_mcnemar_refuses_what_is_no_count() -> None:
 @pytest.mark.parametrize("degrees", [1, 4, 29, 1000])
 def test_quantiles_of_student(degrees: int) -> None:
     assert student_quantile(0.95, degrees) == pytest.approx(stats.t.ppf(0.975, degrees))
+
+
+@pytest.mark.parametrize(
+    ("degrees", "quantile"),
+    # Student's table, as every textbook has it (Fisher and Yates 1938, table III): two-sided 5%.
+    [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (60, 2.000), (120, 1.980)],
+)
+def test_quantiles_of_student_agree_with_the_published_table(degrees: int, quantile: float) -> None:
+    assert student_quantile(0.95, degrees) == pytest.approx(quantile, abs=5e-4)
 
 
 @pytest.mark.parametrize(("n", "share"), [(1, 0.5), (40, 0.03), (3000, 0.2), (7, 1.0)])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from toolbelt.evals.statistics.means import paired_means
+from toolbelt.evals.statistics.means import paired_means, paired_means_of
 
 
 def test_means_by_hand() -> None:
@@ -31,29 +34,121 @@ def test_there_is_no_ratio_to_nothing(pairs: list[list[tuple[float, float]]]) ->
     assert found.low <= found.difference <= found.high
 
 
+def test_a_ratio_of_amounts_is_never_below_nothing() -> None:
+    amounts = [(0.78, 2.64), (69.11, 2.7), (0.11, 0.46), (0.47, 0.08), (59.47, 1.29)]  # no more than noise
+    assert paired_means([[pair] for pair in amounts]).ratio_low == 0
+
+
 @pytest.mark.parametrize("pairs", [[], [[(1, 2)]], [[(1, 2)], [(float("inf"), 2)]], [[], [(1, 2)]]])
 def test_what_cannot_be_compared_is_refused(pairs: list[list[tuple[float, float]]]) -> None:
     with pytest.raises(ValueError):
         paired_means(pairs)
 
 
-def test_it_agrees_with_scipys_bootstrap() -> None:
+def test_several_amounts_are_each_what_they_are_alone() -> None:
+    rng = np.random.default_rng(21)
+    labels = [f"task-{task}" for task in rng.integers(0, 60, 150).tolist()]
+    tokens, cost = rng.lognormal(6, 0.5, (2, 150)), rng.lognormal(-6, 1, (2, 150))
+    found = paired_means_of({"tokens": (tokens[0], tokens[1]), "cost": (cost[0].tolist(), cost[1].tolist())}, labels)
+    assert list(found) == ["tokens", "cost"]
+    for name, (new, old) in (("tokens", tokens), ("cost", cost)):
+        clusters: dict[str, list[tuple[float, float]]] = {}
+        for label, *pair in zip(labels, new.tolist(), old.tolist(), strict=True):
+            clusters.setdefault(label, []).append((pair[0], pair[1]))
+        alone, together = paired_means(clusters.values()), found[name]
+        assert (together.new, together.old) == pytest.approx((alone.new, alone.old))
+        assert (together.clusters, together.cases) == (alone.clusters, 150)
+        width = alone.high - alone.low
+        assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=0.05 * width)
+        assert together.p_value == pytest.approx(alone.p_value, abs=0.02)
+
+
+def test_one_seed_gives_one_answer_and_what_is_alike_is_certain() -> None:
+    columns: dict[str, tuple[ArrayLike, ArrayLike]] = {
+        "a": ([5.0] * 40, [7.0] * 40),
+        "b": (np.arange(40.0), np.arange(40.0)[::-1]),
+        "c": ([0] * 40, [0] * 40),
+    }
+    found = paired_means_of(columns, range(40), seed=3, resamples=300)
+    assert paired_means_of(columns, range(40), seed=3, resamples=300) == found
+    assert (found["a"].low, found["a"].high) == (-2, -2)
+    assert found["a"].ratio == pytest.approx(5 / 7)
+    assert (found["c"].difference, found["c"].ratio, found["c"].p_value) == (0, None, 1)
+    assert found["b"].low < 0 < found["b"].high
+    assert paired_means_of({}, range(40)) == {}
+
+
+def test_very_many_clusters_take_a_moment_and_little_memory() -> None:
+    rng = np.random.default_rng(5)
+    old = rng.lognormal(0, 1, 200_000)
+    new = old * rng.lognormal(-0.1, 0.5, 200_000)
+    tracemalloc.start()
+    found = paired_means_of({"tokens": (new, old)}, range(200_000))["tokens"]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6
+    # So many are as good as normal: the plain interval of a mean.
+    difference = new - old
+    reach = 1.96 * difference.std() / np.sqrt(200_000)
+    assert (found.low, found.high) == pytest.approx(
+        (difference.mean() - reach, difference.mean() + reach), abs=0.02 * reach
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "clusters", "message"),
+    [
+        pytest.param({"cost": ([1, 2], [1, 2])}, [1, 1], "single cluster", id="one-cluster"),
+        pytest.param({"cost": ([1, 2], [1])}, [1, 2], "cost has 2 new and 1 old values for 2", id="a-value-is-missing"),
+        pytest.param({"cost": ([1, np.nan], [1, 2])}, [1, 2], "cost is no number", id="not-known"),
+        pytest.param({"cost": ([], [])}, [], "no cases", id="no-case"),
+    ],
+)
+def test_columns_that_cannot_be_compared_are_refused(
+    columns: dict[str, tuple[list[float], list[float]]], clusters: list[int], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        paired_means_of(columns, clusters)
+
+
+def test_it_reaches_as_far_as_scipys_percentiles_and_a_bootstrap_t_done_by_hand() -> None:
     rng = np.random.default_rng(2)
     old = rng.lognormal(0, 1, 200)
     new = old * rng.lognormal(-0.2, 0.4, 200)
     found = paired_means([[pair] for pair in zip(new.tolist(), old.tolist(), strict=True)])
-    for low, high, figure in (
-        (found.low, found.high, lambda a, b: np.mean(a) - np.mean(b)),
-        (found.ratio_low, found.ratio_high, lambda a, b: np.mean(a) / np.mean(b)),
-    ):
+    drawn = rng.integers(200, size=(8_000, 200))
+    for low, high, below in ((found.low, found.high, np.ones(200)), (found.ratio_low, found.ratio_high, old)):
+        above = new - old if below[0] == 1 else new
         theirs = stats.bootstrap(
-            (new, old), figure, paired=True, vectorized=False, n_resamples=3_000, method="percentile", rng=rng
+            (above, below),
+            lambda a, b, axis: a.sum(axis) / b.sum(axis),
+            paired=True,
+            n_resamples=8_000,
+            method="percentile",
+            rng=rng,
         ).confidence_interval
-        width = theirs.high - theirs.low
-        assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=0.06 * width)
+        ratio = above.mean() / below.mean()
+        error = np.std(above - ratio * below) / below.mean()
+        ratios = above[drawn].mean(axis=1) / below[drawn].mean(axis=1)
+        errors = np.std(above[drawn] - ratios[:, None] * below[drawn], axis=1) / below[drawn].mean(axis=1)
+        least, most = np.quantile((ratios - ratio) / errors, (0.025, 0.975))
+        expected = (min(theirs.low, ratio - most * error), max(theirs.high, ratio - least * error))
+        assert (low, high) == pytest.approx(expected, abs=0.05 * (expected[1] - expected[0]))
 
 
-@pytest.mark.parametrize(("clusters", "least"), [(30, 0.89), (100, 0.92)])
+@pytest.mark.parametrize(
+    "values", [[(1, 2)] * 19 + [(3, 7)], [(0.1, 0.3)] * 20, [(1, 1)] * 19 + [(1, 2)], [(1, 1), (9, 5)]]
+)
+def test_bounds_are_numbers_even_where_hardly_a_cluster_differs(values: list[tuple[float, float]]) -> None:
+    found = paired_means([[pair] for pair in values])
+    assert found.ratio_low is not None
+    assert found.ratio_high is not None
+    assert np.isfinite([found.low, found.high, found.ratio_low, found.ratio_high]).all()
+    assert found.low <= found.difference + 1e-12
+    assert found.difference <= found.high + 1e-12
+
+
+@pytest.mark.parametrize(("clusters", "least"), [(30, 0.92), (100, 0.935)])
 def test_intervals_cover_about_what_they_claim(clusters: int, least: float) -> None:
     rng = np.random.default_rng(4)
     difference = ratio = 0

@@ -18,6 +18,12 @@ PS = st.lists(st.floats(0, 1), max_size=12)
         # By hand: the smallest times all, the next times one fewer.
         pytest.param((0.01, 0.04, 0.03, 0.005), (0.03, 0.06, 0.06, 0.02), id="in-any-order"),
         pytest.param((0.01, 0.02, 0.03, 0.04, 0.05), (0.05, 0.08, 0.09, 0.09, 0.09), id="never-falls"),
+        # p.adjust(…, "holm") of R and multipletests(…, "holm") of statsmodels 0.15 give the same.
+        pytest.param(
+            (0.0001, 0.0058, 0.0132, 0.0289, 0.0498, 0.0911, 0.2012, 0.5718, 0.8912, 0.9011),
+            (0.001, 0.0522, 0.1056, 0.2023, 0.2988, 0.4555, 0.8048, 1.0, 1.0, 1.0),
+            id="ten-as-statsmodels-has-them",
+        ),
         pytest.param((0.6, 0.7), (1.0, 1.0), id="at-most-1"),
         pytest.param((0.03,), (0.03,), id="one-is-as-it-is"),
         pytest.param((), (), id="none"),

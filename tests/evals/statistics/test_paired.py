@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from toolbelt.evals.statistics.clusters import read_clusters
+from toolbelt.evals.statistics.multiplicity import holm
 from toolbelt.evals.statistics.paired import Contrast, Method, cluster_score_interval, paired_difference
 from toolbelt.evals.statistics.verdict import Verdict, judge
 
@@ -180,10 +181,41 @@ def test_E7_intervals_over_clusters_cover_what_they_claim(
     # With one epoch a case changes wholly nine times of ten at either end: 0.9 − 0.1 of the difference is seen.
     true = 0.8 * difference
     hits = 0
-    for seed in range(1_000):
+    for seed in range(600):
         found = paired_difference(_draw(rng, clusters, size, epochs, discordance, difference), seed=seed, resamples=300)
         hits += found.low <= true <= found.high
-    assert hits >= stats.binom.ppf(CHANCE, 1_000, 0.945)
+    assert hits >= stats.binom.ppf(CHANCE, 600, 0.945)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "size", "epochs", "discordance"),
+    [pytest.param(60, 1, 3, 0.3, id="epochs"), pytest.param(100, 3, 1, 0.1, id="clusters")],
+)
+def test_E7_a_loss_of_just_the_margin_is_seldom_ruled_out(
+    clusters: int, size: int, epochs: int, discordance: float
+) -> None:
+    rng = np.random.default_rng(19)
+    margin = 0.8 * 0.08  # what is seen of a difference of 0.08
+    wrong = 0
+    for seed in range(600):
+        found = paired_difference(_draw(rng, clusters, size, epochs, discordance, -0.08), seed=seed, resamples=300)
+        wrong += found.low > -margin
+    assert wrong <= stats.binom.ppf(1 - CHANCE, 600, 0.035)  # 0.025 is meant, and 0.037 the worst that was ever seen
+
+
+def test_E7_of_five_equal_arms_against_one_none_is_called_a_regression() -> None:
+    rng = np.random.default_rng(23)
+    alarms = unadjusted = 0
+    for _ in range(600):
+        wavers = rng.random(200) < 0.4
+        right = rng.random((6, 200)) < np.where(wavers, 0.5, 1.0)
+        found = [_single(int((arm & ~right[0]).sum()), int((~arm & right[0]).sum()), 200) for arm in right[1:]]
+        adjusted = holm([one.p_value for one in found])
+        verdicts = [judge(one.low, one.high, p, 0.0) for one, p in zip(found, adjusted, strict=True)]
+        alarms += Verdict.REGRESSION in verdicts
+        unadjusted += any(judge(one.low, one.high, one.p_value, 0.0) is Verdict.REGRESSION for one in found)
+    assert alarms <= stats.binom.ppf(1 - CHANCE, 600, 0.025)  # 5% of either direction, half of them losses
+    assert unadjusted > stats.binom.ppf(1 - CHANCE, 600, 0.025), "the test can tell"
 
 
 def test_E7_a_real_loss_is_found() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +33,16 @@ def test_it_is_the_mean_over_every_draw_there_is(drawn: tuple[int, int, int]) ->
     draws = list(combinations([True] * successes + [False] * (n - successes), k))
     assert pass_at_k([(successes, n)], k).value == pytest.approx(sum(map(any, draws)) / len(draws))
     assert pass_all_k([(successes, n)], k).value == pytest.approx(sum(map(all, draws)) / len(draws))
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "k"), [(13, 200, 1), (13, 200, 10), (13, 200, 100), (1, 200, 200), (0, 200, 5)]
+)
+def test_it_is_the_product_that_chen_and_others_compute(successes: int, n: int, k: int) -> None:
+    # Chen et al. (2021), figure 3: the same estimator as a product, for it does not overflow.
+    wrong = n - successes
+    product = 1.0 if wrong < k else 1.0 - float(np.prod(1.0 - k / np.arange(wrong + 1, n + 1)))
+    assert pass_at_k([(successes, n)], k).value == pytest.approx(product)
 
 
 def test_a_mean_travels_with_how_many_cases_it_covers() -> None:

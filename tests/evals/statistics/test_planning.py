@@ -12,6 +12,7 @@ from toolbelt.evals.statistics.paired import paired_difference
 from toolbelt.evals.statistics.planning import (
     cases_for_difference,
     cases_for_margin,
+    design_effect,
     least_difference,
     least_margin,
     power_of_difference,
@@ -33,6 +34,27 @@ def test_cases_are_a_little_more_than_connors_approximation(effect: float, disco
     assert cases is not None
     assert near < cases < near + 2.5 / effect  # an exact test wants about 2 more differing pairs
     assert power_of_difference(cases, effect, discordance) >= 0.8 > power_of_difference(cases - 1, effect, discordance)
+
+
+@pytest.mark.parametrize(
+    ("effect", "discordance", "power", "near"),
+    [
+        # Connor's formula as the R package MESS (Ekstrøm) prints it for power_mcnemar_test(paid, psi = 2).
+        pytest.param(0.125, 0.375, 0.9, 247.9973, id="paid-0.125"),
+        pytest.param(0.1, 0.3, 0.8, 233.0945, id="paid-0.1"),
+    ],
+)
+def test_cases_are_a_little_more_than_published_ones(
+    effect: float, discordance: float, power: float, near: float
+) -> None:
+    cases = cases_for_difference(effect, discordance, power)
+    assert cases is not None
+    assert near < cases < near + 2.5 / effect
+
+
+def test_power_of_the_exact_test_agrees_with_a_published_value() -> None:
+    # The R package MESS checks itself by it: 144 pairs, 0.25 against 0.45, one-sided 2.5%, the exact test: 0.80.
+    assert power_of_difference(144, 0.2, 0.7) == pytest.approx(0.80, abs=5e-3)
 
 
 @pytest.mark.parametrize(("cases", "effect", "discordance"), [(12, 0.3, 0.5), (25, 0.2, 0.2), (40, 0.05, 0.3)])
@@ -88,6 +110,30 @@ def test_what_so_many_cases_show_takes_about_so_many_cases(cases: int, discordan
     assert margin is not None
     assert cases_for_difference(effect, discordance) == pytest.approx(cases, rel=0.02)
     assert cases_for_margin(margin, discordance) == pytest.approx(cases, rel=0.03)
+
+
+@pytest.mark.parametrize(("size", "correlation"), [(3, 1.0), (3, 0.3), (5, 0.1)])
+def test_cases_in_clusters_have_the_power_that_is_planned(size: int, correlation: float) -> None:
+    effect, discordance = 0.1, 0.3
+    alone = cases_for_difference(effect, discordance)
+    assert alone is not None
+    clusters = math.ceil(alone * design_effect(size, correlation) / size)
+    rng = np.random.default_rng(17)
+    seen = 0
+    for seed in range(300):
+        # Two cases that each follow their cluster's luck with that chance are as correlated as is asked.
+        follows = rng.random((clusters, size)) < math.sqrt(correlation)
+        luck = np.where(follows, rng.random((clusters, 1)), rng.random((clusters, size)))
+        new, old = luck < 1 - (discordance - effect) / 2, luck >= (discordance + effect) / 2
+        found = paired_difference(np.stack([new, old], axis=2).astype(float).tolist(), seed=seed, resamples=200)
+        seen += found.low > 0 and found.p_value < 0.05
+    assert stats.binom.ppf(1e-4, 300, 0.77) <= seen <= stats.binom.ppf(1 - 1e-4, 300, 0.83)
+
+
+@pytest.mark.parametrize(("size", "correlation"), [(0.5, 0.5), (2, -0.1), (2, 1.1), (math.nan, 0.5), (2, math.nan)])
+def test_clusters_that_cannot_be_are_refused(size: float, correlation: float) -> None:
+    with pytest.raises(ValueError, match="cannot be"):
+        design_effect(size, correlation)
 
 
 def test_what_cannot_be_shown_is_none() -> None:

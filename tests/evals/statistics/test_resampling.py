@@ -10,21 +10,52 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from toolbelt.evals.statistics.resampling import percentile_bounds, resampled_sums, sign_flip_p
+from toolbelt.evals.statistics import resampling
+from toolbelt.evals.statistics.resampling import expanded_tail, ratio_intervals, sign_flip_p
+
+SEVERAL = np.array([[1.0, 2.0], [1.0, 2.0], [4.0, 2.0], [0.0, 2.0]])
+UNLIKE = np.column_stack([np.random.default_rng(3).lognormal(0, 1, (400, 2)), np.ones(400)])
+ALIKE = np.repeat(SEVERAL, 40, axis=0)
 
 
-def test_samples_have_the_mean_and_the_spread_of_what_is_drawn_from() -> None:
-    rows = np.array([[1.0, 2.0], [1.0, 2.0], [4.0, 2.0], [0.0, 2.0]])
-    sums = resampled_sums(rows, 20_000, np.random.default_rng(1))
-    assert (sums[:, 1] == 8).all()
-    assert sums[:, 0].mean() == pytest.approx(6, abs=0.1)
-    assert sums[:, 0].std() == pytest.approx(2 * rows[:, 0].std(), rel=0.03)
+@pytest.mark.parametrize("rows", [SEVERAL, UNLIKE, ALIKE], ids=["few", "all-unlike", "many-alike"])
+def test_E7_percentiles_are_those_of_samples_drawn_one_by_one(rows: np.ndarray) -> None:
+    drawn = rows[np.random.default_rng(1).integers(len(rows), size=(8_000, len(rows)))].sum(axis=1)
+    tail = expanded_tail(len(rows), 0.9)
+    expected = np.quantile(drawn[:, 0] / drawn[:, 1], [tail, 1 - tail])
+    (found,) = ratio_intervals(rows, [(0, 1)], 0.9, 8_000, np.random.default_rng(2))
+    assert found == pytest.approx(tuple(expected), abs=0.05 * (expected[1] - expected[0]))
 
 
-def test_one_seed_gives_one_sample() -> None:
-    rows = np.arange(12.0).reshape(6, 2)
-    one, other = (resampled_sums(rows, 50, np.random.default_rng(9)) for _ in range(2))
-    assert (one == other).all()
+@pytest.mark.parametrize("rows", [SEVERAL, UNLIKE, ALIKE], ids=["few", "all-unlike", "many-alike"])
+def test_E7_one_seed_gives_one_interval_whatever_the_order(rows: np.ndarray) -> None:
+    orders = (rows, rows[::-1], rows[np.random.default_rng(4).permutation(len(rows))])
+    found = [ratio_intervals(each, [(0, 1)], 0.95, 200, np.random.default_rng(9))[0] for each in orders]
+    assert found[0] == found[1] == found[2]
+    assert found[0] != ratio_intervals(rows, [(0, 1)], 0.95, 200, np.random.default_rng(10))[0]
+
+
+def test_E7_figures_share_their_samples_and_a_ratio_to_nothing_is_none() -> None:
+    rows = np.column_stack([UNLIKE, 3 * UNLIKE[:, 0], np.r_[np.ones(1), np.zeros(399)]])
+    one, thrice, none = ratio_intervals(rows, [(0, 1), (3, 1), (0, 4)], 0.95, 500, np.random.default_rng(0))
+    assert one is not None
+    assert thrice == pytest.approx((3 * one[0], 3 * one[1]))
+    assert none is None
+
+
+@pytest.mark.parametrize("spread", [0.5, 1.5])
+def test_E7_what_is_computed_for_very_many_clusters_is_what_would_be_drawn(
+    spread: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(12)
+    old = rng.lognormal(0, spread, 1_500)
+    new = old * rng.lognormal(-0.1, 0.5, 1_500)
+    rows, figures = np.column_stack([new, old, new - old, np.ones(1_500)]), [(0, 1), (2, 3)]
+    drawn = ratio_intervals(rows, figures, 0.95, 6_000, rng)
+    monkeypatch.setattr(resampling, "MOST_DRAWN", 1_000)
+    for one, other in zip(drawn, ratio_intervals(rows, figures, 0.95, 6_000, rng), strict=True):
+        assert one is not None
+        assert other == pytest.approx(one, abs=0.03 * (one[1] - one[0]))
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=9))
@@ -64,6 +95,16 @@ def test_E7_no_p_value_is_0() -> None:
     assert sign_flip_p(np.zeros(40), 999, np.random.default_rng(0)) == 1.0
 
 
+def test_E7_signs_of_very_many_differences_are_drawn_for_the_largest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(15)
+    differences = rng.lognormal(0, 1.5, 3_000) * rng.choice([-1.0, 1.0], 3_000, p=[0.495, 0.505])
+    all_drawn = sign_flip_p(differences, 4_000, rng)
+    monkeypatch.setattr(resampling, "MOST_DRAWN", 1_000)
+    monkeypatch.setattr(resampling, "_LARGEST", 100)
+    assert 0.01 < all_drawn < 0.99, "the test can tell"
+    assert sign_flip_p(differences, 4_000, rng) == pytest.approx(all_drawn, abs=0.035)
+
+
 def test_E7_percentiles_are_as_wide_as_students_interval() -> None:
     drawn = np.random.default_rng(8).normal(0, np.sqrt(9 / 10), 200_000)  # of 10: the spread of a bootstrapped mean
-    assert percentile_bounds(drawn, 10, 0.95)[1] == pytest.approx(stats.t.ppf(0.975, 9), rel=0.03)
+    assert np.quantile(drawn, 1 - expanded_tail(10, 0.95)) == pytest.approx(stats.t.ppf(0.975, 9), rel=0.03)

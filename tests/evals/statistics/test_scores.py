@@ -29,6 +29,11 @@ def test_E7_agrees_with_published_values(better: int, worse: int, n: int, low: f
     assert tango_interval(better, worse, n, Z) == pytest.approx((low, high), abs=5e-4)
 
 
+def test_E7_agrees_with_another_implementation() -> None:
+    # scoreci.mp(25, 28, 618, 0.90) of the R package PropCIs (Scherer), whose difference is the second less the first.
+    assert tango_interval(28, 25, 618, 1.6448536269514722) == pytest.approx((-0.0148, 0.0247), abs=5e-5)
+
+
 @pytest.mark.parametrize("n", [1, 20, 300, 10_000])
 def test_E7_where_nothing_differs_it_is_what_is_known_of_0_of_n(n: int) -> None:
     bound = wilson_interval(0, n)[1]
@@ -66,6 +71,20 @@ def test_E7_holds_the_difference_has_width_and_turns_round_with_the_arms(table: 
 def test_E7_refuses_what_are_no_counts_of_pairs(better: float, worse: float, n: float) -> None:
     with pytest.raises(ValueError, match="cannot be"):
         tango_interval(better, worse, n, Z)
+
+
+@pytest.mark.parametrize(("n", "most"), [(20, 0.03), (50, 0.03), (100, 0.027), (300, 0.0255)])
+@pytest.mark.parametrize(("discordance", "loss"), [(0.05, 0.05), (0.05, 0.02), (0.1, 0.02), (0.2, 0.005), (0.3, 0.05)])
+def test_E7_a_loss_of_just_the_margin_is_seldom_ruled_out(n: int, most: float, discordance: float, loss: float) -> None:
+    # Summed over every table. Two-sided 95% means 2.5%; a score test is not exact, and misses by half a point of few.
+    b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    better, worse = (discordance - loss) / 2, (discordance + loss) / 2
+    chances = stats.binom.pmf(b, n, better) * stats.binom.pmf(c, n - b, worse / (1 - better))
+    wrong = 0.0
+    for i, j in np.argwhere(np.nan_to_num(chances) > 1e-7).tolist():
+        if i - j > -n * loss:  # with no more found than that, the lower bound is below it for sure
+            wrong += chances[i, j] * (tango_interval(i, j, n, Z)[0] > -loss)
+    assert wrong <= most
 
 
 @pytest.mark.parametrize("n", [30, 100, 300])

@@ -8,8 +8,9 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from toolbelt.evals.summary.intervals import clustered_interval, effective_size, wilson_interval
+from toolbelt.evals.summary.intervals import _student_t, clustered_interval, effective_size, wilson_interval
 
 CLUSTERS = st.lists(
     st.integers(1, 9).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=30
@@ -29,6 +30,16 @@ CLUSTERS = st.lists(
 )
 def test_E7_wilson_agrees_with_published_values(successes: int, n: int, low: float, high: float) -> None:
     assert wilson_interval(successes, n) == pytest.approx((low, high), abs=5e-5)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
+def test_E7_wilson_and_student_agree_with_scipy(level: float) -> None:
+    for n in (1, 2, 5, 20, 57, 300, 10_000):
+        for successes in {0, 1, n // 3, n // 2, n - 1, n}:
+            theirs = stats.binomtest(successes, n).proportion_ci(level, method="wilson")
+            assert wilson_interval(successes, n, level) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+    for degrees in (*range(1, 130), 1_000, 10**6):
+        assert _student_t(level, degrees) == pytest.approx(stats.t.ppf(0.5 + level / 2, degrees), rel=1e-7)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

@@ -230,10 +230,13 @@ def test_E6_usage_that_some_trials_lack_is_no_mean_of_the_others(figure: str) ->
         pytest.param((30, None), None, id="unknown-of-one"),
     ],
 )
-def test_E6_invalidated_tokens_are_kept(tokens: tuple[int | None, int | None], mean: float | None) -> None:
-    failed = {"outcome": "error", "invalidated_tokens": 999}
-    arm = _one_arm(*({"invalidated_tokens": count} for count in tokens), failed)
-    assert arm.invalidated_tokens == mean
+@pytest.mark.parametrize("figure", ["invalidated_tokens", "repeated_tokens"])
+def test_E6_what_a_cache_could_serve_and_what_was_lost_is_kept(
+    figure: str, tokens: tuple[int | None, int | None], mean: float | None
+) -> None:
+    failed = {"outcome": "error", figure: 999}
+    arm = _one_arm(*({figure: count} for count in tokens), failed)
+    assert getattr(arm, figure) == mean
 
 
 def test_E6_cost_is_none_where_a_price_is_unknown_and_counts_unscored_trials_in_the_total() -> None:
@@ -273,6 +276,38 @@ def test_tools_offered_is_the_mean_at_first_requests() -> None:
     ]
     [arm] = summarize(database([ARM], [{}, {"case_id": "c1"}], requests), RUN).arms
     assert arm.tools_offered == 15
+
+
+def test_E6_first_offers_are_the_different_lists_at_first_requests_of_finished_trials() -> None:
+    requests: list[dict[str, Any]] = [
+        {"trial": 0, "offer": "x"},
+        {"trial": 0, "request": 1, "offer": "later"},
+        {"trial": 1, "offer": "y", "failure": "timeout"},
+        {"trial": 1, "attempt": 1, "offer": "y"},
+        {"trial": 2, "offer": "x"},
+        {"trial": 3, "offer": "z", "failure": "context_overflow"},
+        {"trial": 4, "offer": "z", "failure": "context_overflow"},
+        {"trial": 99, "offer": "of a trial under way"},
+    ]
+    trials = [
+        {"case_id": f"c{n}", "arm": n // 3, "outcome": "context_overflow" if n > 2 else "correct"} for n in range(5)
+    ]
+    arms = summarize(database([ARM, ("m", "tiered", ""), ("m", "oracle", "")], trials, requests), RUN).arms
+    assert [arm.first_offers for arm in arms] == [2, 1, None]
+    assert [arm.latency_seconds for arm in arms] == [0.5, None, None]
+    assert [arm.tools_offered for arm in arms] == [10, None, None]
+
+
+def test_a_run_tells_what_it_was_made_with() -> None:
+    code = {"toolbelt": "1.2.3", "commit": "0f" * 20, "changed": "no"}
+    connection = database([ARM], [{}], plan={"surroundings": "s1", "chosen": "c1", "code": code})
+    summary = summarize(connection, RUN)
+    assert (summary.surroundings, summary.chosen, summary.code) == ("s1", "c1", code)
+    assert summary.arms[0].tokenizer == "o200k_base"
+    data = summary_data(summary)
+    assert (data["surroundings"], data["chosen"], data["code"]) == ("s1", "c1", code)
+    assert data["arms"][0]["tokenizer"] == "o200k_base"
+    assert summarize(database([ARM], []), RUN).code == {}, "an older plan says nothing of it"
 
 
 def test_arms_come_in_the_order_asked_for_also_where_nothing_was_run() -> None:

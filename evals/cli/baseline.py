@@ -1,0 +1,171 @@
+"""`toolbelt eval baseline`: what a run came to, as a file to commit and to hold later runs against."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from toolbelt.cli.boundary import INFRASTRUCTURE, OK
+from toolbelt.cli.groups import LazyGroup, examples
+from toolbelt.cli.options import json_option, option
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.tables import fitted_table
+from toolbelt.console.text import plural, visible
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.options import CommaList, store_option
+from toolbelt.evals.evidence.baseline import (
+    Baseline,
+    format_baseline,
+    is_baseline,
+    parse_baseline,
+    read_baseline,
+    why_unfit,
+)
+from toolbelt.evals.evidence.baseline_changes import describe_changes
+from toolbelt.evals.evidence.baseline_form import SCHEMA
+from toolbelt.evals.report.figures import NOTHING, format_cost, format_number, format_share
+from toolbelt.stores.files import write_text
+
+DEFAULT_BASELINE = "reports/baseline.json"
+
+
+@click.group(
+    "baseline",
+    cls=LazyGroup,
+    entries={
+        "save": ("toolbelt.evals.cli.baseline:save", "Write one from a run."),
+        "show": ("toolbelt.evals.cli.baseline:show", "What one is of, and its figures."),
+    },
+    epilog=examples("toolbelt eval baseline save latest -o reports/baseline.json"),
+)
+def baseline() -> None:
+    """What a run came to, case by case, as a small file to commit: `toolbelt eval gate` holds later runs against it."""
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval baseline save -o reports/baseline.json",
+        "toolbelt eval baseline save 20260101-120000-ab12 --arm full --arm tiered -o tiered.json",
+    )
+)
+@click.argument("name", metavar="[RUN]", default="latest")
+@option(
+    "--output",
+    "-o",
+    default=DEFAULT_BASELINE,
+    show_default=True,
+    metavar="FILE",
+    help="Replaced as a whole where it is there, but for what is no baseline.",
+)
+@option(
+    "--arm",
+    "arms",
+    type=CommaList(),
+    multiple=True,
+    metavar="ARM",
+    help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
+)
+@store_option
+@json_option
+def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: bool) -> int:
+    """Save RUN (an id, the beginning of one, or `latest`) as a baseline; every trial must have come to an end."""
+    from toolbelt.evals.cli.sides import find_arms, open_side
+
+    path = Path(output)
+    replaced = path.is_file() and path.stat().st_size > 0
+    if replaced and not is_baseline(path):
+        raise ToolbeltError(f"{output!r} is there and is no baseline, so it is not replaced; name another file.")
+    with open_side(name, Path(store)) as side:
+        chosen = None
+        if arms:
+            chosen = tuple(sorted({place for arm in split_arms(arms) for place in find_arms(side.arms, arm)}))
+        if reasons := why_unfit(side, chosen):
+            message = f"No baseline can be made of {side.about.name}: {'; '.join(reasons)}."
+            if side.about.drafts:
+                raise ToolbeltError(message)
+            tell(message, "Error")
+            return INFRASTRUCTURE
+        text = format_baseline(side, chosen)
+    made = parse_baseline(text, output)
+    changes = _changes(path, made) if replaced else "it is new"
+    with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text)
+    if as_json:
+        print_json({"file": output, "changes": changes, **_data(made)})
+        return OK
+    about = made.about
+    arms_and_cases = f"{plural(about.cases, 'case')} × {plural(len(made.arms), 'arm')}"
+    tell(f"wrote {output}, of {about.dataset}, {arms_and_cases}; {changes}")
+    return OK
+
+
+@click.command(
+    epilog=examples("toolbelt eval baseline show", "toolbelt eval baseline show reports/baseline.json --json")
+)
+@click.argument("file", metavar="[FILE]", default=DEFAULT_BASELINE)
+@json_option
+def show(file: str, as_json: bool) -> None:
+    """What the baseline FILE is of, and what its arms came to."""
+    found = read_baseline(Path(file))
+    if as_json:
+        print_json({"file": file, **_data(found)})
+        return
+    about, screen = found.about, make_screen()
+    asked = plural(about.cases, "case") + (f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else "")
+    settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in about.settings.items())
+    show_view(Text(visible(f"baseline {file}: dataset {about.dataset} ({about.digest}), {asked}")), screen)
+    show_view(
+        Text(visible(f"catalog {about.catalog}, {settings}, toolbelt {about.code.get('toolbelt', NOTHING)}")), screen
+    )
+    headers = ("arm", "accuracy", "defin. tokens", "prompt tokens", "requests", "cost/trial", "scored")
+    rows = [
+        (
+            visible(name.label),
+            format_share(figures["accuracy"]),
+            format_number(figures["definition_tokens"]),
+            format_number(figures["prompt_tokens"]),
+            format_number(figures["requests"]),
+            format_cost(figures["cost_usd"]),
+            f"{figures['scored']:,}/{figures['trials']:,}",
+        )
+        for name, figures in zip(found.arms, found.figures, strict=True)
+    ]
+    show_view(fitted_table(screen, headers, rows, right=range(1, len(headers))), screen)
+
+
+def split_arms(names: Sequence[str]) -> list[str]:
+    """Names of arms as they were asked for, of which each may be several with commas between."""
+    return [part.strip() for name in names for part in name.split(",") if part.strip()]
+
+
+def _changes(path: Path, made: Baseline) -> str:
+    try:
+        return f"against the file it replaces: {describe_changes(read_baseline(path), made)}"
+    except ToolbeltError:
+        return "the file it replaces could not be read"
+
+
+def _data(baseline: Baseline) -> dict[str, Any]:
+    about = baseline.about
+    return {
+        "schema": SCHEMA,
+        "dataset": {"name": about.dataset, "digest": about.digest},
+        "chosen": about.chosen,
+        "case_count": about.cases,
+        "epochs": about.epochs,
+        "settings": dict(about.settings),
+        "catalog": about.catalog,
+        "surroundings": about.surroundings,
+        "code": dict(about.code),
+        "arms": [
+            {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
+            | dict(figures)
+            for name, figures in zip(baseline.arms, baseline.figures, strict=True)
+        ],
+    }

@@ -1,0 +1,198 @@
+"""`toolbelt eval compare`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolbelt.cli.boundary import OK, USAGE
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import json_option, option
+from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.errors import StorageError, ToolbeltError
+from toolbelt.evals.cli.options import CommaList, FiniteRange, store_option
+from toolbelt.evals.cli.sides import find_arm, find_arms, open_side
+from toolbelt.evals.comparison.comparison import MARGIN, Comparison, Measure
+from toolbelt.evals.evidence.evidence import Side
+
+if TYPE_CHECKING:
+    from toolbelt.evals.comparison.pairing import Pairing
+
+_SHARES = tuple(measure.value for measure in Measure if measure.is_share)
+_FLIPS = 5
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval compare",
+        "toolbelt eval compare latest --against full --margin 0.01",
+        "toolbelt eval compare reports/baseline.json latest",
+        "toolbelt eval compare 20260101-120000-ab12 latest --arm loadout --flips 20 -o comparison.md",
+    )
+)
+@click.argument("old", metavar="[A]", default="latest")
+@click.argument("new", metavar="[B]", required=False)
+@option(
+    "--against",
+    metavar="ARM",
+    help="The arm of A that the others, or those of B, are held against: toolset, model, both or number, such as "
+    "full, 'gpt-4o full' or 2.  [default: the first; with B, the arm of the same name]",
+)
+@option(
+    "--arm",
+    "arms",
+    type=CommaList(),
+    multiple=True,
+    metavar="ARM",
+    help="Only these arms, which are held against another; again or with commas for more.",
+)
+@option(
+    "--margin",
+    type=FiniteRange(min=0, max=1, max_open=True),
+    default=MARGIN,
+    metavar="SHARE",
+    show_default=True,
+    help="What may be lost: 0.02 is two percentage points.",
+)
+@option(
+    "--measure",
+    "measures",
+    type=click.Choice(_SHARES),
+    multiple=True,
+    help="What gets a verdict; again for more.  [default: accuracy and solved]",
+)
+@option(
+    "--flips",
+    type=click.IntRange(min=0),
+    default=_FLIPS,
+    metavar="N",
+    show_default=True,
+    help="Cases shown, of each pair of arms, that got worse, and as many that got better; JSON has all.",
+)
+@option("--details", is_flag=True, help="Tell of each pair of arms in full, however many there are.")
+@option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    metavar="N",
+    show_default=True,
+    help="Of resampling.",
+)
+@option("--output", "-o", metavar="FILE", help="Write it as Markdown, too.")
+@store_option
+@json_option
+def compare(
+    old: str,
+    new: str | None,
+    against: str | None,
+    arms: tuple[str, ...],
+    margin: float,
+    measures: tuple[str, ...],
+    flips: int,
+    details: bool,
+    seed: int,
+    output: str | None,
+    store: str,
+    as_json: bool,
+) -> int:
+    """What differs between arms that were asked the same cases, how surely, and which cases flipped.
+
+    With A alone (a run's id, its beginning, `latest` or a baseline file): the arms within it, each against the first.
+    With A and B: the arms of B against those of A that have the same name. `toolbelt eval gate` passes or fails on it.
+    """
+    # numpy and scipy, which `--help` does without
+    from toolbelt.evals.comparison.compare import compare as compare_sides
+
+    with ExitStack() as stack:
+        before = stack.enter_context(open_side(old, Path(store)))
+        after = before if new is None else stack.enter_context(open_side(new, Path(store)))
+        pairing = _pair(before, None if new is None else after, against, arms)
+        shares = measures or _SHARES
+        asked = [measure for measure in Measure if not measure.is_share or measure.value in shares]
+        with progress("comparing arms", len(pairing.pairs)) as advance:
+            found = compare_sides(before, after, pairing, margin=margin, measures=asked, seed=seed, advance=advance)
+    if found.is_comparable and not found.pairs:
+        raise ToolbeltError(_nothing_shared(before, after))
+    if output is not None:
+        _write(Path(output), found)
+    if as_json:
+        from toolbelt.evals.comparison.data import comparison_data
+
+        print_json(comparison_data(found))
+        return OK if found.is_comparable else USAGE
+    if not found.is_comparable:
+        tell(f"{before.about.name} and {after.about.name} cannot be compared:", "Error")
+        for reason in found.reasons:
+            tell(reason, "because")
+        return USAGE
+    from toolbelt.evals.report.contrasts import comparison_view
+
+    screen = make_screen()
+    show_view(comparison_view(found, screen, flips=flips, details=details or None), screen)
+    return OK
+
+
+def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ...]) -> Pairing:
+    """Which arms are held against which; those of the old side against each other, if there is no new one."""
+    from toolbelt.evals.comparison.pairing import Pairing, pair_arms, pair_within
+
+    if new is None:
+        if len(old.arms) < 2:
+            label = old.arms[0].label if old.arms else "none"
+            raise ToolbeltError(
+                f"{old.about.name} has a single arm, {label}, and nothing to compare it with; name a second run: "
+                f"toolbelt eval compare {old.about.name} B"
+            )
+        reference = 0 if against is None else find_arm(old.arms, against)
+        within = pair_within(old.arms, reference)
+        if not names:
+            return within
+        wanted = _positions(old, names)
+        pairs = tuple(pair for pair in within.pairs if pair[1] in wanted)
+        if not pairs:
+            raise ToolbeltError(
+                f"{old.arms[reference].label!r} is what the others are held against; say with --against which other "
+                "arm it is to be held against."
+            )
+        return Pairing(pairs, is_within=True)
+    chosen = _positions(new, names) if names else range(len(new.arms))
+    if against is not None:
+        reference = find_arm(old.arms, against)
+        return Pairing(tuple((reference, place) for place in chosen))
+    keys = {new.arms[place].key for place in chosen}
+    kept = [place for place, arm in enumerate(old.arms) if not names or arm.key in keys] or range(len(old.arms))
+    paired = pair_arms([old.arms[place] for place in kept], [new.arms[place] for place in chosen])
+    return Pairing(
+        tuple((kept[one], chosen[other]) for one, other in paired.pairs),
+        missing=() if names else paired.missing,
+        added=tuple(chosen[place] for place in paired.added),
+    )
+
+
+def _positions(side: Side, names: tuple[str, ...]) -> list[int]:
+    """Of the arms that go by any of the names, in their own order."""
+    return sorted({place for some in names for name in some.split(",") for place in find_arms(side.arms, name)})
+
+
+def _nothing_shared(old: Side, new: Side) -> str:
+    there, here = (
+        ", ".join(arm.label for arm in side.arms[:5]) + (", …" if side.arms[5:] else "") for side in (old, new)
+    )
+    return (
+        f"No arm of {new.about.name} ({here}) has a namesake in {old.about.name} ({there}); "
+        f"say with --against which one they are to be held against."
+    )
+
+
+def _write(path: Path, found: Comparison) -> None:
+    from toolbelt.evals.report.contrast_markdown import comparison_markdown
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(comparison_markdown(found), encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"Cannot write {str(path)!r}: {error.strerror or error}.") from None
+    tell(f"wrote {path}")

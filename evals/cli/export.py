@@ -1,0 +1,215 @@
+"""`toolbelt eval report`, `export` and `schema`: a run for people and for other programs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import click
+from rich.text import Text
+
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import json_option, option
+from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.console.text import json_text, plural, visible_lines
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.options import FiniteRange, store_option
+from toolbelt.evals.comparison.comparison import MARGIN
+from toolbelt.evals.economics.caching import says_something
+from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
+from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
+from toolbelt.evals.report.table import summary_view
+from toolbelt.evals.running.store import RunStore
+from toolbelt.stores.files import cache_folder, make_way_for, write_text
+
+_STANDARD = "-"
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval report",
+        "toolbelt eval report 20260101-120000-ab12 --output reports --against full",
+        "toolbelt eval report --baseline reports/baseline.json --margin 0.01",
+    )
+)
+@click.argument("name", metavar="[RUN]", default="latest")
+@option(
+    "--output", "-o", default="reports", show_default=True, metavar="FOLDER", help="A folder for the run is made in it."
+)
+@option("--baseline", metavar="FILE", help="What the run is held against: a saved baseline, or another run.")
+@option(
+    "--margin",
+    type=FiniteRange(0, 1),
+    default=MARGIN,
+    show_default=True,
+    metavar="SHARE",
+    help="Accuracy that may be lost: 0.02 is two points.",
+)
+@option(
+    "--against",
+    metavar="ARM",
+    help="The arm that the others of the run are compared with: a toolset, `model · toolset`, or #N.  [default: #1]",
+)
+@option("--priced-as", metavar="M", help="Price arms whose model has no price as this one.")
+@store_option
+@json_option
+def report(
+    name: str,
+    output: str,
+    baseline: str | None,
+    margin: float,
+    against: str | None,
+    priced_as: str | None,
+    store: str,
+    as_json: bool,
+) -> None:
+    """Print the table of RUN (an id, the beginning of one, or `latest`), and write its report to OUTPUT/RUN.
+
+    That is a page to open in a browser (report.html), Markdown, JSON, JUnit XML, CSV, Parquet, and pictures as SVG and
+    PNG. With --baseline the verdict against it stands on top; without, the run's arms are compared with one of them.
+    """
+    from toolbelt.evals.exports.findings import Wanted
+    from toolbelt.evals.exports.reporting import write_report
+
+    if baseline is not None and against is not None:
+        raise ToolbeltError("--against is of the arms of one run; with --baseline each is held against its own there.")
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(RunStore(Path(store), must_exist=True))
+        row = opened.get(name)
+        from toolbelt.evals.cli.sides import find_arm, open_side
+
+        wanted = Wanted(
+            stack.enter_context(open_side(baseline, Path(store))) if baseline is not None else None,
+            margin,
+            None if against is None else lambda arms: find_arm(arms, against),
+            priced_as,
+            _models(),
+        )
+        made = write_report(opened, row, Path(output) / row.run, wanted, progress=progress)
+    if as_json:
+        print_json({**made.findings.data, "files": [str(path) for path in made.files]})
+        return
+    screen = make_screen()
+    show_view(summary_view(made.findings.summary, screen), screen)
+    economics = made.findings.economics
+    if says_something(economics) and any(one.rates is not None for one in economics):  # else in the files alone
+        from toolbelt.evals.report.economics_table import economics_view
+
+        show_view(Text())
+        show_view(economics_view(economics, screen), screen)
+    if made.findings.gate is not None:
+        from toolbelt.evals.report.gate_view import gate_view
+
+        show_view(Text())
+        show_view(gate_view(made.findings.gate, screen), screen)
+    show_view(Text("\n".join(["", *(f"wrote {path}" for path in map(str, made.files))])), whole_lines=True)
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval export -o run.json",
+        "toolbelt eval export latest --format csv --table arms",
+        "toolbelt eval export 20260101-120000-ab12 --output trials.parquet",
+    )
+)
+@click.argument("name", metavar="[RUN]", default="latest")
+@option(
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(list(FORMS)),
+    envvar="TOOLBELT_EVAL_EXPORT_FORMAT",
+    help="What to write.  [default: by the ending of FILE, else json]",
+)
+@option(
+    "--table",
+    type=click.Choice(TABLES),
+    help="With csv and parquet: a row for each trial, or for each arm.  [default: trials]",
+)
+@option("--output", "-o", metavar="FILE", help="Write here, all or nothing; `-` is the standard output.  [default: -]")
+@option("--force", is_flag=True, help="Replace FILE if it exists.")
+@store_option
+@json_option
+def export(
+    name: str, form: str | None, table: str | None, output: str | None, force: bool, store: str, as_json: bool
+) -> None:
+    """Write RUN (an id, the beginning of one, or `latest`) as one file, for other programs; `docs/data.md` says how.
+
+    json is what the report's summary.json holds, csv and parquet its tables, junit a test case for each trial, markdown
+    and html the report for people.
+    """
+    output = None if output == _STANDARD else output
+    if as_json and output is None and form not in (None, "json"):
+        raise ToolbeltError(f"--json prints one JSON document, which {form} is not; name a file with --output.")
+    chosen = find_form(form, output)
+    if table is not None and not FORMS[chosen].is_table:
+        raise ToolbeltError(
+            f"--table goes with {' and '.join(key for key, one in FORMS.items() if one.is_table)} alone."
+        )
+    if output is not None:
+        make_way_for(output, overwrite=force or not Path(output).is_file())
+    with RunStore(Path(store), must_exist=True) as opened:
+        row = opened.get(name)
+        with _opened(output, chosen) as file:
+            export_run(opened, row, chosen, file, table=table or TABLES[0], models=_models(), progress=progress)
+    if output is None:
+        return
+    tell(f"wrote {plural(row.finished, 'trial')} of run {row.run} to {output}")
+    if as_json:
+        data = {"run": row.run, "format": chosen, "table": None, "output": output, "trials": row.finished}
+        print_json(data | ({"table": table or TABLES[0]} if FORMS[chosen].is_table else {}))
+
+
+@click.command(epilog=examples("toolbelt eval schema", "toolbelt eval schema comparison -o comparison.schema.json"))
+@click.argument("name", metavar="[DOCUMENT]", type=click.Choice(list(SCHEMAS)), default=next(iter(SCHEMAS)))
+@option("--output", "-o", metavar="FILE", help="Write here, all or nothing, instead of to standard output.")
+@option("--force", is_flag=True, help="Replace FILE if it exists.")
+@json_option
+def schema(name: str, output: str | None, force: bool, as_json: bool) -> None:
+    """The JSON Schema (2020-12) of DOCUMENT: run (`eval show --json`), comparison, gate or baseline.
+
+    Each field is described there, with its unit. A document names its schema, with a version, in `schema`.
+    """
+    made = read_schema(name)
+    if output is None or output == _STANDARD:
+        print_json(made)
+        return
+    write_text(output, json_text(made) + "\n", overwrite=force)
+    tell(f"wrote {output}")
+    if as_json:
+        print_json({"output": output, "document": name})
+
+
+def _models() -> Any:
+    from toolbelt.gateway.models import ModelTable
+
+    return ModelTable(cache_folder(os.environ))
+
+
+@contextlib.contextmanager
+def _opened(output: str | None, form: str) -> Iterator[IO[Any]]:
+    """The file, replaced as a whole; or the standard output, on a terminal without what could move its cursor."""
+    from toolbelt.evals.exports.writing import replacing
+
+    is_binary = FORMS[form].is_binary
+    if output is not None:
+        with replacing(Path(output), "wb" if is_binary else "w") as file:
+            yield file
+    elif sys.stdout.isatty():
+        if is_binary:
+            raise ToolbeltError(f"{form} is not for a terminal; name a file with --output, or pipe it on.")
+        text = io.StringIO(newline="")
+        yield text
+        sys.stdout.write(visible_lines(text.getvalue()))
+    elif is_binary:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+    else:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="")
+        yield sys.stdout

@@ -1,0 +1,186 @@
+"""`toolbelt eval gate`: pass or fail, for CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolbelt.cli.boundary import INFRASTRUCTURE
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import json_option, option
+from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.evals.cli.baseline import split_arms
+from toolbelt.evals.cli.options import CommaList, FiniteRange, store_option
+from toolbelt.evals.cli.sides import find_arms, open_side
+from toolbelt.evals.comparison.comparison import MARGIN, Measure
+from toolbelt.evals.evidence.baseline import read_baseline
+from toolbelt.evals.evidence.evidence import Side
+from toolbelt.evals.gate.arms import ChosenArms
+from toolbelt.evals.gate.data import EXIT_CODES, gate_data, summary_line
+from toolbelt.evals.gate.result import GateResult, Limits
+from toolbelt.stores.files import make_way_for, write_text
+
+_STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval gate --baseline reports/baseline.json --margin 0.02",
+        "toolbelt eval gate latest --baseline reports/baseline.json --max-token-increase 0.1 --junit gate.xml",
+        "toolbelt eval gate --min-accuracy 0.9 --arm tiered",
+    )
+)
+@click.argument("name", metavar="[RUN]", default="latest")
+@option(
+    "--baseline", metavar="FILE", help="What `toolbelt eval baseline save` wrote.  [default: absolute limits alone]"
+)
+@option(
+    "--margin",
+    type=FiniteRange(min=0, max=1),
+    default=MARGIN,
+    show_default=True,
+    metavar="X",
+    help="Share of cases that may be lost against the baseline: 0.02 is two points.",
+)
+@option(
+    "--measure",
+    type=click.Choice([measure.value for measure in Measure if measure.is_share]),
+    default=Measure.ACCURACY.value,
+    show_default=True,
+    help="What margin and least share are of: the right tools by name, or arguments, too.",
+)
+@option("--min-accuracy", type=FiniteRange(min=0, max=1), metavar="X", help="Share that each arm must reach.")
+@option(
+    "--max-token-increase",
+    type=FiniteRange(min=0),
+    metavar="X",
+    help="By which share of the baseline's the prompt tokens may grow: 0.1 is 10%.",
+)
+@option("--max-cost-increase", type=FiniteRange(min=0), metavar="X", help="By which share the cost may grow.")
+@option(
+    "--min-sample-size",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Independent cases that a verdict takes at least.",
+)
+@option(
+    "--arm",
+    "arms",
+    type=CommaList(),
+    multiple=True,
+    metavar="ARM",
+    help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
+)
+@option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of what is drawn for intervals.",
+)
+@option("--junit", metavar="FILE", help="Also write JUnit XML.")
+@option("--markdown", metavar="FILE", help="Also write Markdown, such as for a comment on a pull request.")
+@store_option
+@json_option
+def gate(name: str, **asked: Any) -> int:
+    """Does RUN (an id, the beginning of one, or `latest`) pass? Held against a baseline, and against limits.
+
+    Exit code 0: no_regression; 1: regression; 3: insufficient_data, which is no pass. Where GITHUB_STEP_SUMMARY is set,
+    Markdown is added to that file, too.
+    """
+    limits = _limits(asked)
+    for path in filter(None, (asked["junit"], asked["markdown"])):
+        make_way_for(path, overwrite=True)
+    baseline = None if asked["baseline"] is None else read_baseline(Path(asked["baseline"]))
+    with open_side(name, Path(asked["store"])) as run:
+        result = _look(run, baseline, limits, asked["arms"], asked["seed"])
+    if asked["as_json"]:
+        print_json(gate_data(result))
+    else:
+        from toolbelt.evals.report.gate_view import gate_view
+
+        screen = make_screen()
+        show_view(gate_view(result, screen), screen)
+    code = EXIT_CODES[result.verdict]
+    try:
+        _write_files(result, asked["junit"], asked["markdown"])
+    except StorageError as error:  # the verdict is told all the same, and a regression stays one
+        tell(str(error), "Error")
+        code = code or INFRASTRUCTURE
+    tell(summary_line(result), "gate")
+    return code
+
+
+def _limits(asked: dict[str, Any]) -> Limits:
+    limits = Limits(
+        margin=asked["margin"],
+        measure=Measure(asked["measure"]),
+        min_accuracy=asked["min_accuracy"],
+        max_token_increase=asked["max_token_increase"],
+        max_cost_increase=asked["max_cost_increase"],
+        min_sample_size=asked["min_sample_size"],
+    )
+    if asked["baseline"] is None:
+        for flag in ("max_token_increase", "max_cost_increase"):
+            if asked[flag] is not None:
+                raise ToolbeltError(f"--{flag.replace('_', '-')} is held against a baseline; name one with --baseline.")
+        if limits.min_accuracy is None:
+            raise ToolbeltError(
+                "Nothing to hold the run against: name a baseline (--baseline FILE, which "
+                "`toolbelt eval baseline save` writes) or an absolute limit (--min-accuracy)."
+            )
+    return limits
+
+
+def _look(run: Side, baseline: Side | None, limits: Limits, arms: Sequence[str], seed: int) -> GateResult:
+    from toolbelt.evals.gate.gate import check_run  # numpy and scipy, which a mistake in the flags need not wait for
+
+    if arms:
+        keys = {key for name in split_arms(arms) for key in _find_keys(run, baseline, name)}
+        run, baseline = ChosenArms(run, keys), None if baseline is None else ChosenArms(baseline, keys)
+    with progress("comparing arms", len(run.arms)) as advance:
+        return check_run(run, limits, baseline, seed=seed, advance=advance)
+
+
+def _find_keys(run: Side, baseline: Side | None, name: str) -> set[tuple[str, str, str]]:
+    """The arms that go by a name: of the run, else of the baseline, which the run is found to lack then."""
+    try:
+        return {run.arms[place].key for place in find_arms(run.arms, name)}
+    except NotFoundError:
+        if baseline is None:
+            raise
+        try:
+            return {baseline.arms[place].key for place in find_arms(baseline.arms, name)}
+        except NotFoundError:
+            pass
+        raise
+
+
+def _write_files(result: GateResult, junit: str | None, markdown: str | None) -> None:
+    summary = os.environ.get(_STEP_SUMMARY)
+    if junit is not None:
+        from toolbelt.evals.report.junit import gate_junit
+
+        write_text(junit, gate_junit(result))
+    if markdown is None and not summary:
+        return
+    from toolbelt.evals.report.gate_markdown import gate_markdown
+
+    text = gate_markdown(result)
+    if markdown is not None:
+        write_text(markdown, text)
+    if summary:
+        try:
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(text + "\n")
+        except (OSError, ValueError) as error:
+            # The verdict stands whether it could be shown there or not.
+            tell(f"nothing was added to {summary!r} ({_STEP_SUMMARY}): {error}", "warning")

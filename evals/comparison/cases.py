@@ -1,0 +1,190 @@
+"""The cases of two arms, laid side by side."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from toolbelt.evals.comparison.comparison import Measure
+from toolbelt.evals.evidence.evidence import Attempt, CaseEvidence
+from toolbelt.evals.scoring.outcome import Outcome
+
+T = TypeVar("T")
+
+NOT_RUN = "not run"
+"""Why a trial that has not finished is unscored; others are by their outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of a case in one arm.
+
+    Attributes:
+        attempts: Those that were scored, in the order of epochs.
+        epochs: How often it was to be asked.
+        lost: Why the others were not scored: outcomes, or `not run`; one for each epoch.
+        right: Attempts that were right by names.
+        solved: Attempts that were right in all.
+        covered: Attempts in which an accepted answer could be reached.
+    """
+
+    attempts: tuple[Attempt, ...]
+    epochs: int
+    lost: tuple[str, ...] = ()
+    right: int = 0
+    solved: int = 0
+    covered: int = 0
+
+    def count(self, measure: Measure) -> int:
+        """Attempts that count for that share."""
+        return self.right if measure is Measure.ACCURACY else self.solved
+
+    def share(self, measure: Measure) -> float:
+        """Of the scored attempts; there must be some."""
+        return self.count(measure) / len(self.attempts)
+
+    def least(self, measure: Measure) -> float:
+        """Share of all epochs, what was not scored counted as lost."""
+        return self.count(measure) / self.epochs
+
+    def most(self, measure: Measure) -> float:
+        """Share of all epochs, what was not scored counted as won."""
+        return (self.count(measure) + len(self.lost)) / self.epochs
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A case in both arms.
+
+    Attributes:
+        case: Its id.
+        cluster: Shared by the paraphrases of one task.
+        kind: What sort of case it is.
+        old: What became of it in the old arm.
+        new: And in the new one.
+    """
+
+    case: str
+    cluster: str
+    kind: str
+    old: Tried
+    new: Tried
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether each arm has a scored attempt at least."""
+        return bool(self.old.attempts and self.new.attempts)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every epoch of both arms was scored."""
+        return not (self.old.lost or self.new.lost)
+
+    @property
+    def newly_overflows(self) -> bool:
+        """Whether it was scored in the old arm, never too long, and is too long in the new one (rule E4)."""
+        too_long = Outcome.CONTEXT_OVERFLOW.value
+        return too_long in self.new.lost and bool(self.old.attempts) and too_long not in self.old.lost
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """All cases of two arms.
+
+    Attributes:
+        pairs: Those that either side has read, in the order asked.
+        unread: How many more were to be asked, of which no trial has finished in either arm.
+        epochs: How often each was to be asked.
+    """
+
+    pairs: tuple[Pair, ...]
+    unread: int = 0
+    epochs: int = 1
+    scored: tuple[Pair, ...] = field(init=False)
+    """Those that each arm was scored on."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scored", tuple(pair for pair in self.pairs if pair.is_scored))
+
+    @property
+    def planned(self) -> int:
+        """Cases each arm was to be asked."""
+        return len(self.pairs) + self.unread
+
+    @property
+    def incomplete(self) -> int:
+        """Cases of which not every epoch was scored in both arms."""
+        return self.unread + sum(not pair.is_whole for pair in self.pairs)
+
+    def count_lost(self) -> dict[str, int]:
+        """Cases of which not every epoch was scored, by side and reason, such as `old: error`; a case may have
+        several.
+        """
+        counts: Counter[str] = Counter()
+        for pair in self.pairs:
+            if not pair.is_whole:
+                for side, tried in (("old", pair.old), ("new", pair.new)):
+                    counts.update({f"{side}: {why}" for why in tried.lost})
+        if self.unread:
+            counts.update({f"{side}: {NOT_RUN}": self.unread for side in ("old", "new")})
+        return dict(sorted(counts.items(), key=lambda item: (item[0].startswith("new"), item[0])))
+
+
+def lay_side_by_side(
+    old: Mapping[str, CaseEvidence], new: Mapping[str, CaseEvidence], cases: int, epochs: int
+) -> SideBySide:
+    """Lay the cases of two arms side by side.
+
+    Args:
+        old: Of the old arm, by case.
+        new: Of the new arm.
+        cases: How many each arm was to be asked.
+        epochs: How often each.
+    """
+    nothing = Tried((), epochs, (NOT_RUN,) * epochs)
+    pairs = []
+    for case in [*old, *(case for case in new if case not in old)]:
+        before, after = old.get(case), new.get(case)
+        told = before or after
+        assert told is not None  # noqa: S101  it is a case of one of them
+        pairs.append(
+            Pair(
+                case,
+                told.cluster,
+                told.kind,
+                nothing if before is None else _tried(before),
+                nothing if after is None else _tried(after),
+            )
+        )
+    return SideBySide(tuple(pairs), max(0, cases - len(pairs)), epochs)
+
+
+def counts_for(measure: Measure, attempt: Attempt) -> bool:
+    """Whether an attempt was right, as that share has it."""
+    return attempt.is_right if measure is Measure.ACCURACY else attempt.is_solved
+
+
+def in_clusters(pairs: Iterable[Pair], value: Callable[[Pair], T]) -> list[list[T]]:
+    """A value of each case, those of a cluster together."""
+    clusters: defaultdict[str, list[T]] = defaultdict(list)
+    for pair in pairs:
+        clusters[pair.cluster].append(value(pair))
+    return list(clusters.values())
+
+
+def _tried(evidence: CaseEvidence) -> Tried:
+    scored, lost = [], []
+    right = solved = covered = 0
+    for attempt in evidence.attempts:
+        if attempt is None:
+            lost.append(NOT_RUN)
+        elif not attempt.is_scored:
+            lost.append(attempt.outcome.value)
+        else:
+            scored.append(attempt)
+            right += attempt.is_right
+            solved += attempt.is_solved
+            covered += attempt.covered
+    return Tried(tuple(scored), len(evidence.attempts), tuple(lost), right, solved, covered)

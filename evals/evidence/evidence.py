@@ -1,0 +1,166 @@
+"""One side of a comparison: a run, or a baseline saved from one, case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from toolbelt.evals.scoring.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A finished trial, as far as comparing goes.
+
+    Attributes:
+        outcome: What became of it.
+        covered: Whether a complete accepted answer could be reached.
+        called: Ids of the tools called, in order; the name as written where it is of no tool. `None` where that was
+            not kept, as in a baseline for trials that were right.
+        missing: Ids of the tools of the nearest accepted answer that were not called.
+        surplus: Ids of calls made that were neither asked for nor permitted.
+        definition_tokens: Of the tools offered at the first request, own count.
+        own_prompt_tokens: Of all requests, own count; `None` where it was not kept.
+        prompt_tokens: Of all requests, as reported; `None` where the provider does not say.
+        requests: Retries not among them.
+        cost_usd: `None` where the price is unknown.
+        latency_seconds: Of all answered requests; `None` where it was not kept, as in a baseline.
+    """
+
+    outcome: Outcome
+    covered: bool
+    called: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+    definition_tokens: int = 0
+    own_prompt_tokens: int | None = None
+    prompt_tokens: int | None = None
+    requests: int = 1
+    cost_usd: float | None = None
+    latency_seconds: float | None = None
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether it says anything about the choice made."""
+        return self.outcome.is_scored
+
+    @property
+    def is_right(self) -> bool:
+        """Right by names, which an uncovered trial never is (rule E5)."""
+        return self.covered and self.outcome.is_right_by_names
+
+    @property
+    def is_solved(self) -> bool:
+        """Right by names and arguments."""
+        return self.covered and self.outcome is Outcome.CORRECT
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEvidence:
+    """What became of a case in one arm.
+
+    Attributes:
+        case: Its id.
+        cluster: Shared by the paraphrases of one task; its id where it stands alone.
+        kind: What sort of case it is.
+        attempts: One an epoch, in their order; `None` where the trial has not finished.
+    """
+
+    case: str
+    cluster: str
+    kind: str
+    attempts: tuple[Attempt | None, ...]
+
+    @property
+    def scored(self) -> tuple[Attempt, ...]:
+        """The attempts that say something about the choice."""
+        return tuple(attempt for attempt in self.attempts if attempt is not None and attempt.is_scored)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmName:
+    """One model × one toolset.
+
+    Attributes:
+        model: Its name.
+        toolset: Its name.
+        variant: What is changed about the toolset; empty if nothing.
+        tokenizer: What counted the definitions.
+    """
+
+    model: str
+    toolset: str
+    variant: str = ""
+    tokenizer: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes it the same arm in another run."""
+        return self.model, self.toolset, self.variant
+
+    @property
+    def label(self) -> str:
+        """What tells it from other arms."""
+        return " · ".join(part for part in self.key if part)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a side is of.
+
+    Attributes:
+        name: The run's id, or the file of a baseline.
+        is_baseline: Whether it was read from a baseline.
+        dataset: Name of the dataset.
+        digest: Of its cases and grading.
+        chosen: Digest of which cases were asked, in which order.
+        cases: How many each arm is asked.
+        epochs: How often.
+        settings: How models were asked and judged: sampling and request limit; what must agree.
+        catalog: Name of the catalog.
+        surroundings: Digest of the catalog and the loadouts.
+        code: `toolbelt` (version), `commit`, `changed`, as far as known.
+        status: `finished`, `incomplete`, `interrupted`, `running` or `killed`.
+        reason: Why it is not finished.
+        drafts: Cases that nobody has reviewed.
+        created: When it began, ISO 8601 in UTC; empty in a baseline.
+    """
+
+    name: str
+    dataset: str
+    digest: str
+    chosen: str
+    cases: int
+    epochs: int = 1
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    catalog: str = ""
+    surroundings: str = ""
+    code: Mapping[str, str] = field(default_factory=dict)
+    status: str = "finished"
+    reason: str = ""
+    drafts: int = 0
+    created: str = ""
+    is_baseline: bool = False
+
+
+class Side(Protocol):
+    """What comparing asks of a run or a baseline; one arm is held at a time."""
+
+    @property
+    def about(self) -> About:
+        """What it is of."""
+        ...
+
+    @property
+    def arms(self) -> tuple[ArmName, ...]:
+        """In the order asked for."""
+        ...
+
+    def read(self, arm: int) -> Mapping[str, CaseEvidence]:
+        """Every case of which a trial of the arm has finished, by its id, in the order asked.
+
+        Args:
+            arm: 0-based position among `arms`.
+        """
+        ...

@@ -1,0 +1,96 @@
+"""A run of the store as one side of a comparison."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from toolbelt.evals.evidence.evidence import About, ArmName, Attempt, CaseEvidence
+from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.summary.summarize import at_one_moment
+
+_COLUMNS = (
+    "case_id, cluster, kind, epoch, outcome, covered, called, missing, surplus, definition_tokens, own_prompt_tokens, "
+    "prompt_tokens, requests, cost_usd, latency_seconds"
+)
+
+
+class StoredRun:
+    """A run, read from its store an arm at a time.
+
+    Args:
+        store: Where it is kept.
+        row: Which.
+    """
+
+    def __init__(self, store: RunStore, row: RunRow) -> None:
+        self._connection: sqlite3.Connection = store.connection
+        plan = row.plan
+        self._run, self._epochs = row.run, plan.epochs
+        self._about = About(
+            name=row.run,
+            dataset=plan.dataset_name,
+            digest=plan.digest,
+            chosen=plan.chosen,
+            cases=plan.cases,
+            epochs=plan.epochs,
+            settings={
+                **{key: value for key, value in asdict(plan.sampling).items() if value is not None},
+                "request_limit": plan.request_limit,
+            },
+            catalog=plan.catalog_name,
+            surroundings=plan.surroundings,
+            code=plan.code,
+            status=store.find_status(row),
+            reason=row.reason,
+            drafts=plan.drafts,
+            created=row.created,
+        )
+        rows = self._connection.execute(
+            "SELECT model, toolset, variant, tokenizer FROM arms WHERE run = ? ORDER BY arm", (row.run,)
+        )
+        self._arms = tuple(ArmName(*names) for names in rows)
+
+    @property
+    def about(self) -> About:
+        """What it is of."""
+        return self._about
+
+    @property
+    def arms(self) -> tuple[ArmName, ...]:
+        """In the order asked for."""
+        return self._arms
+
+    def read(self, arm: int) -> Mapping[str, CaseEvidence]:
+        """Every case of which a trial of the arm has finished, by its id, in the order asked."""
+        found: dict[str, CaseEvidence] = {}
+        attempts: dict[str, list[Attempt | None]] = {}
+        # The names are this module's own.
+        query = f"SELECT {_COLUMNS} FROM trials WHERE run = ? AND arm = ? ORDER BY trial"  # noqa: S608
+        with at_one_moment(self._connection):
+            for (
+                case,
+                cluster,
+                kind,
+                epoch,
+                outcome,
+                covered,
+                called,
+                missing,
+                surplus,
+                *figures,
+            ) in self._connection.execute(query, (self._run, arm)):
+                if case not in found:
+                    attempts[case] = [None] * self._epochs
+                    found[case] = CaseEvidence(case, cluster, kind, ())
+                attempts[case][epoch] = Attempt(
+                    Outcome(outcome), bool(covered), _names(called), _names(missing), _names(surplus), *figures
+                )
+        return {case: CaseEvidence(case, one.cluster, one.kind, tuple(attempts[case])) for case, one in found.items()}
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))

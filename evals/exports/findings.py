@@ -1,0 +1,156 @@
+"""Everything that is said of a run, worked out once for all the forms it is written in."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.comparison.comparison import MARGIN, Comparison
+from toolbelt.evals.comparison.data import comparison_data
+from toolbelt.evals.economics.caching import ArmEconomics
+from toolbelt.evals.economics.data import economics_data
+from toolbelt.evals.economics.prices import run_economics
+from toolbelt.evals.evidence.evidence import ArmName, Side
+from toolbelt.evals.evidence.stored import StoredRun
+from toolbelt.evals.exports.progress import Progress, untold
+from toolbelt.evals.gate.result import GateResult, Limits
+from toolbelt.evals.report.contrast_markdown import comparison_markdown
+from toolbelt.evals.report.markdown import report_markdown
+from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.summary.measures import RunSummary
+from toolbelt.evals.summary.summarize import summarize, summary_data
+from toolbelt.gateway.models import ModelTable
+
+if TYPE_CHECKING:
+    from toolbelt.evals.report.picture import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a report is to say beyond the measures of each arm.
+
+    Attributes:
+        baseline: What the run is held against; with `None` its arms are compared with each other.
+        margin: Accuracy that may be lost, a fraction.
+        against: Which of the run's arms the others are compared with, given the arms; the first if `None`.
+        priced_as: A model whose prices are taken for those that have none.
+        models: Where prices are looked up; litellm's table, without a cache, if `None`.
+    """
+
+    baseline: Side | None = None
+    margin: float = MARGIN
+    against: Callable[[Sequence[ArmName]], int] | None = None
+    priced_as: str | None = None
+    models: ModelTable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is said of a run.
+
+    Attributes:
+        summary: Its measures.
+        economics: What each arm costs, with a provider's cache and without.
+        comparison: Of its arms, or with a baseline; `None` where there is nothing to compare.
+        gate: What a gate with that baseline says; `None` without one.
+    """
+
+    summary: RunSummary
+    economics: tuple[ArmEconomics, ...]
+    comparison: Comparison | None = None
+    gate: GateResult | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As plain values: those of the run, with `economics`, `comparison` and `gate` where there are such."""
+        data = {**summary_data(self.summary), "economics": economics_data(self.economics)}
+        if self.comparison is not None:
+            data["comparison"] = comparison_data(self.comparison)
+        if self.gate is not None:
+            from toolbelt.evals.gate.data import gate_data
+
+            data["gate"] = gate_data(self.gate) | {"comparison": None}  # which is there already
+        return data
+
+    def draw(self) -> tuple[Picture, ...]:
+        """Its pictures; importing what draws them takes about a second."""
+        from toolbelt.evals.report.pictures import draw_pictures
+
+        return draw_pictures(self.summary, economics=self.economics)
+
+    def markdown(self, pictures: Sequence[Picture] = ()) -> str:
+        """As Markdown; with `pictures` beside it."""
+        verdict = ""
+        if self.gate is not None:
+            from toolbelt.evals.report.gate_markdown import gate_markdown
+
+            verdict = gate_markdown(self.gate)
+        return report_markdown(
+            self.summary,
+            pictures,
+            economics=self.economics,
+            verdict=verdict,
+            comparison="" if self.comparison is None else comparison_markdown(self.comparison, level=2),
+        )
+
+    def write_page(
+        self,
+        connection: sqlite3.Connection,
+        file: IO[str],
+        pictures: Sequence[Picture],
+        advance: Callable[[int], object] | None = None,
+    ) -> None:
+        """As one page of HTML, trial by trial."""
+        from toolbelt.evals.page.page import write_page
+
+        write_page(
+            connection,
+            self.summary.run,
+            file,
+            summary=self.summary,
+            pictures=pictures,
+            comparison=self.comparison,
+            gate=self.gate,
+            advance=advance,
+        )
+
+
+def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, progress: Progress = untold) -> Findings:
+    """What there is to say of a run, finished or not.
+
+    Args:
+        store: The file of runs; read at one moment if the caller sees to that.
+        row: The run.
+        wanted: What is to be said.
+        progress: Told how far it is.
+
+    Raises:
+        ToolbeltError: no trial of the run has finished.
+        NotFoundError: no model has that price; or no arm that name.
+    """
+    wanted = wanted or Wanted()
+    if not row.finished:
+        raise ToolbeltError(
+            f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
+        )
+    summary = summarize(store.connection, row.run, store.find_status(row))
+    economics = run_economics(summary, wanted.models, wanted.priced_as)
+    side = StoredRun(store, row)
+    if wanted.baseline is not None:
+        from toolbelt.evals.gate.gate import check_run
+
+        with progress("comparing arms", len(side.arms)) as advance:
+            gate = check_run(side, Limits(wanted.margin), wanted.baseline, advance=advance)
+        return Findings(summary, economics, gate.comparison, gate)
+    against = 0 if wanted.against is None else wanted.against(side.arms)
+    if len(side.arms) < 2:
+        return Findings(summary, economics)
+    from toolbelt.evals.comparison.compare import compare
+    from toolbelt.evals.comparison.pairing import pair_within
+
+    pairing = pair_within(side.arms, against)
+    with progress("comparing arms", len(pairing.pairs)) as advance:
+        return Findings(summary, economics, compare(side, side, pairing, margin=wanted.margin, advance=advance))

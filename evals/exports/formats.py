@@ -1,0 +1,171 @@
+"""The forms in which a run leaves, one file each; each is a row of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any
+
+from toolbelt.console.text import json_text
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.exports.about import about_arms, about_trials
+from toolbelt.evals.exports.findings import Findings, Wanted, find_out
+from toolbelt.evals.exports.progress import Progress, untold
+from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.summary.measures import RunSummary
+from toolbelt.evals.summary.summarize import at_one_moment, summarize
+from toolbelt.gateway.models import ModelTable
+
+TABLES = ("trials", "arms")
+"""What a table may have as its rows, the usual one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be written.
+
+    Attributes:
+        store: The file of runs.
+        row: The run.
+        table: One of `TABLES`.
+        models: Where prices are looked up.
+        progress: Told how far it is.
+    """
+
+    store: RunStore
+    row: RunRow
+    table: str
+    models: ModelTable | None
+    progress: Progress
+
+    def find_out(self) -> Findings:
+        """Everything that is said of the run."""
+        return find_out(self.store, self.row, Wanted(models=self.models), progress=self.progress)
+
+    def summarize(self) -> RunSummary:
+        """Its measures alone."""
+        return summarize(self.store.connection, self.row.run, self.store.find_status(self.row))
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form.
+
+    Attributes:
+        endings: Of files' names, the usual one first.
+        write: Writes to a file, opened for text or bytes.
+        is_binary: Whether it is bytes, and not for a terminal.
+        is_table: Whether it has rows, which may be of trials or of arms.
+    """
+
+    endings: tuple[str, ...]
+    write: Callable[[Job, IO[Any]], None]
+    is_binary: bool = False
+    is_table: bool = False
+
+
+def find_form(name: str | None, output: str | None) -> str:
+    """The form that is meant: as named, else by the file's ending, else JSON.
+
+    Raises:
+        ToolbeltError: the ending is of none, with those there are.
+    """
+    if name is not None:
+        return name
+    if output in (None, "-"):
+        return "json"
+    ending = Path(str(output)).suffix.lower()
+    for form, row in FORMS.items():
+        if ending in row.endings:
+            return form
+    endings = ", ".join(ending for row in FORMS.values() for ending in row.endings)
+    raise ToolbeltError(
+        f"The name {output!r} does not say in which form to write: say it with --format, or let it end in {endings}."
+    )
+
+
+def _write_json(job: Job, file: IO[Any]) -> None:
+    file.write(json_text(job.find_out().data) + "\n")
+
+
+def _write_csv(job: Job, file: IO[Any]) -> None:
+    from toolbelt.evals.report.frames import write_arms_csv, write_trials
+
+    if job.table == "arms":
+        write_arms_csv(job.summarize(), file)
+        return
+    with job.progress("writing trials", job.row.finished) as advance:
+        write_trials(job.store.connection, job.row.run, file, advance=advance)
+
+
+def _write_parquet(job: Job, file: IO[Any]) -> None:
+    from toolbelt.evals.report.frames import write_arms_parquet, write_trials
+
+    summary = job.summarize()
+    if job.table == "arms":
+        write_arms_parquet(summary, file, about_arms(summary))
+        return
+    with job.progress("writing trials", job.row.finished) as advance:
+        about = about_trials(summary)
+        write_trials(job.store.connection, summary.run, None, file, about=about, advance=advance)
+
+
+def _write_junit(job: Job, file: IO[Any]) -> None:
+    from toolbelt.evals.report.junit import write_run_junit
+
+    with job.progress("writing tests", job.row.finished) as advance:
+        write_run_junit(job.store.connection, job.row.run, file, advance)
+
+
+def _write_markdown(job: Job, file: IO[Any]) -> None:
+    file.write(job.find_out().markdown())
+
+
+def _write_html(job: Job, file: IO[Any]) -> None:
+    findings = job.find_out()
+    pictures = findings.draw()
+    with job.progress("writing the page", job.row.finished) as advance:
+        findings.write_page(job.store.connection, file, pictures, advance)
+
+
+FORMS: Mapping[str, Form] = MappingProxyType(
+    {
+        "json": Form((".json",), _write_json),
+        "csv": Form((".csv",), _write_csv, is_table=True),
+        "parquet": Form((".parquet", ".pq"), _write_parquet, is_binary=True, is_table=True),
+        "junit": Form((".xml",), _write_junit),
+        "markdown": Form((".md", ".markdown"), _write_markdown),
+        "html": Form((".html", ".htm"), _write_html),
+    }
+)
+"""Every form by its name."""
+
+
+def export_run(
+    store: RunStore,
+    row: RunRow,
+    form: str,
+    file: IO[Any],
+    *,
+    table: str = TABLES[0],
+    models: ModelTable | None = None,
+    progress: Progress = untold,
+) -> None:
+    """Write a run in one form, finished or not: all of one moment.
+
+    Args:
+        store: The file of runs.
+        row: The run.
+        form: One of `FORMS`.
+        file: Opened for text, with line ends as they are written, or for bytes, as the form is.
+        table: One of `TABLES`, for a form that is one.
+        models: Where prices are looked up; litellm's table, without a cache, if `None`.
+        progress: Told how far it is.
+
+    Raises:
+        ToolbeltError: no trial of the run has finished.
+    """
+    with at_one_moment(store.connection):
+        FORMS[form].write(Job(store, row, table, models, progress), file)

@@ -1,0 +1,108 @@
+"""A run's trials for notebooks, wherever they are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.evals.exports.about import make_about
+from toolbelt.evals.report.frames import load_trials, read_trials_csv, read_trials_parquet
+from toolbelt.evals.running.store import DEFAULT_FILE, LATEST, RunStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TRIALS = ("trials.parquet", "trials.csv")
+_SUMMARY = "summary.json"
+_ENDINGS = (".db", ".sqlite", ".parquet", ".csv")
+_SQLITE = b"SQLite format 3\0"
+_PARQUET = b"PAR1"
+
+
+def load_run(run: str | Path = LATEST, *, store: str | Path | None = None) -> pd.DataFrame:
+    """The finished trials of a run, one a row, as a `pandas.DataFrame`.
+
+    The columns, with types and units, are those of `docs/data.md`; the frame is the same wherever the run is read from.
+    `frame.attrs` has `schema` (name and version of the columns), `run`, `dataset` and `digest` (of its cases and their
+    grading); the latter two are empty for a `trials.csv` without its `summary.json` beside it, which does not say.
+
+    Args:
+        run: A run of the store: its id, the beginning of one, or `latest`. Or a path: of a file of runs, whose latest
+            is read; of a report's folder; of a `trials.parquet` or `trials.csv`.
+        store: The file of runs; `TOOLBELT_STORE`, else `.toolbelt/runs.db`, if `None`.
+
+    Raises:
+        NotFoundError: there is no such run or file, with the nearest names (also a `LookupError`).
+        ToolbeltError: several runs begin so; or the file holds no trials, or those of another version.
+        StorageError: it cannot be read.
+    """
+    if store is None and (isinstance(run, Path) or _is_path(run)):
+        return _load_path(Path(run))
+    return _load_stored(Path(store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE), str(run))
+
+
+def _is_path(name: str) -> bool:
+    """Whether that is no run's id: they hold no slash and have no such ending."""
+    return "/" in name or os.sep in name or name.endswith(_ENDINGS) or Path(name).exists()
+
+
+def _load_stored(path: Path, name: str) -> pd.DataFrame:
+    with RunStore(path, must_exist=True) as opened:
+        try:
+            row = opened.get(name)
+        except NotFoundError as error:
+            known = (*error.known, LATEST) if error.known else ()
+            raise NotFoundError(error.kind, name, known, error.hint) from None
+        frame = load_trials(opened.connection, row.run)
+    frame.attrs = make_about(row.run, row.plan.dataset_name, row.plan.digest)
+    return frame
+
+
+def _load_path(path: Path) -> pd.DataFrame:
+    if path.is_dir():
+        return _load_folder(path)
+    if not path.exists():
+        folder = path.parent
+        raise NotFoundError("file", str(path), _beside(folder.iterdir() if folder.is_dir() else ()))
+    try:
+        with path.open("rb") as file:
+            begin = file.read(len(_SQLITE))
+    except OSError as error:
+        raise ToolbeltError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
+    if begin == _SQLITE:
+        return _load_stored(path, LATEST)
+    if begin.startswith(_PARQUET):
+        return read_trials_parquet(path)
+    frame = read_trials_csv(path)
+    frame.attrs = _about_csv(path, str(frame["run"].iloc[0]) if len(frame) else "")
+    return frame
+
+
+def _load_folder(folder: Path) -> pd.DataFrame:
+    for name in _TRIALS:
+        if (folder / name).is_file():
+            return _load_path(folder / name)
+    reports = {path.parent for name in (*_TRIALS, DEFAULT_FILE.name) for path in folder.glob(f"*/{name}")}
+    reports |= set(folder.glob(f"*{DEFAULT_FILE.suffix}"))
+    hint = "" if reports else f"It holds neither {' nor '.join(_TRIALS)}; write them with: toolbelt eval report"
+    raise NotFoundError("report in the folder", str(folder), _beside(reports), hint)
+
+
+def _beside(paths: Iterable[Path]) -> list[str]:
+    return sorted(map(str, paths))[:1000]
+
+
+def _about_csv(path: Path, run: str) -> dict[str, str]:
+    """What the report says beside it, where that is of the same run."""
+    try:
+        data: Any = json.loads(path.with_name(_SUMMARY).read_text(encoding="utf-8"))
+        kept, dataset = data["run"], data["dataset"]
+        if run in ("", kept):
+            return make_about(str(kept), str(dataset["name"]), str(dataset["digest"]))
+    except (OSError, ValueError, LookupError, TypeError):
+        pass  # the file of trials stands for itself
+    return make_about(run, "", "")

@@ -1,0 +1,63 @@
+"""The JSON Schemas of the documents that the harness writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from toolbelt.evals.comparison import data as comparison
+from toolbelt.evals.evidence import baseline_form
+from toolbelt.evals.gate import data as gate
+from toolbelt.evals.summary import summarize
+
+SCHEMAS: Mapping[str, str] = MappingProxyType(
+    {"run": summarize.SCHEMA, "comparison": comparison.SCHEMA, "gate": gate.SCHEMA, "baseline": baseline_form.SCHEMA}
+)
+"""Every document that has one, and what it says of itself in `schema`: a name, and a version that is raised when a
+field changes its meaning or goes; one that is added does not raise it."""
+_ENDING = ".schema.json"
+
+
+def read_schema(name: str) -> dict[str, Any]:
+    """The schema of a document, with those it refers to inside it, so that it stands alone.
+
+    Args:
+        name: One of `SCHEMAS`.
+    """
+    inside: dict[str, Any] = {}
+    schema: dict[str, Any] = _placed(_read(name), "#", inside)
+    return schema | ({"$defs": {**schema.get("$defs", {}), **inside}} if inside else {})
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(__file__).with_name(name + _ENDING).read_text(encoding="utf-8"))
+    return found
+
+
+def _placed(part: Any, root: str, inside: dict[str, Any]) -> Any:
+    """A part of a schema that stands at `root`, with what it refers to put beside it.
+
+    Args:
+        part: Of a schema, or all of it.
+        root: Where `#` of its file is now.
+        inside: Schemas of other files by their name; those it refers to are added.
+    """
+    if isinstance(part, list):
+        return [_placed(one, root, inside) for one in part]
+    if not isinstance(part, dict):
+        return part
+    placed = {key: value if key == "$ref" else _placed(value, root, inside) for key, value in part.items()}
+    target = part.get("$ref")
+    if isinstance(target, str):
+        name = target.removesuffix(_ENDING)
+        placed["$ref"] = target.replace("#", root, 1) if name == target else f"#/$defs/{name}"
+        if name not in (target, *inside):
+            inside[name] = {}  # before it is read, for it may refer back
+            other = _read(name)
+            inside[name] = _placed(
+                {key: other[key] for key in other if key[:1] != "$" or key == "$defs"}, f"#/$defs/{name}", inside
+            )
+    return placed

@@ -1,0 +1,1 @@
+"""Whether a change may pass (rules E7 and E9)."""

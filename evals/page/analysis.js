@@ -1,0 +1,89 @@
+// Confusions of an arm, and the cases that one of two arms does better.
+
+const MOST_CONFUSIONS = 60;
+const MOST_FLIPS = 500;
+
+function fillSelect(select, options, chosen = "") {
+  select.replaceChildren(...options.map(([value, text]) => el("option", { value }, text)));
+  select.value = String(chosen);
+}
+
+const armOptions = () => DATA.arms.map((text, number) => [number, text]);
+
+function startConfusions() {
+  const select = document.getElementById("confusion-arm");
+  fillSelect(select, [["", "all arms"], ...armOptions()]);
+  select.addEventListener("change", showConfusions);
+  showConfusions();
+}
+
+function showConfusions() {
+  const arm = document.getElementById("confusion-arm").value;
+  const counts = new Map();
+  for (let place = 0; place < trials.number.length; place += 1) {
+    if (arm !== "" && trials.arm[place] !== Number(arm)) continue;
+    for (const [wanted, called] of confusions(place)) {
+      const key = `${wanted} ${called}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  const found = [...counts].sort((one, two) => two[1] - one[1]);
+  const most = found.length ? found[0][1] : 1;
+  const rows = found.slice(0, MOST_CONFUSIONS).map(([key, times]) => {
+    const [wanted, called] = key.split(" ").map(Number);
+    const show = el("button", { type: "button", class: "plain link", onclick: () => browse({ only: confusedAs(wanted, called), arm }) }, count(times));
+    show.setAttribute("aria-label", `${plural(times, "trial")}: wanted ${visible(toolName(wanted))}, called ${visible(toolName(called))}. Show them`);
+    return el("tr", {},
+      el("td", { class: "name" }, wanted === NONE ? el("i", { class: "muted" }, "nothing") : name(tools[wanted])),
+      el("td", { class: "name" }, called === NONE ? el("i", { class: "muted" }, "nothing") : name(tools[called])),
+      el("td", {}, show), el("td", { class: "wide" }, bar(times / most)));
+  });
+  document.querySelector("#confusion-table tbody").replaceChildren(...rows);
+  const more = found.length - rows.length;
+  document.getElementById("confusion-note").textContent = !found.length ? "None." : more > 0 ? `${plural(more, "rarer pair")} not listed.` : "";
+}
+
+function confusedAs(wanted, called) {
+  return {
+    text: `wanted ${toolName(wanted)}, called ${toolName(called)}`,
+    passes: (place) => confusions(place).some(([one, other]) => one === wanted && other === called),
+  };
+}
+
+function startFlips() {
+  const [old, now] = ["flip-old", "flip-new"].map((id) => document.getElementById(id));
+  if (!old) return;
+  fillSelect(old, armOptions(), DATA.pair[0]);
+  fillSelect(now, armOptions(), DATA.pair[1]);
+  for (const select of [old, now]) select.addEventListener("change", showFlips);
+  document.getElementById("flip-browse").addEventListener("click", () => browse({ from: old.value, to: now.value }));
+  showFlips();
+}
+
+function showFlips() {
+  const [old, now] = ["flip-old", "flip-new"].map((id) => Number(document.getElementById(id).value));
+  const found = [...flips(old, now)].sort((one, two) => one[1] - two[1] || one[0] - two[0]);
+  const worse = found.filter(([, change]) => change < 0).length;
+  const note = document.getElementById("flip-note");
+  if (old === now) note.textContent = "Two different arms are needed.";
+  else if (!found.length) note.textContent = "No case that both were scored on differs.";
+  else note.textContent = `${plural(worse, "case")} worse, ${count(found.length - worse)} better, by the share of scored epochs that were right${found.length > MOST_FLIPS ? `; the first ${count(MOST_FLIPS)} are listed` : ""}.`;
+  document.getElementById("flip-browse").disabled = !found.length;
+  document.querySelector("#flip-table tbody").replaceChildren(...found.slice(0, MOST_FLIPS).map(([number, change]) => {
+    const of = cases[number];
+    return el("tr", {},
+      el("th", { scope: "row", class: "name" }, name(of.id), el("span", { class: "beside" }, of.asked.slice(0, 90))),
+      el("td", { class: "name" }, of.kind),
+      el("td", { class: "name" }, change < 0 ? "▼ worse" : "▲ better"),
+      flippedCell(of, old), flippedCell(of, now));
+  }));
+}
+
+function flippedCell(of, arm) {
+  const own = of.trials.filter((place) => trials.arm[place] === arm);
+  const shown = own[0];
+  const called = trials.called[shown].map((one) => tools[one]).join(", ") || "nothing";
+  return el("td", { class: "name" }, el("a", { href: `#trial=${trials.number[shown]}` }, mark(shown)),
+    el("span", { class: "beside" }, "called ", name(called)),
+    own.length > 1 && el("span", { class: "beside" }, `${own.filter((place) => sortOf(place) === "right").length} of ${own.length} epochs right`));
+}

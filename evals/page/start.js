@@ -1,0 +1,83 @@
+// What happens when: the page opens, a key is pressed, the address changes.
+
+const help = document.getElementById("help");
+
+function isTyping(target) {
+  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+}
+
+function stepTrial(by) {
+  const position = shown.indexOf(opened);
+  const next = shown[position + by];
+  if (position >= 0 && next !== undefined) replaceTrial(next);
+}
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  if (isTyping(event.target)) {
+    if (event.target.id !== "find") return;
+    if (event.key === "Escape") { event.preventDefault(); state.find = event.target.value = ""; list(); event.target.blur(); }
+    if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); focusRow(); }
+    return;
+  }
+  const isList = rowsBox.contains(event.target);
+  const acts = {
+    "?": () => help.showModal(),
+    ...(dialog.open
+      ? { j: () => stepTrial(1), k: () => stepTrial(-1), ArrowRight: () => stepTrial(1), ArrowLeft: () => stepTrial(-1) }
+      : {
+        "/": () => { field("find").focus(); field("find").select(); },
+        j: () => step(1), k: () => step(-1),
+        ...(isList ? { ArrowDown: () => step(1), ArrowUp: () => step(-1), Home: () => step(-Infinity), End: () => step(Infinity),
+          PageDown: () => step(8), PageUp: () => step(-8) } : {}),
+      }),
+  };
+  if (!Object.hasOwn(acts, event.key)) return;
+  event.preventDefault();
+  acts[event.key]();
+}
+
+async function start() {
+  for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
+  document.getElementById("help-button").hidden = false;
+  document.getElementById("help-button").addEventListener("click", () => help.showModal());
+  document.getElementById("help-close").addEventListener("click", () => help.close());
+  await loadIndex();
+  for (const section of document.querySelectorAll(".live")) section.hidden = false;
+  startBrowser();
+  for (const link of document.querySelectorAll("a.case")) {
+    const known = caseByName.get(link.dataset.case);
+    if (known === undefined) link.replaceWith(...link.childNodes);
+    else link.addEventListener("click", (event) => { event.preventDefault(); browse({ only: { text: `case ${link.dataset.case}`, passes: (place) => trials.case[place] === known } }); });
+  }
+  dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeTrial(); });
+  dialog.addEventListener("close", () => { if (opened !== null) closeTrial(); }); // a browser may not ask first
+  for (const [box, close] of [[dialog, closeTrial], [help, () => help.close()]]) {
+    box.addEventListener("click", (event) => { if (event.target === box) close(); });
+  }
+  document.getElementById("close").addEventListener("click", closeTrial);
+  document.getElementById("previous").addEventListener("click", () => stepTrial(-1));
+  document.getElementById("next").addEventListener("click", () => stepTrial(1));
+  document.addEventListener("keydown", pressed);
+  window.addEventListener("hashchange", (event) => {
+    const was = new URL(event.oldURL).hash;
+    if (location.hash.startsWith("#trial=") && !was.startsWith("#trial=")) isPushed = true;
+    route();
+  });
+  route();
+  document.documentElement.dataset.ready = "yes"; // what comes after may take its time
+  setTimeout(() => {
+    startConfusions();
+    startFlips();
+    // A part that a link leads to was not there when the browser looked for it.
+    document.getElementById(location.hash.slice(1))?.closest(".live")?.scrollIntoView();
+  });
+}
+
+start().catch((error) => {
+  const said = document.createElement("p");
+  said.className = "noscript";
+  said.textContent = `The trials cannot be shown: ${error}. A newer browser may help.`;
+  document.getElementById("content").append(said);
+  throw error;
+});

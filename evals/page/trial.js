@@ -1,0 +1,211 @@
+// One trial, opened: why it was scored so, and everything that was said.
+
+const dialog = document.getElementById("trial");
+const trialBody = document.getElementById("trial-body");
+const MOST_UNFOLDED = 8;
+let opened = null; // the place of the trial that is open
+let isPushed = false; // whether Back leads to the page as it was before
+
+const ENDINGS = {
+  no_call: "It ended when the model called nothing more.",
+  steps: "It ended when as many selections were made as a right answer takes.",
+  request_limit: "It ended at the limit of requests.",
+  refused: "It ended when the model, or its provider, refused.",
+  context_overflow: "It ended because the prompt was longer than the model's context.",
+  error: "It ended because no answer came.",
+};
+
+function route() {
+  const match = /^#trial=(\d+)$/.exec(location.hash);
+  const place = match ? byNumber.get(Number(match[1])) : undefined;
+  if (place === undefined) hideTrial();
+  else showTrial(place);
+}
+
+// Another trial in place of the one that is open, so that Back still closes.
+function replaceTrial(place) {
+  history.replaceState(null, "", `#trial=${trials.number[place]}`);
+  showTrial(place);
+}
+
+function closeTrial() {
+  if (isPushed) history.back();
+  else {
+    history.replaceState(null, "", "#trials");
+    hideTrial();
+  }
+}
+
+function hideTrial() {
+  if (opened === null) return;
+  isPushed = false;
+  opened = null;
+  if (dialog.open) dialog.close(); // what had the focus before gets it back, if it is still there
+  const has = document.activeElement;
+  if (has === null || has === document.body || rowsBox.contains(has)) focusRow();
+}
+
+async function showTrial(place) {
+  opened = place;
+  const position = shown.indexOf(place);
+  if (position >= 0) choose(position);
+  document.getElementById("previous").disabled = position <= 0;
+  document.getElementById("next").disabled = position < 0 || position === shown.length - 1;
+  const of = cases[trials.case[place]];
+  const kept = await details(place);
+  if (opened !== place) return; // another one was asked for meanwhile
+  const epoch = DATA.epochs > 1 ? ` · epoch ${trials.epoch[place] + 1}` : "";
+  document.getElementById("trial-eyebrow").replaceChildren(name(DATA.arms[trials.arm[place]]), visible(` · ${of.kind}${epoch} · trial ${trials.number[place]}`));
+  document.getElementById("trial-title").replaceChildren(name(of.id));
+  trialBody.replaceChildren(...why(place, kept), ...siblings(place, of), ...figures(kept.trial), ...conversation(kept), ...answers(kept.of));
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+  document.getElementById("trial-title").focus({ preventScroll: true });
+}
+
+function why(place, { trial }) {
+  const reach = !isCovered(place) ? "No right answer could be reached with this toolset, so it is not right whatever was called."
+    : isSurfaced(place) ? "A right answer was offered." : "A right answer could be reached, but was never offered in full.";
+  const dispatch = trial.would_dispatch ? " Only known tools were called that had not been offered; a dispatcher that asks for no more than a tool's existence would have run them." : "";
+  return [el("div", { class: `why-box ${sortOf(place)}` },
+    el("p", {}, mark(place)),
+    trial.reason && el("p", { dir: "auto" }, trial.reason),
+    el("p", { class: "muted" }, reach + dispatch),
+    listed("Called", trial.called, "nothing"), listed("Wanted, not called", trial.missing), listed("Called, not wanted", trial.surplus),
+    el("p", { class: "muted" }, ENDINGS[trial.ending] ?? words(trial.ending)))];
+}
+
+function listed(label, names, none = null) {
+  if (!names.length && none === null) return null;
+  const parts = names.length ? names.flatMap((one, at) => [at ? ", " : " ", el("code", {}, name(one))]) : [` ${none}`];
+  return el("p", {}, el("b", {}, label), ...parts.map((one) => (typeof one === "string" ? document.createTextNode(one) : one)));
+}
+
+function siblings(place, of) {
+  if (of.trials.length < 2) return [];
+  const links = of.trials.map((other) => el("li", {}, el("a", {
+    href: `#trial=${trials.number[other]}`, "aria-current": other === place ? "true" : null,
+    onclick: (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      replaceTrial(other);
+    },
+  }, name(DATA.arms[trials.arm[other]] + (DATA.epochs > 1 ? ` · ${trials.epoch[other] + 1}` : "")), document.createTextNode(" "), mark(other))));
+  const right = of.trials.filter((other) => sortOf(other) === "right").length;
+  return [el("details", { class: "alike", open: links.length <= MOST_UNFOLDED }, el("summary", {}, el("h3", {}, "The same case in every arm"),
+    el("span", { class: "muted" }, ` ${count(right)} of ${plural(links.length, "trial")} right`)), el("ul", { class: "others" }, links))];
+}
+
+function figures({ figures: of }) {
+  const own = of.prompt_tokens === null;
+  const rows = [
+    ["requests", count(of.requests)], ["asked again", of.retries ? count(of.retries) : null],
+    ["definitions, first request", tokens(of.definition_tokens)], ["definitions, all requests", tokens(of.definition_tokens_total)],
+    [own ? "prompt tokens, own count" : "prompt tokens, as reported", tokens(own ? of.own_prompt_tokens : of.prompt_tokens)],
+    ["completion tokens", tokens(of.completion_tokens)],
+    ["read from cache", of.cached_read_tokens === null ? null : tokens(of.cached_read_tokens)],
+    ["written to cache", of.cached_write_tokens === null ? null : tokens(of.cached_write_tokens)],
+    ["invalidated prefix", of.invalidated_tokens ? tokens(of.invalidated_tokens) : null],
+    ["latency", seconds(of.latency_seconds)], ["cost", dollars(of.cost_usd)],
+  ].filter(([, value]) => value !== null);
+  return [el("h3", {}, "Figures"), el("dl", { class: "facts small" }, rows.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, value))))];
+}
+
+function conversation({ trial, of, names, offers }) {
+  const parts = [el("h3", {}, "Conversation")];
+  if (!of.is_kept) parts.push(el("p", { class: "note" }, "What was asked is not kept in the file of runs."));
+  parts.push(...of.messages.map((message) => said(message.role, message.text, message.calls)));
+  let before = null;
+  let turn = 1;
+  for (const request of trial.requests) {
+    const isNewTurn = request.turn !== turn;
+    turn = request.turn;
+    const offered = request.offer === null ? null : offers[request.offer].map((number) => names[number]);
+    parts.push(asking(request, isNewTurn), offer(request, offered, before), reply(request));
+    if (request.follow_up) parts.push(said("user", request.follow_up, []));
+    before = offered ?? before;
+  }
+  if (trial.requests.some((request) => request.calls.length)) {
+    parts.push(el("p", { class: "note" }, "No tool is run in an eval: a call is answered with the result that the case brings along, or with an acknowledgement; those of the toolset's own tools by the toolset. These answers are not kept, so they are not shown; what they changed in the tools offered is."));
+  }
+  return parts;
+}
+
+function asking(request, isNewTurn) {
+  const reported = request.prompt_tokens === null ? null : `${tokens(request.prompt_tokens)} prompt tokens`;
+  const cached = request.cached_read_tokens ? `${tokens(request.cached_read_tokens)} of them cached` : null;
+  const facts = [`${plural(request.tools, "tool")} offered, ${tokens(request.definition_tokens)} tokens`, reported, cached,
+    request.completion_tokens === null ? null : `${tokens(request.completion_tokens)} completion tokens`,
+    seconds(request.latency_seconds), request.cost_usd === null ? null : dollars(request.cost_usd), request.served_by && `by ${request.served_by}`];
+  return el("p", { class: "ask" },
+    el("b", {}, `Request ${request.request + 1}${request.attempt ? `, attempt ${request.attempt + 1}` : ""}${isNewTurn ? ` (turn ${request.turn})` : ""}`),
+    facts.filter(Boolean).map((fact) => el("span", {}, fact)));
+}
+
+function offer(request, offered, before) {
+  if (offered === null) return el("p", { class: "offer muted" }, "The list of tools is not kept.");
+  const was = new Set(before ?? []);
+  const is = new Set(offered);
+  const added = before === null ? [] : offered.filter((one) => !was.has(one));
+  const gone = before === null ? [] : before.filter((one) => !is.has(one));
+  const isMoved = before !== null && !added.length && !gone.length && offered.some((one, at) => one !== before[at]);
+  const change = before === null ? "" : added.length || gone.length ? ` · ${count(added.length)} added, ${count(gone.length)} gone since the request before` : isMoved ? " · the same, in another order" : " · as before";
+  const fold = el("details", { class: "offer" }, el("summary", {}, `Tools offered${change}`));
+  // The list may be long: made when it is first looked at.
+  fold.addEventListener("toggle", () => {
+    if (fold.childElementCount > 1) return;
+    fold.append(el("ul", {},
+      gone.map((one) => el("li", { class: "minus" }, "− ", name(one))),
+      offered.map((one) => el("li", was.has(one) || before === null ? {} : { class: "plus" }, before !== null && !was.has(one) && "+ ", name(one)))));
+    if (!offered.length) fold.append(el("p", {}, "None."));
+  });
+  return fold;
+}
+
+function reply(request) {
+  if (request.failure !== null) {
+    return el("div", { class: "said" }, el("p", { class: "who" }, "no answer"), el("p", { class: "failed text" }, `${words(request.failure)}${request.message && `: ${request.message}`}`));
+  }
+  return said("assistant", request.text, request.calls, request.finish_reason);
+}
+
+function said(role, text, calls, finish = "") {
+  return el("div", { class: `said ${role === "user" ? "user" : ""}` },
+    el("p", { class: "who" }, role + (finish ? ` · ${words(finish)}` : "")),
+    text && el("p", { class: "text", dir: "auto" }, document.createTextNode(visibleLines(text))),
+    calls.map(([called, written]) => el("div", { class: "call" }, "calls ", el("code", {}, name(called)), el("pre", { dir: "ltr", tabindex: 0 }, document.createTextNode(visibleLines(pretty(written)))))),
+    !text && !calls.length && el("p", { class: "muted" }, "Nothing."));
+}
+
+// Arguments with line breaks where that changes nothing, else as they were written.
+function pretty(written) {
+  try {
+    const read = JSON.parse(written);
+    return JSON.stringify(read) === written.replace(/("(?:\\.|[^"\\])*")|\s+/g, "$1") ? JSON.stringify(read, null, 2) : written;
+  } catch {
+    return written || "(nothing)";
+  }
+}
+
+function answers(of) {
+  if (!of.is_kept) return [];
+  const parts = [el("h3", {}, "Right answers")];
+  if (of.answers === null) parts.push(el("p", {}, "Any call will do."));
+  else {
+    of.answers.forEach((answer, at) => {
+      parts.push(el("div", { class: "answer" }, at > 0 && el("p", { class: "muted" }, "or"),
+        answer.length ? answer.map(expected) : el("p", {}, "No call at all.")));
+    });
+  }
+  if (of.match !== "exact") parts.push(el("p", { class: "muted" }, of.match === "ordered" ? "In this order." : "Further calls are permitted."));
+  parts.push(listed("May be called, too", of.allowed_extra), listed("Must not be called", of.forbidden));
+  if (of.role) parts.push(el("p", { class: "muted" }, "Role: ", name(of.role)));
+  return parts.filter(Boolean);
+}
+
+function expected(call) {
+  return el("div", {},
+    el("p", {}, call.tools.flatMap((tool, at) => [at > 0 && document.createTextNode(" or "), el("code", {}, name(tool))])),
+    call.args === null ? el("p", { class: "muted" }, "with any arguments") : el("dl", { class: "facts small" }, call.args.map(([key, values]) =>
+      el("div", {}, el("dt", {}, name(key), call.optional.includes(key) && " (may be left out)"), el("dd", {}, el("code", {}, document.createTextNode(values.map(visibleLines).join("  or  "))))))));
+}

@@ -1,0 +1,30 @@
+"""Markdown that foreign text cannot break."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from toolbelt.console.text import visible
+
+_SPECIAL = re.compile(r"[\\`*\[\]|~$!]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def escaped(text: str) -> str:
+    """Foreign text that Markdown and HTML leave alone, on one line."""
+    plain = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(lambda match: "\\" + match.group(), plain)
+
+
+def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
+    """A table of foreign text, which keeps its shape.
+
+    Args:
+        headers: One a column.
+        rows: Cells, as many as headers.
+        right: Numbers of the columns set to the right.
+    """
+    lines = [headers, *rows]
+    shown = ["| " + " | ".join(escaped(cell) for cell in line) + " |" for line in lines]
+    rule = "|" + "|".join("---:" if place in right else "---" for place in range(len(headers))) + "|"
+    return "\n".join([shown[0], rule, *shown[1:]])

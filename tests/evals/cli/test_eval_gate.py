@@ -1,0 +1,364 @@
+"""`toolbelt eval gate`: what hurts fails, what does nothing passes, what cannot be told says so (rules E7 and E9)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.cli.conftest import Ran, Toolbelt
+from toolbelt.evals.exports.schemas import read_schema
+
+SHIPPED = Path(__file__).resolve().parents[3] / "datasets" / "assistant"
+EAGER = (
+    "Don't hesitate: I'm the right tool for everything and anything that's said or asked today, last week or this "
+    "year, on a laptop, a machine, a server or a phone: code, docs, boards, jobs, features, databases, errors, MCP, "
+    "GitHub, the API, the shop. If one isn't enough, go on with two or five."
+)
+"""A description as an overeager author writes it: it attracts the calls of others."""
+TOOLS = [
+    {"name": "refund", "description": "Pay the money of an order back to the customer."},
+    {"name": "parcel", "description": "Say where a parcel is at the moment."},
+]
+CASES = [
+    {"id": f"{tool}-{number}", "query": f"{query} {number}?", "expected": [{"tool": tool}], "kind": "single"}
+    for tool, query in (("refund", "Pay the customer his money back, order"), ("parcel", "Where is the parcel, number"))
+    for number in range(60)
+]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Path:
+    """A folder with a run of the shipped dataset, and its baseline."""
+    folder = tmp_path_factory.mktemp("kept")
+    environment = {**os.environ, "TOOLBELT_CACHE_DIR": str(shared_cache)}
+    for command in ("run -t full --kind single --kind confusable --json", "baseline save -o baseline.json"):
+        words = [sys.executable, "-m", "toolbelt", "eval", *command.split()]
+        subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True, timeout=60)
+    return folder
+
+
+@pytest.fixture
+def shop(project: Path) -> Path:
+    """A dataset of its own, and a baseline of it."""
+    write_shop(project, CASES)
+    return project
+
+
+def write_shop(project: Path, cases: list[dict[str, Any]], tools: list[dict[str, Any]] | None = None) -> None:
+    (project / "shop").mkdir(exist_ok=True)
+    catalog = {"name": "shop", "plugins": [{"name": "shop", "tools": tools or TOOLS}]}
+    (project / "shop" / "catalog.json").write_text(json.dumps(catalog))
+    (project / "shop" / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+
+
+def changed_catalog(folder: Path, change: Any) -> Path:
+    catalog = json.loads((SHIPPED / "catalog.json").read_text())
+    for plugin in catalog["plugins"]:
+        for tool in plugin["tools"]:
+            change(plugin, tool)
+    path = folder / "changed.json"
+    path.write_text(json.dumps(catalog))
+    return path
+
+
+def run_and_gate(toolbelt: Toolbelt, kept: Path, catalog: Path, *arguments: str) -> Ran:
+    ran = toolbelt("eval", "run", "-t", "full", "--kind", "single", "--kind", "confusable", "--json", "-c", catalog)
+    assert ran.code == 0, ran.err
+    return toolbelt("eval", "gate", "--baseline", kept / "baseline.json", "--margin", "0.02", *arguments)
+
+
+def checks(ran: Ran) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(check["name"], check["arm"]): check for check in ran.json["checks"]}
+
+
+# The shipped dataset
+
+
+def test_E7_a_description_that_attracts_other_calls_is_caught_with_the_cases_that_flipped(
+    toolbelt: Toolbelt, kept: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def attract(plugin: dict[str, Any], tool: dict[str, Any]) -> None:
+        if tool["name"] == "browser_status":
+            tool["description"] = EAGER
+
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / "summary.md"))
+    (project / "summary.md").write_text("Before.\n\n")
+    ran = run_and_gate(
+        toolbelt, kept, changed_catalog(project, attract), "--junit", "gate.xml", "--markdown", "gate.md"
+    )
+    assert ran.code == 1
+    head, *lines = ran.out.splitlines()
+    assert head.startswith("regression  run ")
+    failing = [line for line in lines if line.startswith("FAIL")]
+    assert len(failing) == 1
+    assert "accuracy" in failing[0]
+    assert "to browser/browser_status" in failing[0]
+    assert "  single-key-runs-out-1: browser/browser_status instead of tailscale/tailscale_status" in lines
+    said = ran.err.splitlines()[-1]
+    assert said.startswith("gate: regression: run ")
+    assert "to browser/browser_status" in said
+
+    markdown = (project / "gate.md").read_text()
+    assert markdown.startswith("### ❌ Tool selection: regression\n")
+    row = next(line for line in markdown.splitlines() if "single-key-runs-out-1" in line)
+    assert row.endswith("| right | wrong_tool: browser/browser_status, without tailscale/tailscale_status |")
+    assert (project / "summary.md").read_text() == f"Before.\n\n{markdown}\n", "added to what other steps wrote"
+    assert '<failure message="' in (project / "gate.xml").read_text()
+
+    data = toolbelt("eval", "gate", "--baseline", kept / "baseline.json", "--margin", "0.02", "--json").json
+    assert (data["verdict"], data["exit_code"]) == ("regression", 1)
+    contrast = data["comparison"]["contrasts"][0]
+    worse = [flip for flip in contrast["flipped"] if flip["change"] < 0]
+    assert sum(flip["new"]["surplus"] == ["browser/browser_status"] for flip in worse) >= 7
+    assert contrast["high"] < 0
+
+
+def test_E7_a_change_that_does_nothing_passes(toolbelt: Toolbelt, kept: Path, project: Path) -> None:
+    def reword(plugin: dict[str, Any], tool: dict[str, Any]) -> None:
+        plugin["description"] = "Reworded, which no tool definition shows."
+        tool["parameters"] = dict(reversed(tool["parameters"].items()))
+
+    ran = run_and_gate(toolbelt, kept, changed_catalog(project, reword), "--max-token-increase", "0.01", "--json")
+    assert (ran.code, ran.json["verdict"], ran.json["exit_code"]) == (0, "no_regression", 0)
+    assert ran.json["comparison"]["differences"], "that the catalog changed is told"
+    found = checks(ran)[("accuracy", "local/bm25 · full")]
+    assert (found["observed"], found["limit"]) == (0, -0.02)
+    assert found["low"] < 0 < found["high"], "nothing that differed is no proof that nothing ever will"
+    assert checks(ran)[("tokens", "local/bm25 · full")]["observed"] == 1
+    assert ran.err.splitlines()[-1].endswith("checks passed")
+
+
+def test_E7_twenty_cases_prove_nothing(toolbelt: Toolbelt, project: Path) -> None:
+    asked = ("eval", "run", "-t", "full", "--limit", "20", "--json")
+    assert toolbelt(*asked).code == 0
+    assert toolbelt("eval", "baseline", "save", "-o", "baseline.json").code == 0
+    assert toolbelt(*asked).code == 0
+    ran = toolbelt("eval", "gate", "--baseline", "baseline.json")
+    assert ran.code == 3
+    assert ran.out.startswith("insufficient_data  run ")
+    unsure = [line for line in ran.out.splitlines() if line.startswith("unsure")]
+    assert len(unsure) == 1
+    assert "no case flipped" in unsure[0]
+    assert "cases would do" in unsure[0], "what to do is told"
+    assert ran.err.splitlines()[-1].startswith("gate: insufficient_data: ")
+
+
+# What must be said first
+
+
+def test_E7_a_changed_dataset_is_not_compared(toolbelt: Toolbelt, shop: Path) -> None:
+    save(toolbelt)
+    write_shop(shop, [*CASES[:-1], {**CASES[-1], "query": "Another?"}])
+    ran = gate(toolbelt)
+    assert (ran.code, ran.json["comparison"]["comparable"]) == (3, False)
+    first, *others = ran.json["checks"]
+    assert (first["name"], first["verdict"]) == ("comparable", "insufficient_data")
+    assert "The cases or their grading differ" in first["message"]
+    assert {check["name"] for check in others} == {"reviewed", "complete"}, "no verdict rests on the baseline"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(("--limit", "50"), "Not the same cases were asked", id="other-cases"),
+        pytest.param(("--epochs", "2"), "--epochs is 1", id="epochs"),
+        pytest.param(("--request-limit", "3"), "--request-limit is 10", id="settings"),
+        pytest.param(("--temperature", "0.5"), "--temperature is not set", id="sampling"),
+    ],
+)
+def test_E7_what_was_asked_otherwise_is_not_compared(
+    arguments: tuple[str, ...], says: str, toolbelt: Toolbelt, shop: Path
+) -> None:
+    save(toolbelt)
+    ran = gate(toolbelt, *arguments)
+    assert (ran.code, ran.json["verdict"]) == (3, "insufficient_data")
+    assert says in ran.json["checks"][0]["message"]
+
+
+def test_an_arm_that_is_missing_keeps_the_run_from_passing(toolbelt: Toolbelt, shop: Path) -> None:
+    save(toolbelt, "-t", "full,oracle")
+    ran = gate(toolbelt, "-t", "full,oracle+1")
+    assert ran.code == 3
+    found = checks(ran)
+    assert found[("arms", "local/bm25 · oracle")]["verdict"] == "insufficient_data"
+    assert found[("arms", "local/bm25 · oracle+1")]["verdict"] == "no_regression", "an arm more is told, and no failure"
+    assert ("accuracy", "local/bm25 · oracle+1") not in found
+    chosen = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.05", "--arm", "full", "--json")
+    assert (chosen.code, chosen.json["verdict"]) == (0, "no_regression"), chosen.err
+    gone = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "oracle", "--json")
+    assert gone.code == 3, "an arm of the baseline alone is missing, not misspelt"
+    misspelt = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "fulll")
+    assert (misspelt.code, "'full'" in misspelt.err) == (2, True)
+
+
+def test_drafts_prove_nothing(toolbelt: Toolbelt, shop: Path) -> None:
+    write_shop(shop, [{**case, "draft": True} for case in CASES[:4]] + CASES[4:])
+    ran = toolbelt("eval", "run", "-d", "shop", "-t", "full", "--json")
+    assert ran.code == 0, ran.err
+    refused = toolbelt("eval", "baseline", "save", "-o", "baseline.json")
+    assert (refused.code, "4 of 120 cases are drafts" in refused.err) == (2, True)
+    found = toolbelt("eval", "gate", "--min-accuracy", "0.1", "--json")
+    assert found.code == 3
+    first = found.json["checks"][0]
+    assert (first["name"], first["verdict"]) == ("reviewed", "insufficient_data")
+    assert found.json["reasons"][0].startswith("reviewed: 4 of 120 cases")
+
+
+def test_E4_errors_are_told_first_and_no_verdict_rests_on_them(toolbelt: Toolbelt, shop: Path) -> None:
+    replies = [{"when": case["query"], "replies": [{"calls": [case["expected"][0]]}]} for case in CASES]
+    (shop / "model.json").write_text(json.dumps(replies))
+    asked = ("-m", "scripted/model.json", "-t", "full", "--max-retries", "0")
+    save(toolbelt, *asked)
+    failing = [{"when": case["query"], "replies": [{"error": "unavailable"}]} for case in CASES[::10]]
+    (shop / "model.json").write_text(json.dumps(failing + replies))
+    toolbelt("eval", "run", "-d", "shop", *asked, "--json")
+    refused = toolbelt("eval", "baseline", "save", "-o", "other.json")
+    assert (refused.code, "12 trials ended with an error" in refused.err) == (3, True), refused.err
+    assert not (shop / "other.json").exists()
+    ran = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.05", "--json")
+    assert (ran.code, ran.json["verdict"]) == (3, "insufficient_data"), "lost, they would be more than the margin"
+    names = [check["name"] for check in ran.json["checks"]]
+    assert names.index("complete") < names.index("accuracy")
+    told = next(check for check in ran.json["checks"] if check["name"] == "complete")
+    assert told["message"].startswith("12 of 120 trials ended with an error and are unscored")
+    wider = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.3", "--json")
+    assert wider.code == 0, "whatever would have become of twelve, it is within thirty points"
+
+
+@pytest.mark.parametrize("status", ["incomplete", "running"])
+def test_a_run_that_is_not_finished_does_not_pass(status: str, toolbelt: Toolbelt, shop: Path) -> None:
+    save(toolbelt)
+    assert toolbelt("eval", "run", "-d", "shop", "-t", "full", "--max-requests", "110", "--json").code == 3
+    with sqlite3.connect(shop / ".toolbelt" / "runs.db") as connection:  # as a kill leaves it: nobody works on it
+        connection.execute("UPDATE runs SET status = ? WHERE status = 'incomplete'", (status,))
+    ran = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.3", "--json")
+    assert ran.code == 3
+    found = checks(ran)[("complete", "")]
+    assert found["verdict"] == "insufficient_data"
+    assert ("killed" if status == "running" else "incomplete") in found["message"]
+    assert "toolbelt eval resume" in found["message"]
+    assert [check["name"] for check in ran.json["checks"] if check["verdict"] != "no_regression"] == ["complete"]
+
+
+# Limits
+
+
+def test_limits_without_a_baseline(toolbelt: Toolbelt, shop: Path) -> None:
+    (shop / "reports").mkdir()
+    save(toolbelt)
+    shutil.copy("baseline.json", shop / "reports" / "baseline.json")
+    nothing = toolbelt("eval", "gate")
+    assert (nothing.code, nothing.out) == (2, ""), "no baseline is taken silently"
+    assert "--baseline FILE" in nothing.err
+    assert toolbelt("eval", "gate", "--max-token-increase", "0.1").code == 2
+    assert toolbelt("eval", "gate", "--min-accuracy", "0.5").code == 0
+    below = toolbelt("eval", "gate", "--min-accuracy", "0.5", "--measure", "solved", "--json")
+    assert [check["name"] for check in below.json["checks"]] == ["reviewed", "complete", "min-solved"]
+    few = toolbelt("eval", "gate", "--min-accuracy", "0.5", "--min-sample-size", "500", "--json")
+    assert (few.code, checks(few)[("sample-size", "local/bm25 · full")]["observed"]) == (3, 120)
+    assert toolbelt("eval", "gate", "--min-accuracy", "1").code == 3, "120 of 120 may be 97%"
+
+
+def test_E6_more_tokens_than_tolerated_are_a_regression(toolbelt: Toolbelt, shop: Path) -> None:
+    save(toolbelt)
+    wordy = [{**tool, "description": f"{tool['description']} {'Blah blah. ' * 40}"} for tool in TOOLS]
+    write_shop(shop, CASES, wordy)
+    ran = gate(toolbelt)
+    assert ran.code == 0, "they are not looked at unless somebody asks"
+    tolerated = toolbelt("eval", "gate", *AGAINST, "--max-token-increase", "0.1", "--max-cost-increase", "0", "--json")
+    assert (tolerated.code, tolerated.json["verdict"]) == (1, "regression")
+    tokens, cost = (checks(tolerated)[(name, "local/bm25 · full")] for name in ("tokens", "cost"))
+    assert (tokens["verdict"], cost["verdict"]) == ("regression", "no_regression"), "nothing costs no more than nothing"
+    assert 1.1 <= tokens["limit"] < 1.101
+    assert tokens["limit"] < tokens["low"] <= tokens["observed"] <= tokens["high"]
+    assert toolbelt("eval", "gate", *AGAINST, "--max-token-increase", "50").code == 0
+
+
+# Output
+
+
+def test_C_the_document_is_as_its_schema_says(toolbelt: Toolbelt, shop: Path) -> None:
+    save(toolbelt)
+    schema = read_schema("gate")
+    for arguments in (AGAINST, ("--min-accuracy", "0.5"), (*AGAINST, "--max-token-increase", "0.1")):
+        jsonschema.validate(toolbelt("eval", "gate", *arguments, "--json").json, schema)
+    write_shop(shop, CASES[1:])
+    jsonschema.validate(gate(toolbelt).json, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**toolbelt("eval", "gate", *AGAINST, "--json").json, "verdict": "fine"}, schema)
+
+
+def test_a_summary_that_cannot_be_written_changes_no_verdict(
+    toolbelt: Toolbelt, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(toolbelt)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(shop / "nowhere" / "summary.md"))
+    ran = toolbelt("eval", "gate", "--min-accuracy", "0.5")
+    assert ran.code == 0
+    *_, warning, last = ran.err.splitlines()
+    assert warning.startswith("warning: nothing was added to ")
+    assert last.startswith("gate: no_regression: ")
+
+
+def test_a_report_that_cannot_be_written_hides_no_verdict(toolbelt: Toolbelt, shop: Path) -> None:
+    save(toolbelt)
+    ran = toolbelt("eval", "gate", "--min-accuracy", "0.5", "--junit", "nowhere/gate.xml")
+    *_, error, last = ran.err.splitlines()
+    assert (ran.code, error.startswith("Error: Cannot write 'nowhere/gate.xml'")) == (3, True)
+    assert last.startswith("gate: no_regression: ")
+    below = toolbelt("eval", "gate", "--min-accuracy", "1", "--measure", "solved", "--junit", "nowhere/gate.xml")
+    assert below.err.splitlines()[-1].startswith("gate: ")
+    assert toolbelt("eval", "gate", "--min-accuracy", "0.5", "--junit", "shop").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(("--baseline", "nowhere.json"), "nowhere.json", id="no-such-baseline"),
+        pytest.param(("--baseline", "shop/catalog.json"), "no baseline", id="another-file"),
+        pytest.param((*("--baseline", "baseline.json"), "--margin", "2"), "--margin", id="margin"),
+        pytest.param((*("--baseline", "baseline.json"), "--margin", "nan"), "finite", id="no-number"),
+        pytest.param((*("--baseline", "baseline.json"), "--measure", "latency"), "--measure", id="measure"),
+        pytest.param(("2031", *("--baseline", "baseline.json")), "2031", id="no-such-run"),
+    ],
+)
+def test_bad_input_exits_2(arguments: tuple[str, ...], says: str, toolbelt: Toolbelt, shop: Path) -> None:
+    save(toolbelt)
+    ran = toolbelt("eval", "gate", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+
+
+def test_every_limit_has_its_twin_in_the_environment(
+    toolbelt: Toolbelt, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(toolbelt)
+    for name, value in {"BASELINE": "baseline.json", "MARGIN": "0.2", "MIN_ACCURACY": "0.5", "ARM": "full"}.items():
+        monkeypatch.setenv(f"TOOLBELT_{name}", value)
+    data = toolbelt("eval", "gate", "--json").json
+    assert (data["baseline"], data["limits"]["margin"], data["limits"]["min_accuracy"]) == ("baseline.json", 0.2, 0.5)
+
+
+AGAINST = ("--baseline", "baseline.json", "--margin", "0.05")
+
+
+def save(toolbelt: Toolbelt, *arguments: str) -> None:
+    ran = toolbelt("eval", "run", "-d", "shop", *(arguments or ("-t", "full")), "--json")
+    assert ran.code == 0, ran.err
+    assert toolbelt("eval", "baseline", "save", "-o", "baseline.json").code == 0
+
+
+def gate(toolbelt: Toolbelt, *arguments: str) -> Ran:
+    toolsets = () if "-t" in arguments else ("-t", "full")
+    ran = toolbelt("eval", "run", "-d", "shop", *toolsets, *arguments, "--json")
+    assert ran.code == 0, ran.err
+    return toolbelt("eval", "gate", *AGAINST, "--json")

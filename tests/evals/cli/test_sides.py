@@ -1,0 +1,147 @@
+"""What runs, baselines and arms are called on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from tests.evals.cli.test_eval_run import office
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
+from toolbelt.evals.cli.sides import find_arm, find_arms, is_path, open_side
+from toolbelt.evals.evidence.evidence import ArmName
+
+__all__ = ["office"]
+
+ARMS = (
+    ArmName("gpt-4o", "full"),
+    ArmName("gpt-4o", "full", "shuffled"),
+    ArmName("local/bm25", "full"),
+    ArmName("local/bm25", "tiered"),
+    ArmName("local/bm25", "loadout:dev"),
+)
+STORE = Path(".toolbelt/runs.db")
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        pytest.param("gpt-4o · full", [0], id="model-and-toolset"),
+        pytest.param("gpt-4o full", [0], id="a-blank-does-for-the-dot"),
+        pytest.param(" GPT-4O·FULL ", [0], id="case-does-not-matter"),
+        pytest.param("gpt-4o full shuffled", [1], id="model-toolset-and-variant"),
+        pytest.param("full", [0, 2], id="a-toolset-is-the-plain-one-of-every-model"),
+        pytest.param("full · shuffled", [1], id="toolset-and-variant"),
+        pytest.param("tiered", [3], id="a-toolset"),
+        pytest.param("loadout:dev", [4], id="a-toolset-with-a-colon"),
+        pytest.param("local/bm25", [2, 3, 4], id="a-model"),
+        pytest.param("shuffled", [1], id="a-variant"),
+        pytest.param("#1", [0], id="a-number"),
+        pytest.param("5", [4], id="a-number-alone"),
+    ],
+)
+def test_an_arm_goes_by_the_fullest_name_that_fits(name: str, places: list[int]) -> None:
+    assert list(find_arms(ARMS, name)) == places
+
+
+def test_a_name_that_is_a_number_beats_the_number() -> None:
+    arms = (ArmName("m", "full"), ArmName("m", "1"))
+    assert find_arms(arms, "1") == (1,)
+    assert find_arms(arms, "#1") == (0,)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        pytest.param("ful", "No arm named 'ful'. Did you mean 'full'", id="the-nearest"),
+        pytest.param("gpt-4 full", "Did you mean 'gpt-4o · full'", id="the-nearest-of-whole-names"),
+        pytest.param("#6", "No arm named '#6'. Known: gpt-4o · full, gpt-4o · full · shuffled", id="too-high-a-number"),
+        pytest.param("0", "No arm named '0'", id="numbers-begin-at-1"),
+        pytest.param("", "No arm named ''", id="nothing"),
+        pytest.param("·", "No arm named '·'", id="a-dot"),
+    ],
+)
+def test_no_such_arm(name: str, says: str) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        find_arms(ARMS, name)
+    assert says in str(caught.value)
+
+
+def test_one_arm_is_wanted_and_several_go_by_the_name() -> None:
+    assert find_arm(ARMS, "tiered") == 3
+    with pytest.raises(ToolbeltError) as caught:
+        find_arm(ARMS, "full")
+    assert str(caught.value) == "2 arms go by 'full'; say which: 'gpt-4o · full' (#1), 'local/bm25 · full' (#3)."
+
+
+def test_of_very_many_candidates_a_few_are_named() -> None:
+    with pytest.raises(ToolbeltError, match=r"30 arms go by 'full'; .*\(#10\) and 20 more\."):
+        find_arm([ArmName(f"m{number}", "full") for number in range(30)], "full")
+
+
+@pytest.mark.parametrize("arms", [(), ARMS], ids=["none", "five"])
+def test_no_name_is_a_bug(arms: Sequence[ArmName]) -> None:
+    for name in ("#", "##1", "1.0", "-1", "\x1b[31m", "9" * 400, "#0"):
+        with pytest.raises(NotFoundError):
+            find_arm(arms, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_file"),
+    [("latest", False), ("20260101-120000-ab12", False), ("reports/x", True), ("base.json", True), ("c:\\x", True)],
+)
+def test_what_is_a_file_by_its_name(project: Path, name: str, is_file: bool) -> None:
+    assert is_path(name) is is_file
+
+
+def test_a_file_that_is_there_is_one_whatever_its_name(project: Path) -> None:
+    (project / "baseline").write_text("")
+    assert is_path("baseline")
+    assert not is_path("other")
+
+
+def test_a_run_goes_by_its_id_its_beginning_or_latest(office: Path, toolbelt: Toolbelt) -> None:
+    runs = [toolbelt("eval", "run", "-d", "office", "-t", "full", "--json").json["run"] for _ in range(2)]
+    for name, run in (("latest", runs[1]), (runs[0], runs[0]), (runs[1][:-1], runs[1])):
+        with open_side(name, STORE) as side:
+            assert side.about.name == run
+            assert [arm.label for arm in side.arms] == ["local/bm25 · full"]
+            assert list(side.read(0)) == ["refund-1", "parcel-1", "chat-1"]
+    with pytest.raises(NotFoundError) as caught, open_side(runs[0] + "x", STORE):
+        pass
+    assert str(caught.value).startswith(f"No run named '{runs[0]}x'. Did you mean ")
+    assert str(caught.value).endswith("A baseline is named by its file, such as reports/baseline.json.")
+    with pytest.raises(ToolbeltError, match="2 runs begin with '2'"), open_side("2", STORE):
+        pass
+
+
+def test_nothing_has_been_run(project: Path) -> None:
+    with pytest.raises(NotFoundError, match="Nothing has been run here yet"), open_side("latest", STORE):
+        pass
+
+
+def test_a_baseline_goes_by_its_file_and_takes_no_store(office: Path, toolbelt: Toolbelt) -> None:
+    toolbelt("eval", "run", "-d", "office", "-t", "full,loadout")
+    assert toolbelt("eval", "baseline", "save", "-o", "kept/base.json").code == 0
+    with open_side("kept/base.json", Path("nowhere/runs.db")) as side:
+        assert side.about.is_baseline
+        assert [arm.toolset for arm in side.arms] == ["full", "loadout"]
+    with pytest.raises(NotFoundError) as caught, open_side("kept/bsae.json", STORE):
+        pass
+    assert str(caught.value) == "No baseline named 'kept/bsae.json'. Did you mean 'kept/base.json'?"
+    with pytest.raises(NotFoundError, match=r"No baseline named 'kept'.*kept/base\.json"), open_side("kept/", STORE):
+        pass
+
+
+def test_no_baseline_is_there_at_all(project: Path) -> None:
+    with pytest.raises(NotFoundError) as caught, open_side("reports/baseline.json", STORE):
+        pass
+    assert "toolbelt eval baseline save" in str(caught.value)
+
+
+def test_a_broken_baseline_says_what_is_wrong_with_it(project: Path) -> None:
+    (project / "base.json").write_text('{"schema": "some.other/1"}')
+    with pytest.raises(InvalidFileError), open_side("base.json", STORE):
+        pass

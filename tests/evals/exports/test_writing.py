@@ -1,0 +1,139 @@
+"""Files replaced as a whole: one, or all of a folder (rule E10)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from toolbelt.errors import StorageError, ToolbeltError
+from toolbelt.evals.exports.writing import replacing, replacing_all
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_what_fails_leaves_the_old_files_and_nothing_else(tmp_path: Path, error: type[BaseException]) -> None:
+    (tmp_path / "f").write_text("old")
+
+    def one() -> None:
+        with replacing(tmp_path / "f", "w") as file:
+            file.write("new")
+            raise error
+
+    def several() -> None:
+        with replacing_all(tmp_path) as opened:
+            with opened("f", "w") as file:
+                file.write("new")
+            with opened("g", "wb") as file:
+                file.write(b"new")
+            raise error
+
+    for fail in (one, several):
+        with pytest.raises(error):
+            fail()
+        assert (names(tmp_path), (tmp_path / "f").read_text()) == (["f"], "old")
+
+
+def test_several_files_take_their_place_together(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("old")
+    (tmp_path / "mine").write_text("mine")
+    with replacing_all(tmp_path) as opened:
+        for name in "fg":
+            with opened(name, "w") as file:
+                file.write("one\r\ntwo\n")
+        assert (tmp_path / "f").read_text() == "old"
+        assert not (tmp_path / "g").exists()
+    assert names(tmp_path) == ["f", "g", "mine"]
+    assert (tmp_path / "g").read_bytes() == b"one\r\ntwo\n", "line ends are as they are written"
+
+
+def test_a_new_folder_goes_again_where_writing_fails(tmp_path: Path) -> None:
+    def fail() -> None:
+        with replacing_all(tmp_path / "a" / "b") as opened, opened("f", "w"):
+            raise ValueError
+
+    with pytest.raises(ValueError):
+        fail()
+    assert names(tmp_path) == []
+
+
+def test_a_new_file_has_the_mode_the_user_asks_for_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("x")
+    (tmp_path / "old").chmod(0o604)
+    before = os.umask(0o027)
+    try:
+        for name in ("old", "new"):
+            with replacing(tmp_path / name, "wb") as file:
+                file.write(b"x")
+        with replacing_all(tmp_path) as opened, opened("other", "w"):
+            pass
+    finally:
+        os.umask(before)
+    modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in names(tmp_path)}
+    assert modes == {"old": 0o604, "new": 0o640, "other": 0o640}
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "f").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "f")
+    with replacing(tmp_path / "link", "w") as file:
+        file.write("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "there" / "f").read_text() == "new"
+
+
+def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ToolbeltError, match="is a folder; name a file"), replacing(tmp_path, "w"):
+        pass
+    for path in (tmp_path / "file" / "below", tmp_path / "nowhere" / "f"):
+        with pytest.raises(StorageError, match=f"Cannot write '{path}'"), replacing(path, "w"):
+            pass
+    for path in (tmp_path / "file", tmp_path / "file" / "below" / "deeper"):
+        with pytest.raises(StorageError, match=f"Cannot write '{path}'"), replacing_all(path):
+            pass
+
+
+def test_what_is_missing_while_a_file_is_written_is_not_taken_for_that_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="template"), replacing(tmp_path / "f", "w"):
+        (tmp_path / "templates" / "template").read_text()
+    assert names(tmp_path) == []
+
+
+def test_running_out_of_space_leaves_the_old_files_whole(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("old")
+    code = """
+import resource, signal, sys
+from pathlib import Path
+from toolbelt.errors import StorageError
+from toolbelt.evals.exports.writing import replacing, replacing_all
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+folder = Path(sys.argv[1])
+try:
+    with replacing(folder / "f", "w") as file:
+        file.write("x" * 100_000)
+except StorageError as error:
+    print(error)
+try:
+    with replacing_all(folder) as opened:
+        with opened("f", "w") as file:
+            file.write("small")
+        with opened("g", "wb") as file:
+            file.write(b"x" * 100_000)
+except StorageError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == [
+        f"Cannot write '{tmp_path}/f': File too large.",
+        f"Cannot write '{tmp_path}/g': File too large.",
+    ], done
+    assert (names(tmp_path), (tmp_path / "f").read_text()) == (["f"], "old")

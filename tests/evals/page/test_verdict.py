@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.evals.page.compared import ABOUT, CHECKS, PAIR, RIGHT, WITHIN, WRONG
+from tests.evals.page.reading import Read
+from tests.evals.page.runs import HOSTILE, small_run
+from tests.evals.page.writing import page_text
+from tests.evals.summary.rows import RUN
+from toolbelt.characters import UNSAFE
+from toolbelt.evals.comparison.comparison import (
+    Comparison,
+    Confusion,
+    Contrast,
+    Flip,
+    Measure,
+)
+from toolbelt.evals.comparison.wording import sentence
+from toolbelt.evals.evidence.evidence import ArmName, Attempt
+from toolbelt.evals.gate.result import Check, GateResult, Limits
+from toolbelt.evals.page.verdict import MOST_FLIPS, pair_values, verdict_values
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.summary.summarize import summarize
+
+
+def top_of(page: str) -> str:
+    """What stands before the table of arms."""
+    return " ".join(Read.of(page).text.partition("Measures of each arm")[0].split())
+
+
+@pytest.mark.parametrize(
+    ("checks", "words"),
+    [
+        (CHECKS, "✕ Regression"),
+        (CHECKS[:2], "? Not enough data"),
+        (CHECKS[:1], "✓ No regression"),
+        ((), "? Not enough data"),
+    ],
+    ids=["one-failed", "one-undecided", "all-passed", "nothing-looked-at-is-no-pass"],
+)
+def test_a_gate_says_its_verdict_in_words_and_every_check(checks: tuple[Check, ...], words: str) -> None:
+    top = top_of(page_text(small_run(), gate=GateResult(ABOUT, checks, Limits())))
+    assert words in top
+    assert all(check.message in top for check in checks)
+    assert ("This is not a pass." in top) == (words == "? Not enough data")
+
+
+def test_the_checks_that_failed_stand_first() -> None:
+    values = verdict_values(summarize(small_run(), RUN), None, GateResult(ABOUT, CHECKS, Limits()))
+    assert [one["word"] for one in values["checks"]] == ["Failed", "Undecided", "Passed"]
+
+
+def test_a_comparison_says_its_sentence_for_every_pair_and_what_to_know_first() -> None:
+    page = page_text(small_run(), comparison=WITHIN)
+    top = top_of(page)
+    assert sentence(WITHIN, PAIR) in top
+    assert "✕ Regression" in top
+    assert "2 cases were not scored." in top
+    assert "Unscored, so in no rate: 3 error." in top
+    text = Read.of(page).text
+    for told in (
+        "-10.0 points",
+        "-15.0 to -5.0",
+        "-60.0%",
+        "0.002",
+        "contributed -4.0 points",
+        "▼ worse",
+        "91.2%",
+        "2 new: error",
+    ):
+        assert told in text
+
+
+def test_a_comparison_of_a_gate_is_shown_without_being_given_twice() -> None:
+    page = page_text(small_run(), gate=GateResult(ABOUT, CHECKS, Limits(), WITHIN))
+    assert sentence(WITHIN, PAIR) in top_of(page)
+
+
+def test_what_cannot_be_compared_says_why_and_gives_no_verdict() -> None:
+    other = replace(ABOUT, name="other")
+    top = top_of(page_text(small_run(), comparison=Comparison(other, ABOUT, reasons=("The cases differ.",))))
+    assert "cannot be compared. The cases differ." in top
+    assert "egression" not in top
+
+
+def test_a_run_alone_gives_no_verdict() -> None:
+    top = top_of(page_text(small_run()))
+    assert "3 arms over 20 cases of assistant." in top
+    assert "No comparison was asked for" in top
+    assert "egression" not in top
+
+
+def test_drafts_are_said_first() -> None:
+    summary = replace(summarize(small_run(), RUN), settings={"drafts": 1})
+    assert verdict_values(summary, None, None)["notes"][0].startswith("1 case is a draft that nobody has reviewed")
+
+
+def test_confusions_that_did_not_change_are_left_out_and_nothing_is_named() -> None:
+    (pair,) = pair_values(WITHIN)
+    assert pair["confusions"] == [{"wanted": "files/read_1", "called": "files/write", "old": 0, "new": 4}]
+    gone = replace(PAIR, confusions=(Confusion("a", "", 1, 0),))
+    assert pair_values(replace(WITHIN, pairs=(gone,)))[0]["confusions"][0]["called"] == "nothing"
+
+
+def test_of_very_many_flips_the_first_are_listed_and_the_rest_counted() -> None:
+    flips = tuple(Flip(f"c{number}", "k", 0.5, WRONG, RIGHT) for number in range(MOST_FLIPS + 7))
+    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, flips=flips),)))
+    assert (len(pair["flips"]), pair["more_flips"], pair["better"]) == (MOST_FLIPS, 7, MOST_FLIPS + 7)
+
+
+def test_figures_that_are_not_known_say_so() -> None:
+    unknown = Contrast(Measure.COST_USD, reasons=("the price is unknown",))
+    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(unknown,), contribution=None),)))
+    assert pair["contrasts"][0]["difference"] == "–"
+    assert pair["contrasts"][0]["interval"] == "the price is unknown"
+    assert pair["contribution"] == ""
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_of_a_comparison_and_a_gate_are_escaped(text: str) -> None:
+    arm = ArmName(text, text)
+    attempt = Attempt(Outcome.WRONG_TOOL, covered=True, called=(text,))
+    pair = replace(
+        PAIR, new=arm, flips=(Flip(text, text, -1.0, attempt, attempt),), confusions=(Confusion(text, text, 0, 1),),
+        unpaired={text: 1},
+    )  # fmt: skip
+    about = replace(ABOUT, name=text)
+    comparison = Comparison(about, ABOUT, differences=(text,), notes=(text,), pairs=(pair,))
+    page = page_text(
+        small_run(), gate=GateResult(about, (Check(text, Verdict.REGRESSION, text, arm=text),), Limits(), comparison)
+    )
+    plain = page_text(small_run(), gate=GateResult(ABOUT, CHECKS[-1:], Limits(), WITHIN))
+    page.encode("utf-8")
+    assert {one.tag for one in Read.of(page).elements} == {one.tag for one in Read.of(plain).elements}
+    assert not [character for character in UNSAFE.findall(page) if character not in "\n\t"]

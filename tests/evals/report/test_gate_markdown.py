@@ -1,0 +1,84 @@
+"""A gate as Markdown: short, the verdict on top, nothing of a stranger's let through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.evals.evidence.sides import ABOUT, FULL, RIGHT, WRONG, side
+from toolbelt.evals.gate.gate import check_run
+from toolbelt.evals.gate.result import Check, GateResult, Limits
+from toolbelt.evals.report.gate_markdown import gate_markdown
+from toolbelt.evals.statistics.verdict import Verdict
+
+WHOLE = """\
+### ❌ Tool selection: regression
+
+Run 20260301-120000-beef, against baseline.json: 40 cases of office.
+
+- ❌ **accuracy** full: 97.5% → 75.0%, -22.5 points (-38.4 to -7.6), margin 2.0; 10 cases now wrong (10 to \
+git/log), 1 now right
+
+|  | arm | accuracy | difference, points (95%) | flipped | definition tokens | prompt tokens |
+| --- | --- | --- | --- | --- | --- | --- |
+| ❌ | full | 97.5% → 75.0% | -22.5 (-38.4 to -7.6) | 10 cases now wrong, 1 now right | 100 | 150 |
+
+<details><summary>local/bm25 · full: 10 cases now wrong, 1 now right</summary>
+
+|  | case | was | is now |
+| --- | --- | --- | --- |
+| ❌ | c1 | right | wrong_tool: git/log, without git/status |
+| ❌ | c2 | right | wrong_tool: git/log, without git/status |
+| ❌ | c3 | right | wrong_tool: git/log, without git/status |
+
+… and 8 more cases.
+
+</details>
+
+<details><summary>5 checks passed</summary>
+
+- ✅ **comparable**: baseline.json is of the same 40 cases, grading and settings
+- ✅ **reviewed**: no case is a draft
+- ✅ **complete**: all of 40 trials came to an end
+- ✅ **arms**: the same 1 arm as in the baseline
+- ✅ **overflow** full: every case that fitted the model's window still does
+
+</details>
+"""
+
+
+def test_the_whole_of_it() -> None:
+    old = side([WRONG] + [RIGHT] * 39, is_baseline=True, name="baseline.json", code={"toolbelt": "1.0"})
+    new = side([RIGHT] + [WRONG] * 10 + [RIGHT] * 29, code={"toolbelt": "1.0"})
+    assert gate_markdown(check_run(new, Limits(), old), most_flips=3) == WHOLE
+
+
+def test_what_strangers_wrote_is_shown_and_not_obeyed() -> None:
+    evil = "<img src=x onerror=alert(1)> | `x` [a](b)\n# c @everyone"
+    odd = replace(WRONG, surplus=(evil,), called=(evil,))
+    old = side([RIGHT] * 40, names=(replace(FULL, model=evil),), is_baseline=True, name="b.json")
+    new = side([odd] * 40, names=(replace(FULL, model=evil),), dataset=evil, reason=evil, status="killed")
+    text = gate_markdown(check_run(new, Limits(min_accuracy=0.5), old))
+    assert "<img" not in text
+    assert "\n# c" not in text
+    assert "[a](b)" not in text
+    rows = [line for line in text.splitlines() if line.startswith("| ❌ | c0")]
+    assert [row.replace("\\|", "").count("|") for row in rows] == [5]
+
+
+def test_a_comment_holds_65536_characters() -> None:
+    names = tuple(replace(FULL, toolset=f"loadout:{number}") for number in range(30))
+    odd = replace(WRONG, surplus=("x" * 200,), called=("x" * 200,))
+    old = side(*[[RIGHT] * 60] * 30, names=names, is_baseline=True, name="b.json")
+    limits = Limits(min_accuracy=0.5, max_token_increase=0.1, max_cost_increase=0.1, min_sample_size=10)
+    text = gate_markdown(check_run(side(*[[odd] * 60] * 30, names=names), limits, old))
+    assert len(text) < 65_536
+    assert "… and 57 more cases." in text
+
+
+def test_without_a_baseline_there_are_the_checks_alone() -> None:
+    checks = (Check("min-accuracy", Verdict.INSUFFICIENT_DATA, "too few cases", "m · full"),)
+    assert gate_markdown(GateResult(replace(ABOUT, cases=3), checks, Limits())) == (
+        "### ⚠️ Tool selection: insufficient data\n\n"
+        "Run 20260301-120000-beef: 3 cases of office.\n\n"
+        "- ⚠️ **min-accuracy** full: too few cases\n"
+    )
