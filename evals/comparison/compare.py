@@ -91,7 +91,7 @@ def compare(
     pairs = tuple(
         replace(one.arms, contrasts=(*(next(verdicts) for _ in one.findings), *one.amounts)) for one in looked
     )
-    notes = (*told.notes, *_note_arms(told), *_note_unscored(looked, old.about))
+    notes = (*told.notes, *_note_same(told, pairing), *_note_arms(told), *_note_unscored(looked, old.about))
     return replace(told, pairs=pairs, notes=notes, differences=(*told.differences, *_tell_keys(pairing, pairs)))
 
 
@@ -126,6 +126,12 @@ def _look(old: ArmName, new: ArmName, cases: SideBySide, measures: Sequence[Meas
         compare_amounts(old, new, cases, amounts, settings),
         cases.incomplete,
     )
+
+
+def _note_same(told: Comparison, pairing: Pairing) -> Iterator[str]:
+    """That nothing is compared with anything: a run was named twice."""
+    if told.old == told.new and not pairing.is_within and any(one == other for one, other in pairing.pairs):
+        yield f"Both sides are {told.old.name}, whose arms are held against themselves."
 
 
 def _note_arms(told: Comparison) -> Iterator[str]:

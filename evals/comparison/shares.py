@@ -188,4 +188,6 @@ def _holm(p_values: Sequence[float | None]) -> list[float | None]:
 def _difference(clusters: Sequence[Sequence[tuple[float, float]]], settings: Settings) -> paired.Contrast | None:
     if not clusters:
         return None
-    return paired.paired_difference(clusters, settings.level, settings.seed, settings.resamples)
+    # In one order, so that sums of thirds are rounded alike, and chance is the same, in whatever order cases come.
+    ordered = sorted(sorted(cluster) for cluster in clusters)
+    return paired.paired_difference(ordered, settings.level, settings.seed, settings.resamples)

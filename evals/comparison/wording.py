@@ -10,6 +10,8 @@ from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
 _MOST_PLACES = 6
 _SOME = 0.0005
 """A change of an amount below which it reads as none."""
+_FEW = 0.05
+"""A change of an amount that is still about as much."""
 
 
 def sentence(comparison: Comparison, pair: ArmComparison, measure: Measure | None = None) -> str:
@@ -130,8 +132,10 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
         if not is_too_few(contrast, comparison.margin):
             return f"{said}: {'; '.join(reason.rstrip('.') for reason in contrast.reasons)}"
         between = f"the difference lies between {bounds.replace(' to ', ' and ')} points ({level:.0%} interval)"
+        if high < 0:  # which looks like a loss: why it is not taken for one
+            between = "; ".join([*(reason.rstrip(".") for reason in contrast.reasons), between])
         wanted = advice(contrast, comparison.margin, level)
-        return f"{said}: {between}{f'; {wanted}' if wanted else ''}"
+        return f"{said}{'.' if high < 0 else ':'} {between}{f'; {wanted}' if wanted else ''}"
     size = format_points(abs(difference), _places(difference, (0.0,))).lstrip("+")
     by = f"by {size} points ({interval})"
     is_certain = contrast.adjusted_p is not None and contrast.adjusted_p < SIGNIFICANT
@@ -155,11 +159,20 @@ def _tokens(contrast: Contrast) -> str:
     ratio, low, high = contrast.ratio, contrast.ratio_low, contrast.ratio_high
     if ratio is None or low is None or high is None:
         return ""
+    if all(abs(one - 1) < _SOME for one in (ratio, low, high)):
+        return _size(ratio)
+    if not low <= 1 <= high and abs(ratio - 1) >= _SOME:
+        return _size(ratio)
+    between = f"{format_change(low)} to {format_change(high)}"
+    # That a change is not certain does not make it small.
+    if low >= 1 - _FEW and high <= 1 + _FEW:
+        return f"about as many prompt tokens ({format_change(ratio)}, {between})"
+    return f"{_size(ratio)}, which may be chance ({between})"
+
+
+def _size(ratio: float) -> str:
     if abs(ratio - 1) < _SOME:
         return "as many prompt tokens"
-    if low <= 1 <= high:
-        between = f"{format_change(low)} to {format_change(high)}"
-        return f"about as many prompt tokens ({format_change(ratio)}, {between})"
     if ratio < 1:
         return f"{100 * (1 - ratio):.1f}% fewer prompt tokens"
     return f"{ratio:.1f} times the prompt tokens" if ratio >= 2 else f"{100 * (ratio - 1):.1f}% more prompt tokens"

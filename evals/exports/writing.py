@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -14,6 +15,9 @@ from toolbelt.errors import StorageError, ToolbeltError
 
 Open = Callable[[str, str], contextlib.AbstractContextManager[IO[Any]]]
 """Opens a file by its name and mode: `w` for text in UTF-8 with line ends as they are written, `wb` for bytes."""
+_STAGE = ".writing-"
+_ABANDONED_SECONDS = 86_400
+"""By then nobody writes there any more."""
 
 
 @contextlib.contextmanager
@@ -29,7 +33,7 @@ def replacing(path: Path, mode: str) -> Iterator[IO[Any]]:
         StorageError: the disk would not; what was there is untouched.
     """
     if path.is_dir():
-        raise ToolbeltError(f"{str(path)!r} is a folder; name a file.")
+        raise _no_file(path, "name a file")
     if path.exists() and not path.is_file():
         with _telling(path), path.open(mode, **_how(mode)) as file:
             yield file
@@ -59,13 +63,15 @@ def replacing_all(folder: Path) -> Iterator[Open]:
         A function to open each by its name.
 
     Raises:
+        ToolbeltError: a file is to have the name of a folder there.
         StorageError: the disk would not; what was there is untouched, and no new folder is left behind.
     """
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     with _telling(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            stage = Path(tempfile.mkdtemp(prefix=".writing-", suffix=".tmp", dir=folder))
+            _clear_abandoned(folder)
+            stage = Path(tempfile.mkdtemp(prefix=_STAGE, suffix=".tmp", dir=folder))
             names: dict[str, None] = {}
             try:
                 yield lambda name, mode: _staged(stage, folder, names, name, mode)
@@ -80,12 +86,26 @@ def replacing_all(folder: Path) -> Iterator[Open]:
             raise
 
 
+def _clear_abandoned(folder: Path) -> None:
+    """Remove what a killed process left behind."""
+    for left in folder.glob(f"{_STAGE}*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
+
+
 @contextlib.contextmanager
 def _staged(stage: Path, folder: Path, names: dict[str, None], name: str, mode: str) -> Iterator[IO[Any]]:
+    if (folder / name).is_dir():  # which would be found only when the files before it are in their places
+        raise _no_file(folder / name, "move it away")
     with _telling(folder / name, stage), (stage / name).open(mode, **_how(mode)) as file:
         yield file
         _keep(file)
     names[name] = None
+
+
+def _no_file(path: Path, do: str) -> ToolbeltError:
+    return ToolbeltError(f"{str(path)!r} is a folder; {do}.")
 
 
 @contextlib.contextmanager

@@ -14,21 +14,27 @@ from toolbelt.evals.statistics.verdict import Verdict
 _PASS, _UNSURE = Verdict.NO_REGRESSION, Verdict.INSUFFICIENT_DATA
 
 
-def check_first(run: About, arms: tuple[ArmFigures, ...], comparison: Comparison | None) -> Iterator[Check]:
-    """In the order in which they are to be told."""
+def check_first(
+    run: About, arms: tuple[ArmFigures, ...], comparison: Comparison | None, left_out: int = 0
+) -> Iterator[Check]:
+    """In the order in which they are to be told.
+
+    Args:
+        run: What is looked at.
+        arms: Those of its arms that are.
+        comparison: With the baseline, if there is one.
+        left_out: How many arms of the run and the baseline are not looked at because others were asked for.
+    """
     if comparison is not None:
         yield from _comparable(comparison)
     yield from _reviewed(run, "run")
     if comparison is not None and comparison.old.drafts:
         yield from _reviewed(comparison.old, "baseline")
     yield _complete(run, arms)
-    if comparison is not None:
-        if comparison.old.status != "finished":
-            told = (
-                f"{comparison.old.name}, which it is held against, is {comparison.old.status}: not all of it is there"
-            )
-            yield Check("complete", _UNSURE, told)
-        yield from _arms(comparison)
+    if comparison is not None and comparison.old.status != "finished":
+        told = f"{comparison.old.name}, which it is held against, is {comparison.old.status}: not all of it is there"
+        yield Check("complete", _UNSURE, told)
+    yield from _arms(comparison, left_out)
 
 
 def _comparable(comparison: Comparison) -> Iterator[Check]:
@@ -53,13 +59,18 @@ def _reviewed(about: About, what: str) -> Iterator[Check]:
 
 def _complete(run: About, arms: tuple[ArmFigures, ...]) -> Check:
     planned = run.cases * run.epochs * len(arms)
+    if not planned:
+        told = "there is not a single trial to look at: ask cases, and name arms that the run has"
+        return Check("complete", _UNSURE, told, observed=0, limit=0)
     finished, errors = sum(arm.finished for arm in arms), sum(arm.errors for arm in arms)
     overflows = sum(arm.overflows for arm in arms)
     if run.status != "finished" or finished < planned:
         why = f" ({run.reason.rstrip('.')})" if run.reason else ""
         left = f"{planned - finished:,} of {plural(planned, 'trial')} have not been run"
         state = f"{run.status}{why}: {left}" if finished < planned else f"{run.status}{why}, after its last trial"
-        told = f"the run is {state}; go on with: toolbelt eval resume {run.name}"
+        # One that another process works on cannot be resumed, and need not.
+        hint = "wait for it to end" if run.status == "running" else f"go on with: toolbelt eval resume {run.name}"
+        told = f"the run is {state}; {hint}"
         return Check("complete", _UNSURE, told, observed=finished, limit=planned)
     if errors:
         told = (
@@ -74,12 +85,22 @@ def _complete(run: About, arms: tuple[ArmFigures, ...]) -> Check:
     return Check("complete", _PASS, told, observed=finished, limit=planned)
 
 
-def _arms(comparison: Comparison) -> Iterator[Check]:
+def _arms(comparison: Comparison | None, left_out: int) -> Iterator[Check]:
+    others = f"; {plural(left_out, 'other')} not looked at, as --arm has it" if left_out else ""
+    if comparison is None:
+        if left_out:
+            yield Check("arms", _PASS, f"some of the arms alone{others}")
+        return
     for arm in comparison.missing:
         told = "the baseline has this arm, the run lacks it: run it too, or save the baseline without it"
         yield Check("arms", _UNSURE, told, arm.label)
+    # An arm more than in the baseline is no fault; where there is no other, nothing at all was held against it.
+    verdict = _PASS if comparison.pairs or comparison.reasons else _UNSURE
     for arm in comparison.added:
         told = "the baseline lacks this arm, so that it is held against nothing: save the baseline again"
-        yield Check("arms", _PASS, told, arm.label)
+        yield Check("arms", verdict, told, arm.label)
     if comparison.is_comparable and not (comparison.missing or comparison.added):
-        yield Check("arms", _PASS, f"the same {plural(len(comparison.pairs), 'arm')} as in the baseline")
+        same = f"the same {plural(len(comparison.pairs), 'arm')} as in the baseline"
+        yield Check("arms", _PASS, f"{same}{others}")
+    elif left_out:
+        yield Check("arms", _PASS, f"some of the arms alone{others}")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.comparison import Flip
 from toolbelt.evals.evidence.evidence import Attempt
+from toolbelt.evals.gate.result import LostTool
 
 _MOST_TOOLS = 3
 
@@ -38,6 +39,11 @@ def describe_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
         told.append(f"{takers.total() - sum(count for _, count in common):,} to {plural(more, 'other')}")
     worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
     return _count(worse, better, f" ({', '.join(told)})" if told else "", epochs)
+
+
+def describe_lost(lost: LostTool) -> str:
+    """`no case of web/search is right any more; 3 were`."""
+    return f"no case of {lost.tool} is right any more; {lost.cases:,} were"
 
 
 def _count(worse: int, better: int, takers: str, epochs: int) -> str:

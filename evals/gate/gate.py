@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.advice import advice
@@ -11,9 +11,11 @@ from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Meas
 from toolbelt.evals.comparison.pairing import Pairing
 from toolbelt.evals.comparison.wording import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.evidence.evidence import Side
+from toolbelt.evals.gate.arms import ChosenArms
 from toolbelt.evals.gate.figures import ArmFigures, read_figures
 from toolbelt.evals.gate.first import check_first
 from toolbelt.evals.gate.flips import describe_flips
+from toolbelt.evals.gate.lost import find_lost
 from toolbelt.evals.gate.result import Check, GateResult, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 
@@ -29,6 +31,7 @@ def check_run(
     limits: Limits,
     baseline: Side | None = None,
     *,
+    only: Collection[tuple[str, str, str]] | None = None,
     seed: int = 0,
     advance: Callable[[int], object] | None = None,
 ) -> GateResult:
@@ -38,6 +41,7 @@ def check_run(
         run: What is looked at.
         limits: What is tolerated; those that need a baseline are not looked at without one.
         baseline: What it is held against: arm by arm, each with its own kind.
+        only: Keys of the arms that are looked at, see `ArmName.key`; all if `None`.
         seed: Of what is drawn for intervals.
         advance: Told how many arms are compared.
 
@@ -45,6 +49,10 @@ def check_run(
         Every check, what must be said first before the rest. Where the two cannot be compared nothing that takes a
         baseline follows.
     """
+    left_out = 0
+    if only is not None:
+        left_out = len({arm.key for one in (run, baseline) if one is not None for arm in one.arms} - set(only))
+        run, baseline = ChosenArms(run, only), None if baseline is None else ChosenArms(baseline, only)
     figures = tuple(read_figures(run, arm, limits.measure) for arm in range(len(run.arms)))
     comparison = None
     if baseline is not None:
@@ -57,8 +65,8 @@ def check_run(
             seed=seed,
             advance=advance,
         )
-    checks = (*check_first(run.about, figures, comparison), *_check(figures, limits, comparison))
-    return GateResult(run.about, checks, limits, comparison)
+    checks = (*check_first(run.about, figures, comparison, left_out), *_check(figures, limits, comparison))
+    return GateResult(run.about, checks, limits, comparison, tuple(find_lost(comparison, run)))
 
 
 def _pair(baseline: Side, run: Side) -> Pairing:
@@ -115,7 +123,7 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
     name = limits.measure.value
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None or contrast.old is None or contrast.new is None:
-        why = " ".join(contrast.reasons) or "nothing was scored in both"
+        why = "; ".join(map(_begun, contrast.reasons)) or "nothing was scored in both"
         return Check(name, _UNSURE, f"cannot be told: {why}", label, limit=-margin)
     verdict = contrast.verdict or _UNSURE
     if pair.newly_overflowing:
@@ -125,7 +133,7 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
     parts = [f"{shares} ({format_bounds(low, high, margin)}), margin {format_margin(margin)}"]
     parts.append(describe_flips(pair.flips, epochs))
     if verdict is _UNSURE:
-        parts += [reason.rstrip(".") for reason in contrast.reasons if not pair.newly_overflowing]
+        parts += [_begun(reason) for reason in contrast.reasons if not pair.newly_overflowing]
         parts += filter(None, [advice(contrast, margin)])
     return Check(name, verdict, "; ".join(parts), label, difference, low, high, -margin)
 
@@ -146,7 +154,7 @@ def _increase(name: str, pair: ArmComparison, measure: Measure, tolerated: float
     contrast, label, limit = pair.contrast(measure), pair.new.label, 1 + tolerated
     old, new, what = contrast.old, contrast.new, _WORDS[measure]
     if old is None or new is None:
-        why = " ".join(contrast.reasons) or f"the {what} are not known for every case"
+        why = "; ".join(map(_begun, contrast.reasons)) or f"the {what} are not known for every case"
         return Check(name, _UNSURE, f"cannot be told: {why}", label, limit=limit)
     amounts = f"{what} {_amount(old, measure)} → {_amount(new, measure)} a case"
     if old == new == 0:
@@ -157,7 +165,7 @@ def _increase(name: str, pair: ArmComparison, measure: Measure, tolerated: float
         is_more = contrast.low is not None and contrast.low > 0
         return Check(name, _FAIL if is_more else _UNSURE, f"{amounts}, where nothing was before", label, limit=limit)
     if ratio is None or low is None or high is None:
-        why = " ".join(contrast.reasons) or "there is no interval"
+        why = "; ".join(map(_begun, contrast.reasons)) or "there is no interval"
         return Check(name, _UNSURE, f"{amounts}; cannot be told: {why}", label, ratio, limit=limit)
     interval = f"{format_change(low)} to {format_change(high)}"
     told = f"{amounts}, {format_change(ratio)} ({interval}), {100 * tolerated:+.4g}% tolerated"
@@ -173,6 +181,11 @@ _WORDS = {Measure.PROMPT_TOKENS: "prompt tokens", Measure.COST_USD: "costs"}
 
 def _amount(value: float, measure: Measure) -> str:
     return f"${value:.4g}" if measure is Measure.COST_USD else f"{value:,.0f}"
+
+
+def _begun(reason: str) -> str:
+    """A sentence, as it goes on within another."""
+    return f"{reason[:1].lower()}{reason[1:].rstrip('.')}"
 
 
 def _some(cases: tuple[str, ...], most: int = 3) -> str:

@@ -57,6 +57,23 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class LostTool:
+    """A tool that no case is right by any more.
+
+    A margin is of all cases, so that the few of one tool may all be lost within it; that has to be seen all the same.
+
+    Attributes:
+        arm: Label of the arm.
+        tool: Its id.
+        cases: How many that want it were right and are not now; two at least.
+    """
+
+    arm: str
+    tool: str
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
 class GateResult:
     """What a gate says.
 
@@ -65,12 +82,14 @@ class GateResult:
         checks: What was looked at in it, what must be said first before the rest.
         limits: What is tolerated.
         comparison: With the baseline; `None` without one.
+        lost: Tools that have lost all their cases, whatever the verdict.
     """
 
     run: About
     checks: tuple[Check, ...]
     limits: Limits
     comparison: Comparison | None = None
+    lost: tuple[LostTool, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -72,9 +72,8 @@ function showFlips() {
   document.querySelector("#flip-table tbody").replaceChildren(...found.slice(0, MOST_FLIPS).map(([number, change]) => {
     const of = cases[number];
     return el("tr", {},
-      el("th", { scope: "row", class: "name" }, name(of.id), el("span", { class: "beside" }, of.asked.slice(0, 90))),
-      el("td", { class: "name" }, of.kind),
-      el("td", { class: "name" }, change < 0 ? "▼ worse" : "▲ better"),
+      el("th", { scope: "row", class: "name" }, name(of.id), el("span", { class: "beside", dir: "auto" }, askedOf(of))),
+      el("td", { class: "name change" }, el("span", { "aria-hidden": "true" }, change < 0 ? "▼" : "▲"), document.createTextNode(" "), el("span", { class: "word" }, change < 0 ? "worse" : "better")),
       flippedCell(of, old), flippedCell(of, now));
   }));
 }
@@ -82,8 +81,31 @@ function showFlips() {
 function flippedCell(of, arm) {
   const own = of.trials.filter((place) => trials.arm[place] === arm);
   const shown = own[0];
-  const called = trials.called[shown].map((one) => tools[one]).join(", ") || "nothing";
+  const [called, missing] = ["called", "missing"].map((key) => trials[key][shown].map((one) => tools[one]).join(", "));
   return el("td", { class: "name" }, el("a", { href: `#trial=${trials.number[shown]}` }, mark(shown)),
-    el("span", { class: "beside" }, "called ", name(called)),
+    el("span", { class: "beside" }, "called ", name(called || "nothing")),
+    missing && el("span", { class: "beside" }, "wanted ", name(missing)),
     own.length > 1 && el("span", { class: "beside" }, `${own.filter((place) => sortOf(place) === "right").length} of ${own.length} epochs right`));
+}
+
+const LONGEST_ASKED = 90;
+const askedOf = (of) => (of.asked.length > LONGEST_ASKED ? `${of.asked.slice(0, LONGEST_ASKED).replace(/\s+\S*$/, "")} …` : of.asked);
+
+// Cases that flipped in a comparison lead to their trials: the one that tells why is opened, the others are a key away.
+function linkFlips(table) {
+  const arm = table.dataset.arm === undefined ? null : Number(table.dataset.arm);
+  const isOfArm = (place) => arm === null || trials.arm[place] === arm;
+  const own = [...table.querySelectorAll(".case")].filter((one) => caseByName.has(one.dataset.case));
+  const flipped = new Set(own.map((one) => caseByName.get(one.dataset.case)));
+  const only = { text: `flipped: ${table.dataset.name}`, passes: (place) => isOfArm(place) && flipped.has(trials.case[place]) };
+  for (const one of own) {
+    const of = cases[caseByName.get(one.dataset.case)];
+    const candidates = of.trials.filter(isOfArm);
+    const telling = candidates.find((place) => sortOf(place) === (one.dataset.change === "worse" ? "wrong" : "right")) ?? candidates[0];
+    one.nextElementSibling.append(" · ", el("span", { dir: "auto" }, askedOf(of)));
+    if (telling === undefined) continue;
+    const link = el("a", { href: `#trial=${trials.number[telling]}`, onclick: () => browse({ only }, false) });
+    one.replaceWith(link);
+    link.append(...one.childNodes);
+  }
 }

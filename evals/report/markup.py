@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 from toolbelt.console.text import visible
 
+_CALLING = re.compile(r"(?<![\w`])@(?=\w)|#(?=\d)")
+"""What GitHub takes for a person to be told, or for an issue to be linked from."""
 _SPECIAL = re.compile(r"[\\`*\[\]|~$!]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def escaped(text: str) -> str:
-    """Foreign text that Markdown and HTML leave alone, on one line."""
+    """Foreign text that Markdown and HTML leave alone, on one line; posted as a comment it calls nobody."""
     plain = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(lambda match: "\\" + match.group(), plain)
+    quiet = _SPECIAL.sub(lambda match: "\\" + match.group(), plain)
+    return _CALLING.sub(lambda match: f"{match.group()}<!-- -->", quiet)
 
 
 def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:

@@ -92,6 +92,17 @@ def test_what_was_run_is_told_without_paths_of_a_machine() -> None:
     assert "/home/me" not in text
 
 
+@pytest.mark.parametrize(
+    ("created", "told"),
+    [("2026-03-01T13:00:00.681+01:00", "2026-03-01 12:00:00 UTC"), ("some day", "some day")],
+    ids=["a-moment-is-told-in-utc-without-fractions", "what-is-no-moment-is-told-as-it-stands"],
+)
+def test_when_it_was_begun(created: str, told: str) -> None:
+    connection = small_run()
+    connection.execute("UPDATE runs SET created = ?", (created,))
+    assert f"begun{told}" in Read.of(page_text(connection)).text
+
+
 def test_trials_written_are_told() -> None:
     told: list[int] = []
     page_text(small_run(), advance=told.append)

@@ -231,6 +231,12 @@ def test_what_was_not_scored_is_told_side_by_side() -> None:
     assert "not scored" not in _shown(make_comparison(make_pair(unpaired={})), 118)
 
 
+def test_what_differs_is_left_out_before_the_difference_is_folded() -> None:
+    lines = _shown(_two_sides(), 44).splitlines()
+    assert "accuracy       +1.7 points (-0.4 to +3.7)" in lines
+    assert "prompt tokens  -56.0% (-56.4 to -55.6%)" in lines
+
+
 @pytest.mark.parametrize("width", [24, 30, 40])
 def test_nothing_is_cut_however_narrow_the_screen(width: int) -> None:
     for comparison in (make_comparison(), make_comparison(*many_pairs(4))):
