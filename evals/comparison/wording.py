@@ -23,6 +23,8 @@ def sentence(comparison: Comparison, pair: ArmComparison, measure: Measure | Non
         measure: `accuracy` or `solved`; the first there is if `None`.
     """
     old, new = pair_names(comparison, pair)
+    if old == comparison.old.name and not is_within(comparison):
+        old = f"in {old}"
     contrast = main_contrast(pair) if measure is None else pair.contrast(measure)
     said = _verdict(contrast, comparison, pair, old, new)
     saved = _tokens(pair.contrast(Measure.PROMPT_TOKENS))
@@ -40,13 +42,13 @@ def main_contrast(pair: ArmComparison) -> Contrast:
 
 def pair_names(comparison: Comparison, pair: ArmComparison) -> tuple[str, str]:
     """What to call the old arm and the new one: without the model where all have the same, with the side where there
-    are two.
+    are two, and by the side alone where it has the same arm.
     """
     old, new = (short_label(comparison, pair, is_new=is_new) for is_new in (False, True))
     if is_within(comparison):
         return old, new
     if pair.old.key == pair.new.key:
-        return f"that of {comparison.old.name}", f"{new} of {comparison.new.name}"
+        return comparison.old.name, new
     return f"{old} of {comparison.old.name}", f"{new} of {comparison.new.name}"
 
 
@@ -117,7 +119,7 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None:
         why = "; ".join(reason.rstrip(".") for reason in contrast.reasons) or "there are no figures"
-        said = f"Of {new} and {old} nothing can be said{of}: {why[0].lower()}{why[1:]}"
+        said = f"Whether {new} is worse than {old}{of} cannot be told: {why[0].lower()}{why[1:]}"
         return f"{_overflow(pair, new)}. {said}" if pair.newly_overflowing else said
     level, bounds = comparison.level, format_bounds(low, high, comparison.margin)
     interval = f"{level:.0%} interval {bounds}"

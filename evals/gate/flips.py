@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.comparison import Flip
 from toolbelt.evals.evidence.evidence import Attempt
 from toolbelt.evals.gate.result import LostTool
+from toolbelt.evals.scoring.outcome import Outcome
 
 _MOST_TOOLS = 3
+_WAYS = MappingProxyType(
+    {
+        Outcome.MISSING_CALL: "with a call missing",
+        Outcome.WRONG_TOOL: "in another order",
+        Outcome.UNOFFERED_TOOL: "to a tool not offered",
+        Outcome.EXTRA_CALL: "with a call too many",
+        Outcome.WRONG_ARGUMENTS: "with wrong arguments",
+        Outcome.INVALID_ARGUMENTS: "with invalid arguments",
+        Outcome.GAVE_UP: "given up",
+        Outcome.REFUSED: "refused",
+    }
+)
 
 
 def describe_flip(flip: Flip) -> str:
@@ -34,9 +48,9 @@ def describe_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
     """
     takers = Counter(_taker(flip.new) for flip in flips if flip.change < 0)
     common = takers.most_common(_MOST_TOOLS)
-    told = [f"{count:,} to {taker}" for taker, count in common]
+    told = [f"{count:,} {taker}" for taker, count in common]
     if more := len(takers) - len(common):
-        told.append(f"{takers.total() - sum(count for _, count in common):,} to {plural(more, 'other')}")
+        told.append(f"{takers.total() - sum(count for _, count in common):,} in {plural(more, 'other way')}")
     worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
     return _count(worse, better, f" ({', '.join(told)})" if told else "", epochs)
 
@@ -54,9 +68,11 @@ def _count(worse: int, better: int, takers: str, epochs: int) -> str:
 
 
 def _taker(attempt: Attempt) -> str:
-    if attempt.surplus:
-        return attempt.surplus[0]
-    return "nothing" if not attempt.called else attempt.outcome.value
+    """Where a case went, or how: `to web/search`, `to nothing`, `with wrong arguments`."""
+    others = [tool for tool in attempt.surplus if tool not in attempt.missing]  # else the right one, called amiss
+    if others:
+        return f"to {others[0]}"
+    return _WAYS.get(attempt.outcome, attempt.outcome.value) if attempt.called else "to nothing"
 
 
 def _describe(attempt: Attempt) -> str:

@@ -117,7 +117,7 @@ def test_E7_nothing_scored_is_said_so() -> None:
         Measure.ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=("No case was scored in both arms.",)
     )
     pair = make_pair(contrasts=(nothing,))
-    assert _say(pair) == "Of loadout and full nothing can be said: no case was scored in both arms."
+    assert _say(pair) == "Whether loadout is worse than full cannot be told: no case was scored in both arms."
 
 
 def test_E4_a_new_overflow_comes_first_whatever_the_accuracy() -> None:
@@ -136,7 +136,7 @@ def test_E4_a_new_overflow_comes_first_whatever_the_accuracy() -> None:
             FULL,
             FULL,
             {"old": BASELINE},
-            "full of 20260101-120000-ab12 is not worse than that of reports/baseline.json by",
+            "full is not worse than in reports/baseline.json by",
             id="the-same-arm-of-two-sides",
         ),
         pytest.param(

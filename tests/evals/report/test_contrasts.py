@@ -177,7 +177,7 @@ def test_E7_a_pair_of_which_nothing_was_scored() -> None:
         unpaired={"new: error": 600},
     )  # fmt: skip
     shown = _shown(make_comparison(pair, make_pair(new=TIERED)), 80)
-    assert "nothing can be said" in " ".join(shown.split())
+    assert "cannot be told: no case was scored" in " ".join(shown.split())
     assert "Cases not scored: new 600 error." in shown
     assert "measure" not in _shown(make_comparison(pair), 80)
     assert "None" not in shown
