@@ -16,7 +16,7 @@ from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.cli.options import CommaList, store_option
+from toolbelt.evals.cli.options import arms_option, store_option
 from toolbelt.evals.evidence.baseline import (
     Baseline,
     format_baseline,
@@ -61,14 +61,7 @@ def baseline() -> None:
     metavar="FILE",
     help="Replaced as a whole where it is there, but for what is no baseline.",
 )
-@option(
-    "--arm",
-    "arms",
-    type=CommaList(),
-    multiple=True,
-    metavar="ARM",
-    help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
-)
+@arms_option
 @store_option
 @json_option
 def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: bool) -> int:

@@ -15,9 +15,9 @@ from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
-from toolbelt.evals.cli.options import CommaList, FiniteRange, store_option
+from toolbelt.evals.cli.options import FiniteRange, arms_option, interval_seed_option, margin_option, store_option
 from toolbelt.evals.cli.sides import find_arms, is_path, open_side, split_arms
-from toolbelt.evals.comparison.comparison import MARGIN, Measure
+from toolbelt.evals.comparison.comparison import Measure
 from toolbelt.evals.evidence.baseline import read_baseline
 from toolbelt.evals.evidence.evidence import Side
 from toolbelt.evals.gate.data import EXIT_CODES, gate_data, summary_line
@@ -38,14 +38,7 @@ _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 @option(
     "--baseline", metavar="FILE", help="What `toolbelt eval baseline save` wrote.  [default: absolute limits alone]"
 )
-@option(
-    "--margin",
-    type=FiniteRange(min=0, max=1),
-    default=MARGIN,
-    show_default=True,
-    metavar="X",
-    help="Share of cases that may be lost against the baseline: 0.02 is two points.",
-)
+@margin_option
 @option(
     "--measure",
     type=click.Choice([measure.value for measure in Measure if measure.is_share]),
@@ -69,22 +62,8 @@ _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
     metavar="N",
     help="Independent cases that a verdict takes at least.",
 )
-@option(
-    "--arm",
-    "arms",
-    type=CommaList(),
-    multiple=True,
-    metavar="ARM",
-    help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
-)
-@option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Of what is drawn for intervals.",
-)
+@arms_option
+@interval_seed_option
 @option("--junit", metavar="FILE", help="Also write JUnit XML.")
 @option("--markdown", metavar="FILE", help="Also write Markdown, such as for a comment on a pull request.")
 @store_option
