@@ -16,10 +16,8 @@ from toolbelt.evals.gate.figures import ArmFigures, read_figures
 from toolbelt.evals.gate.first import check_first
 from toolbelt.evals.gate.flips import describe_flips
 from toolbelt.evals.gate.lost import find_lost
-from toolbelt.evals.gate.result import Check, GateResult, Limits
-from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.gate.result import FAIL, PASS, UNSURE, Check, GateResult, Limits
 
-_PASS, _FAIL, _UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
 _ROUNDING = 1e-9
 """What adding up in floating point may come to, which is no increase."""
 AMOUNTS = (Measure.DEFINITION_TOKENS, Measure.PROMPT_TOKENS, Measure.COST_USD)
@@ -101,7 +99,7 @@ def _sample_size(arm: ArmFigures, pairs: tuple[ArmComparison, ...], least: int) 
     enough = found >= least
     told = f"{plural(found, 'independent case')}, {least:,} are wanted"
     message = told if enough else f"{told}: ask more cases, or lower --min-sample-size"
-    return Check("sample-size", _PASS if enough else _UNSURE, message, arm.name.label, observed=found, limit=least)
+    return Check("sample-size", PASS if enough else UNSURE, message, arm.name.label, observed=found, limit=least)
 
 
 def _clusters(pair: ArmComparison) -> int:
@@ -112,10 +110,10 @@ def _overflow(pair: ArmComparison) -> Check:
     newly = pair.newly_overflowing
     label, count = pair.new.label, len(pair.newly_overflowing)
     if not newly:
-        return Check("overflow", _PASS, "every case that fitted the model's window still does", label, 0, limit=0)
+        return Check("overflow", PASS, "every case that fitted the model's window still does", label, 0, limit=0)
     fit = "case no longer fits" if count == 1 else "cases no longer fit"
     message = f"{count:,} {fit} the model's window: {_some(newly)}"
-    return Check("overflow", _FAIL, message, label, observed=count, limit=0)
+    return Check("overflow", FAIL, message, label, observed=count, limit=0)
 
 
 def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
@@ -124,15 +122,15 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None or contrast.old is None or contrast.new is None:
         why = "; ".join(map(_begun, contrast.reasons)) or "nothing was scored in both"
-        return Check(name, _UNSURE, f"cannot be told: {why}", label, limit=-margin)
-    verdict = contrast.verdict or _UNSURE
+        return Check(name, UNSURE, f"cannot be told: {why}", label, limit=-margin)
+    verdict = contrast.verdict or UNSURE
     if pair.newly_overflowing:
         # The overflow has a check of its own, and must not look like a loss of accuracy too.
-        verdict = _UNSURE if low <= -margin else _PASS
+        verdict = UNSURE if low <= -margin else PASS
     shares = f"{contrast.old:.1%} → {contrast.new:.1%}, {format_points(difference)} points"
     parts = [f"{shares} ({format_bounds(low, high, margin)}), margin {format_margin(margin)}"]
     parts.append(describe_flips(pair.flips, epochs))
-    if verdict is _UNSURE:
+    if verdict is UNSURE:
         parts += [_begun(reason) for reason in contrast.reasons if not pair.newly_overflowing]
         parts += filter(None, [advice(contrast, margin)])
     return Check(name, verdict, "; ".join(parts), label, difference, low, high, -margin)
@@ -141,12 +139,12 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
 def _min_share(arm: ArmFigures, measure: Measure, least: float) -> Check:
     name, label, share = f"min-{measure.value}", arm.name.label, arm.share
     if share is None:
-        return Check(name, _UNSURE, "cannot be told: nothing was scored", label, limit=least)
+        return Check(name, UNSURE, "cannot be told: nothing was scored", label, limit=least)
     unscored = arm.planned - arm.scored
     told = f"{share:.1%} of {arm.scored:,} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"
     bounded = f"; {unscored:,} unscored may have gone either way" if unscored else ""
-    verdict = _PASS if arm.low >= least else _FAIL if arm.high < least else _UNSURE
-    why = "; too few cases to tell which side of it the truth is" if verdict is _UNSURE else ""
+    verdict = PASS if arm.low >= least else FAIL if arm.high < least else UNSURE
+    why = "; too few cases to tell which side of it the truth is" if verdict is UNSURE else ""
     return Check(name, verdict, told + bounded + why, label, share, arm.low, arm.high, least)
 
 
@@ -155,25 +153,25 @@ def _increase(name: str, pair: ArmComparison, measure: Measure, tolerated: float
     old, new, what = contrast.old, contrast.new, _WORDS[measure]
     if old is None or new is None:
         why = "; ".join(map(_begun, contrast.reasons)) or f"the {what} are not known for every case"
-        return Check(name, _UNSURE, f"cannot be told: {why}", label, limit=limit)
+        return Check(name, UNSURE, f"cannot be told: {why}", label, limit=limit)
     amounts = f"{what} {_amount(old, measure)} → {_amount(new, measure)} a case"
     if old == new == 0:
-        return Check(name, _PASS, amounts, label, 1.0, 1.0, 1.0, limit)
+        return Check(name, PASS, amounts, label, 1.0, 1.0, 1.0, limit)
     ratio, low, high = contrast.ratio, contrast.ratio_low, contrast.ratio_high
     if not old:
         # From nothing to something is beyond every factor, if it is more than chance.
         is_more = contrast.low is not None and contrast.low > 0
-        return Check(name, _FAIL if is_more else _UNSURE, f"{amounts}, where nothing was before", label, limit=limit)
+        return Check(name, FAIL if is_more else UNSURE, f"{amounts}, where nothing was before", label, limit=limit)
     if ratio is None or low is None or high is None:
         why = "; ".join(map(_begun, contrast.reasons)) or "there is no interval"
-        return Check(name, _UNSURE, f"{amounts}; cannot be told: {why}", label, ratio, limit=limit)
+        return Check(name, UNSURE, f"{amounts}; cannot be told: {why}", label, ratio, limit=limit)
     interval = f"{format_change(low)} to {format_change(high)}"
     told = f"{amounts}, {format_change(ratio)} ({interval}), {100 * tolerated:+.4g}% tolerated"
     if high <= limit + _ROUNDING:
-        return Check(name, _PASS, told, label, ratio, low, high, limit)
+        return Check(name, PASS, told, label, ratio, low, high, limit)
     if low > limit + _ROUNDING:
-        return Check(name, _FAIL, told, label, ratio, low, high, limit)
-    return Check(name, _UNSURE, f"{told}; too few cases to tell", label, ratio, low, high, limit)
+        return Check(name, FAIL, told, label, ratio, low, high, limit)
+    return Check(name, UNSURE, f"{told}; too few cases to tell", label, ratio, low, high, limit)
 
 
 _WORDS = {Measure.PROMPT_TOKENS: "prompt tokens", Measure.COST_USD: "costs"}

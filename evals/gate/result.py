@@ -8,6 +8,9 @@ from toolbelt.evals.comparison.comparison import MARGIN, Comparison, Measure
 from toolbelt.evals.evidence.evidence import About
 from toolbelt.evals.statistics.verdict import Verdict
 
+PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
+"""What a check may say, in short."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

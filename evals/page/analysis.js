@@ -74,18 +74,30 @@ function showFlips() {
     return el("tr", {},
       el("th", { scope: "row", class: "name" }, name(of.id), el("span", { class: "beside", dir: "auto" }, askedOf(of))),
       el("td", { class: "name change" }, el("span", { "aria-hidden": "true" }, change < 0 ? "▼" : "▲"), document.createTextNode(" "), el("span", { class: "word" }, change < 0 ? "worse" : "better")),
-      flippedCell(of, old), flippedCell(of, now));
+      flippedCell(of, old, change < 0), flippedCell(of, now, change > 0));
   }));
 }
 
-function flippedCell(of, arm) {
+// Shows the first epoch that was right, or was not: the one that tells of the flip.
+function flippedCell(of, arm, isRight) {
   const own = of.trials.filter((place) => trials.arm[place] === arm);
-  const shown = own[0];
-  const [called, missing] = ["called", "missing"].map((key) => trials[key][shown].map((one) => tools[one]).join(", "));
+  const scored = own.filter((place) => sortOf(place) !== "unscored");
+  const right = scored.filter((place) => sortOf(place) === "right");
+  const shown = scored.find((place) => (sortOf(place) === "right") === isRight);
+  const called = trials.called[shown].map((one) => tools[one]).join(", ");
+  const missing = wantedIn(shown);
   return el("td", { class: "name" }, el("a", { href: `#trial=${trials.number[shown]}` }, mark(shown)),
     el("span", { class: "beside" }, "called ", name(called || "nothing")),
     missing && el("span", { class: "beside" }, "wanted ", name(missing)),
-    own.length > 1 && el("span", { class: "beside" }, `${own.filter((place) => sortOf(place) === "right").length} of ${own.length} epochs right`));
+    own.length > 1 && el("span", { class: "beside" }, `${right.length} of ${scored.length}${scored.length < own.length ? " scored" : ""} epochs right`));
+}
+
+// Tools that were wanted and not called; those that were called at the wrong time were called.
+function wantedIn(place) {
+  const [missing, surplus] = [trials.missing[place], trials.surplus[place]];
+  const lacked = without(missing, surplus);
+  const isOrder = DATA.outcomes[trials.outcome[place]][0] === "wrong_tool" && missing.length && !lacked.length && !without(surplus, missing).length;
+  return isOrder ? "another order" : lacked.map((one) => tools[one]).join(", ");
 }
 
 const LONGEST_ASKED = 90;

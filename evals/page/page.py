@@ -82,12 +82,14 @@ def write_page(
         _script_data(summary, names, comparison),
     )
     file.write(frame.head)
+    written = 0
     with at_one_moment(connection):
         for block in read_blocks(connection, run):
             file.write(f'<script type="text/plain" class="index">{block.index}</script>\n')
             file.write(f'<script type="text/plain" class="details">{block.details}</script>\n')
+            written += block.trials
             if advance is not None:
-                advance(block.trials)
+                advance(written)
     file.write(frame.tail)
 
 

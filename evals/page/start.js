@@ -26,7 +26,9 @@ function pressed(event) {
     ...(dialog.open
       ? { j: () => stepTrial(1), k: () => stepTrial(-1), ArrowRight: () => stepTrial(1), ArrowLeft: () => stepTrial(-1) }
       : {
-        "/": () => { field("find").focus(); field("find").select(); },
+        // At once: a smooth way down would end where the first letter typed finds it.
+        "/": () => { field("find").focus({ preventScroll: true }); field("find").select();
+          field("find").closest("section").scrollIntoView({ behavior: "instant", block: "start" }); },
         j: () => step(1), k: () => step(-1),
         ...(isList ? { ArrowDown: () => step(1), ArrowUp: () => step(-1), Home: () => step(-Infinity), End: () => step(Infinity),
           PageDown: () => step(8), PageUp: () => step(-8) } : {}),

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
+from toolbelt.evals.comparison.confusions import missing_and_surplus
 from toolbelt.evals.comparison.wording import (
     format_bounds,
     format_change,
@@ -28,6 +29,7 @@ from toolbelt.evals.report.figures import (
     status_lines,
     uncovered_line,
 )
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.summary.measures import RunSummary
 
@@ -219,7 +221,13 @@ def _contribution(pair: ArmComparison) -> str:
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:
     called = None if attempt.called is None else ", ".join(attempt.called) or "nothing"
-    return {"outcome": attempt.outcome.value, "called": called, "wanted": ", ".join(attempt.missing or ())}
+    if called is None and attempt.outcome.is_right_by_names:  # a baseline does not keep them
+        called = "the right tools"
+    missing, surplus = missing_and_surplus(attempt)
+    wanted = ", ".join(missing)
+    if attempt.outcome is Outcome.WRONG_TOOL and attempt.missing and not (missing or surplus):
+        wanted = "another order"
+    return {"outcome": attempt.outcome.value, "called": called, "wanted": wanted}
 
 
 def _confusion(one: Confusion) -> dict[str, Any]:

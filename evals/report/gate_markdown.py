@@ -7,14 +7,16 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from toolbelt.console.text import plural
+from toolbelt.evals.comparison.cases import counts_for
 from toolbelt.evals.comparison.comparison import Comparison, Contrast, Measure
+from toolbelt.evals.comparison.confusions import missing_and_surplus
 from toolbelt.evals.comparison.wording import format_bounds, format_change, format_points
 from toolbelt.evals.evidence.evidence import Attempt
 from toolbelt.evals.gate.flips import count_flips, describe_lost
 from toolbelt.evals.gate.result import Check, GateResult
 from toolbelt.evals.report.figures import NOTHING, format_cost, format_number, format_share
 from toolbelt.evals.report.gate_view import short_labels
-from toolbelt.evals.report.markup import escaped
+from toolbelt.evals.report.markup import escaped, escaped_html
 from toolbelt.evals.statistics.verdict import Verdict
 
 _MARKS: Mapping[Verdict, str] = MappingProxyType(
@@ -56,7 +58,7 @@ def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS, most_cha
     ]
     if comparison is not None and comparison.pairs:
         parts.append(_arms(result, comparison))
-        parts += _flips(comparison, result.run.epochs, most_flips)
+        parts += _flips(comparison, result.limits.measure, result.run.epochs, most_flips)
     parts.append(_passing(result))
     return "\n\n".join(_fitting([part for part in parts if part], most_characters)) + "\n"
 
@@ -161,25 +163,26 @@ def _amount(contrast: Contrast) -> str:
     return f"{_both(contrast, format_number)} ({format_change(contrast.ratio)})"
 
 
-def _flips(comparison: Comparison, epochs: int, most: int) -> Iterator[str]:
+def _flips(comparison: Comparison, measure: Measure, epochs: int, most: int) -> Iterator[str]:
     changed = [pair for pair in comparison.pairs if pair.flips]
     for pair in changed:
         rows, room = [], max(3, most // len(changed))
         for flip in pair.flips[:room]:
-            case = [escaped(_cut(flip.case)), _told(flip.old), _told(flip.new)]
+            case = [escaped(_cut(flip.case)), _told(flip.old, measure), _told(flip.new, measure)]
             rows.append([_MARKS[Verdict.REGRESSION if flip.change < 0 else Verdict.NO_REGRESSION], *case])
         text = _table(["", "case", "was", "is now"], rows)
         if len(pair.flips) > room:
             text += f"\n\n… and {plural(len(pair.flips) - room, 'more case')}."
-        yield _folded(f"{escaped(pair.new.label)}: {count_flips(pair.flips, epochs)}", text)
+        yield _folded(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", text)
 
 
-def _told(attempt: Attempt) -> str:
-    if attempt.is_right:
+def _told(attempt: Attempt, measure: Measure) -> str:
+    if counts_for(measure, attempt):
         return "right"
-    called = attempt.surplus or attempt.called or ()
+    lacked, surplus = missing_and_surplus(attempt)
+    called = surplus or attempt.called or attempt.surplus
     what = f": {', '.join(called)}" if called else ""
-    missing = f", without {', '.join(attempt.missing)}" if attempt.missing else ""
+    missing = f", without {', '.join(lacked)}" if lacked else ""
     covered = "" if attempt.covered else ", out of reach"
     return f"{attempt.outcome.value}{escaped(_cut(what))}{escaped(_cut(missing))}{covered}"
 
@@ -194,4 +197,4 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _folded(title: str, text: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
+    return f"<details><summary>{escaped_html(title)}</summary>\n\n{text}\n\n</details>"

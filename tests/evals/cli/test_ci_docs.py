@@ -18,12 +18,18 @@ WORKFLOW, HOSTED = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*
 STEPS: list[dict[str, Any]] = [*WORKFLOW["jobs"]["gate"]["steps"], *HOSTED]
 SHELL = "\n".join(re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL))
 COMMANDS = [*SHELL.splitlines(), *(" ".join(str(step.get("run", "")).split()) for step in STEPS)]
-OURS = [line for line in COMMANDS if line.startswith("toolbelt ")]
+OURS = [line.partition(" > ")[0] for line in COMMANDS if line.startswith("toolbelt ")]
 
 
 def test_the_workflow_asks_for_no_more_than_it_needs() -> None:
     assert WORKFLOW["permissions"] == {"contents": "read", "pull-requests": "write"}
     assert "pull_request_target" not in TEXT, "which would run a stranger's change with our secrets"
+    assert not re.search(r"^ *- run: pip install (?:-\S+ )*toolbelt", TEXT, re.MULTILINE), "which is somebody else's package"
+
+
+def test_the_gate_is_asked_where_trials_failed_too() -> None:
+    (gate,) = (step for step in STEPS if "toolbelt eval gate" in step.get("run", ""))
+    assert "!cancelled()" in gate["if"]
 
 
 @pytest.mark.parametrize("line", OURS)

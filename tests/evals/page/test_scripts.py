@@ -210,6 +210,12 @@ def test_a_trial_that_was_linked_to_is_closed_without_leaving_the_page(shared: W
     assert page.url.endswith("#trials")
 
 
+def test_what_is_searched_for_is_seen_however_quickly_one_types(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("full")
+    assert page.evaluate("document.getElementById('find').getBoundingClientRect().top < innerHeight / 2")
+
+
 def test_everything_is_done_with_keys(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("full j")  # a letter in the search is no command

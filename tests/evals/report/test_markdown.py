@@ -72,6 +72,14 @@ def test_the_command_runs_the_same_again() -> None:
     assert options[-2:] == [("--epochs", "1"), ("--seed", "0")]
 
 
+def test_paths_are_told_as_one_would_write_them_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = {"dataset": str(tmp_path / "own"), "config": str(tmp_path / "toolbelt.yaml")}
+    text = report_markdown(replace(_summary("loadout"), settings=settings))
+    assert "--dataset own " in text
+    assert str(tmp_path) not in text
+
+
 def test_the_command_asks_at_the_same_place_with_the_same_tokenizer() -> None:
     settings = {"tokenizer": "cl100k_base", "api_base": "http://127.0.0.1:8000/v1", "without_role": 3}
     text = report_markdown(replace(_summary("loadout"), settings=settings))
