@@ -52,9 +52,11 @@ def test_E6_latency_of_one_at_a_time_is_the_servers(openai_server: OpenAIServer,
 def test_E6_latency_does_not_grow_with_the_queue(openai_server: OpenAIServer, provider: str) -> None:
     told, around = asyncio.run(_measure(openai_server, f"{provider}/slow-50", 64, 256))
     assert min(told) > 0.04
-    # The server takes 50 ms; 64 at a time keep each waiting for several times that before its turn comes here.
-    assert statistics.median(around) > 0.15
-    assert statistics.median(told) < statistics.median(around) / 3
+    # The server takes 50 ms; 64 at a time keep each waiting for some time beyond that before its turn comes here, the
+    # longer the slower this machine is, and of that next to nothing is told.
+    waited, told_beyond = (statistics.median(seconds) - 0.05 for seconds in (around, told))
+    assert waited > 0.05
+    assert told_beyond < waited / 5
 
 
 def test_E6_a_body_in_parts_ends_with_its_last_byte(openai_server: OpenAIServer) -> None:
