@@ -60,19 +60,20 @@ class Block:
     details: str
 
 
-def read_blocks(connection: sqlite3.Connection, run: str) -> Iterator[Block]:
+def read_blocks(connection: sqlite3.Connection, run: str, trials: int = TRIALS_A_BLOCK) -> Iterator[Block]:
     """Every finished trial, those of a case one after the other; a block of them is held at a time.
 
     Args:
         connection: To the file of runs.
         run: Its id.
+        trials: Of a block at most; fewer where they are long.
     """
     cursor = connection.cursor()
     cursor.row_factory = sqlite3.Row
     block = _Block(connection, run)
     for row in cursor.execute(_TRIALS, {"run": run}):
         block.add(row)
-        if block.is_full:
+        if len(block.trials) >= trials or block.is_long:
             yield block.packed()
             block = _Block(connection, run)
     if len(block.trials):
@@ -122,8 +123,8 @@ class _Block:
         self.trials: list[dict[str, Any]] = []
 
     @property
-    def is_full(self) -> bool:
-        return len(self.trials) >= TRIALS_A_BLOCK or self._characters >= _MOST_CHARACTERS
+    def is_long(self) -> bool:
+        return self._characters >= _MOST_CHARACTERS
 
     def add(self, row: sqlite3.Row) -> None:
         """One more trial, with its case where that is new and its requests."""

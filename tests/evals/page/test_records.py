@@ -11,15 +11,14 @@ import pytest
 from tests.evals.page.reading import unpacked
 from tests.evals.page.runs import HOSTILE, big_run, hostile_run, small_run
 from tests.evals.summary.rows import RUN, database
-from toolbelt.evals.page import records
-from toolbelt.evals.page.records import read_blocks
+from toolbelt.evals.page.records import TRIALS_A_BLOCK, read_blocks
 from toolbelt.evals.scoring.outcome import Outcome
 
 
-def trials_of(connection: Any) -> list[dict[str, Any]]:
+def trials_of(connection: Any, most: int = TRIALS_A_BLOCK) -> list[dict[str, Any]]:
     """Every trial as the index and the details together tell of it."""
     found = []
-    for block in read_blocks(connection, RUN):
+    for block in read_blocks(connection, RUN, most):
         index, details = unpacked(block.index), unpacked(block.details)
         offers = [[details["names"][number] for number in accumulate(steps)] for steps in details["offers"]]
         assert block.trials == len(index["trial"]) == len(details["trials"])
@@ -41,11 +40,10 @@ def trials_of(connection: Any) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("most", [1, 7, 256])
-def test_every_trial_comes_out_as_it_is_kept_whatever_the_blocks(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "TRIALS_A_BLOCK", most)
+@pytest.mark.parametrize("most", [1, 7, TRIALS_A_BLOCK])
+def test_every_trial_comes_out_as_it_is_kept_whatever_the_blocks(most: int) -> None:
     connection = small_run()
-    trials = trials_of(connection)
+    trials = trials_of(connection, most)
     cursor = connection.execute("SELECT * FROM trials ORDER BY trial")
     names = [column[0] for column in cursor.description]
     kept = [dict(zip(names, row, strict=True)) for row in cursor]
