@@ -59,11 +59,7 @@ def _at_home(path: str | Path) -> Path:
 
 def _load_stored(path: Path, name: str) -> pd.DataFrame:
     with RunStore(path, must_exist=True) as opened:
-        try:
-            row = opened.get(name)
-        except NotFoundError as error:
-            known = (*error.known, LATEST) if error.known else ()
-            raise NotFoundError(error.kind, name, known, error.hint) from None
+        row = opened.get(name)
         frame = load_trials(opened.connection, row.run)
     frame.attrs = make_about(row.run, row.plan.dataset_name, row.plan.digest)
     return frame

@@ -175,7 +175,7 @@ class RunStore:
             found = [run for run in ids if run == name] or [run for run in ids if name and run.startswith(name)]
         if not found:
             hint = "" if ids else "Nothing has been run here yet: toolbelt eval run"
-            raise NotFoundError("run", name, ids[:15], hint)
+            raise NotFoundError("run", name, [*ids[:15], LATEST] if ids else [], hint)
         if len(found) > 1:
             raise ToolbeltError(f"{len(found)} runs begin with {name!r}: {', '.join(found[:5])}, …")
         with self._guarded():

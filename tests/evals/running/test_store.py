@@ -97,6 +97,8 @@ def test_runs_are_found_by_id_beginning_and_as_the_latest(store: RunStore) -> No
         store.get("20")
     with pytest.raises(NotFoundError, match="20010101-000000-aaaa"):
         store.get("20010101-000000-aaab")
+    with pytest.raises(NotFoundError, match="Did you mean 'latest'?"):
+        store.get("latset")
 
 
 def test_one_process_at_a_time_works_on_a_run(store: RunStore) -> None:
