@@ -97,7 +97,7 @@ def test_runs_are_found_by_id_beginning_and_as_the_latest(store: RunStore) -> No
         store.get("20")
     with pytest.raises(NotFoundError, match="20010101-000000-aaaa"):
         store.get("20010101-000000-aaab")
-    with pytest.raises(NotFoundError, match="Did you mean 'latest'?"):
+    with pytest.raises(NotFoundError, match="Did you mean 'latest'"):
         store.get("latset")
 
 
