@@ -61,7 +61,7 @@ def test_E6_bills_are_printed_where_there_is_a_price(toolbelt: Toolbelt) -> None
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(["2027"], "No run named '2027'. Known: 20260301-120000-beef.", id="no-such-run"),
+        pytest.param(["2027"], "No run named '2027'. Known: 20260301-120000-beef, latest.", id="no-such-run"),
         pytest.param(["--against", "orakel"], "No arm named 'orakel'. Did you mean 'oracle'", id="no-such-arm"),
         pytest.param(["--priced-as", "gpt-4oo"], "No priced model named 'gpt-4oo'. Did you mean", id="no-such-price"),
         pytest.param(["--baseline", "base.json"], "No baseline named 'base.json'.", id="no-such-baseline"),
