@@ -108,6 +108,22 @@ def test_the_example_file_is_right(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "no findings")
 
 
+def test_the_models_of_ones_own_are_right(tmp_path: Path) -> None:
+    (text,) = (text for text in blocks("yaml") if text.startswith("models:"))
+    (tmp_path / "toolbelt.yaml").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "toolbelt", "model", "list", "llama3.1-awq", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [mine] = json.loads(done.stdout)["models"]
+    assert (mine["context_window"], mine["output_reserve"], mine["max_tools"]) == (6000, 1000, 32)
+    assert (mine["mode"], mine["sources"]["mode"]) == ("chat", "litellm (ollama/llama3.1)")
+    assert mine["prices"] == {"input": 0.1, "output": 0.4, "cache_read": None, "cache_write": None}
+
+
 def test_the_catalog_written_by_hand_is_right(tmp_path: Path) -> None:
     (text,) = (text for text in blocks("yaml") if text.startswith("name: shop"))
     (tmp_path / "shop.yaml").write_text(text)
