@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.cli.options import CommaList, store_option
+from toolbelt.evals.cli.options import arms_option, store_option
 from toolbelt.evals.evidence.baseline import (
     Baseline,
     format_baseline,
@@ -62,28 +61,19 @@ def baseline() -> None:
     metavar="FILE",
     help="Replaced as a whole where it is there, but for what is no baseline.",
 )
-@option(
-    "--arm",
-    "arms",
-    type=CommaList(),
-    multiple=True,
-    metavar="ARM",
-    help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
-)
+@arms_option
 @store_option
 @json_option
 def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: bool) -> int:
     """Save RUN (an id, the beginning of one, or `latest`) as a baseline; every trial must have come to an end."""
-    from toolbelt.evals.cli.sides import find_arms, open_side
+    from toolbelt.evals.cli.sides import choose_arms, open_side
 
     path = Path(output)
     replaced = path.is_file() and path.stat().st_size > 0
     if replaced and not is_baseline(path):
         raise ToolbeltError(f"{output!r} is there and is no baseline, so it is not replaced; name another file.")
     with open_side(name, Path(store)) as side:
-        chosen = None
-        if arms:
-            chosen = tuple(sorted({place for arm in split_arms(arms) for place in find_arms(side.arms, arm)}))
+        chosen = choose_arms(side.arms, arms) if arms else None
         if reasons := why_unfit(side, chosen):
             message = f"No baseline can be made of {side.about.name}: {'; '.join(reasons)}."
             if side.about.drafts:
@@ -137,11 +127,6 @@ def show(file: str, as_json: bool) -> None:
         for name, figures in zip(found.arms, found.figures, strict=True)
     ]
     show_view(fitted_table(screen, headers, rows, right=range(1, len(headers))), screen)
-
-
-def split_arms(names: Sequence[str]) -> list[str]:
-    """Names of arms as they were asked for, of which each may be several with commas between."""
-    return [part.strip() for name in names for part in name.split(",") if part.strip()]
 
 
 def _changes(path: Path, made: Baseline) -> str:

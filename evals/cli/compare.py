@@ -13,9 +13,9 @@ from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.errors import StorageError, ToolbeltError
-from toolbelt.evals.cli.options import CommaList, FiniteRange, store_option
-from toolbelt.evals.cli.sides import find_arm, find_arms, open_side
-from toolbelt.evals.comparison.comparison import MARGIN, Comparison, Measure
+from toolbelt.evals.cli.options import CommaList, interval_seed_option, margin_option, store_option
+from toolbelt.evals.cli.sides import choose_arms, find_arm, open_side
+from toolbelt.evals.comparison.comparison import Comparison, Measure
 from toolbelt.evals.evidence.evidence import Side
 
 if TYPE_CHECKING:
@@ -49,14 +49,7 @@ _FLIPS = 5
     metavar="ARM",
     help="Only these arms, which are held against another; again or with commas for more.",
 )
-@option(
-    "--margin",
-    type=FiniteRange(min=0, max=1, max_open=True),
-    default=MARGIN,
-    metavar="SHARE",
-    show_default=True,
-    help="What may be lost: 0.02 is two percentage points.",
-)
+@margin_option
 @option(
     "--measure",
     "measures",
@@ -73,14 +66,7 @@ _FLIPS = 5
     help="Cases shown, of each pair of arms, that got worse, and as many that got better; JSON has all.",
 )
 @option("--details", is_flag=True, help="Tell of each pair of arms in full, however many there are.")
-@option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=0,
-    metavar="N",
-    show_default=True,
-    help="Of resampling.",
-)
+@interval_seed_option
 @option("--output", "-o", metavar="FILE", help="Write it as Markdown, too.")
 @store_option
 @json_option
@@ -150,7 +136,7 @@ def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ..
         within = pair_within(old.arms, reference)
         if not names:
             return within
-        wanted = _positions(old, names)
+        wanted = choose_arms(old.arms, names)
         pairs = tuple(pair for pair in within.pairs if pair[1] in wanted)
         if not pairs:
             raise ToolbeltError(
@@ -158,7 +144,7 @@ def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ..
                 "arm it is to be held against."
             )
         return Pairing(pairs, is_within=True)
-    chosen = _positions(new, names) if names else range(len(new.arms))
+    chosen = choose_arms(new.arms, names) if names else tuple(range(len(new.arms)))
     if against is not None:
         reference = find_arm(old.arms, against)
         return Pairing(tuple((reference, place) for place in chosen))
@@ -167,14 +153,9 @@ def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ..
     paired = pair_arms([old.arms[place] for place in kept], [new.arms[place] for place in chosen])
     return Pairing(
         tuple((kept[one], chosen[other]) for one, other in paired.pairs),
-        missing=() if names else paired.missing,
+        missing=tuple(kept[place] for place in paired.missing),
         added=tuple(chosen[place] for place in paired.added),
     )
-
-
-def _positions(side: Side, names: tuple[str, ...]) -> list[int]:
-    """Of the arms that go by any of the names, in their own order."""
-    return sorted({place for some in names for name in some.split(",") for place in find_arms(side.arms, name)})
 
 
 def _nothing_shared(old: Side, new: Side) -> str:

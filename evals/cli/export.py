@@ -17,8 +17,7 @@ from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.console.text import json_text, plural, visible_lines
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.cli.options import FiniteRange, store_option
-from toolbelt.evals.comparison.comparison import MARGIN
+from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.economics.caching import says_something
 from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
@@ -45,14 +44,7 @@ _STANDARD = "-"
     "--output", "-o", default="reports", show_default=True, metavar="FOLDER", help="A folder for the run is made in it."
 )
 @option("--baseline", metavar="FILE", help="What the run is held against: a saved baseline, or another run.")
-@option(
-    "--margin",
-    type=FiniteRange(0, 1),
-    default=MARGIN,
-    show_default=True,
-    metavar="SHARE",
-    help="Accuracy that may be lost: 0.02 is two points.",
-)
+@margin_option
 @option(
     "--against",
     metavar="ARM",

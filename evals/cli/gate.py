@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from toolbelt.cli.boundary import INFRASTRUCTURE
+from toolbelt.cli.boundary import INFRASTRUCTURE, OK
 from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
-from toolbelt.evals.cli.baseline import split_arms
-from toolbelt.evals.cli.options import CommaList, FiniteRange, store_option
-from toolbelt.evals.cli.sides import find_arms, open_side
-from toolbelt.evals.comparison.comparison import MARGIN, Measure
+from toolbelt.evals.cli.options import FiniteRange, arms_option, interval_seed_option, margin_option, store_option
+from toolbelt.evals.cli.sides import find_arms, is_path, open_side, split_arms
+from toolbelt.evals.comparison.comparison import Measure
 from toolbelt.evals.evidence.baseline import read_baseline
 from toolbelt.evals.evidence.evidence import Side
-from toolbelt.evals.gate.arms import ChosenArms
 from toolbelt.evals.gate.data import EXIT_CODES, gate_data, summary_line
 from toolbelt.evals.gate.result import GateResult, Limits
 from toolbelt.stores.files import make_way_for, write_text
@@ -39,14 +38,7 @@ _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 @option(
     "--baseline", metavar="FILE", help="What `toolbelt eval baseline save` wrote.  [default: absolute limits alone]"
 )
-@option(
-    "--margin",
-    type=FiniteRange(min=0, max=1),
-    default=MARGIN,
-    show_default=True,
-    metavar="X",
-    help="Share of cases that may be lost against the baseline: 0.02 is two points.",
-)
+@margin_option
 @option(
     "--measure",
     type=click.Choice([measure.value for measure in Measure if measure.is_share]),
@@ -70,22 +62,8 @@ _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
     metavar="N",
     help="Independent cases that a verdict takes at least.",
 )
-@option(
-    "--arm",
-    "arms",
-    type=CommaList(),
-    multiple=True,
-    metavar="ARM",
-    help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
-)
-@option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Of what is drawn for intervals.",
-)
+@arms_option
+@interval_seed_option
 @option("--junit", metavar="FILE", help="Also write JUnit XML.")
 @option("--markdown", metavar="FILE", help="Also write Markdown, such as for a comment on a pull request.")
 @store_option
@@ -97,26 +75,17 @@ def gate(name: str, **asked: Any) -> int:
     Markdown is added to that file, too.
     """
     limits = _limits(asked)
+    _refuse_same_files(name, asked)
     for path in filter(None, (asked["junit"], asked["markdown"])):
         make_way_for(path, overwrite=True)
     baseline = None if asked["baseline"] is None else read_baseline(Path(asked["baseline"]))
     with open_side(name, Path(asked["store"])) as run:
         result = _look(run, baseline, limits, asked["arms"], asked["seed"])
-    if asked["as_json"]:
-        print_json(gate_data(result))
-    else:
-        from toolbelt.evals.report.gate_view import gate_view
-
-        screen = make_screen()
-        show_view(gate_view(result, screen), screen)
-    code = EXIT_CODES[result.verdict]
-    try:
-        _write_files(result, asked["junit"], asked["markdown"])
-    except StorageError as error:  # the verdict is told all the same, and a regression stays one
-        tell(str(error), "Error")
-        code = code or INFRASTRUCTURE
+    failures = [*_show(result, as_json=asked["as_json"]), *_write_files(result, asked["junit"], asked["markdown"])]
+    for failure in failures:  # the verdict is told all the same, and a regression stays one
+        tell(failure, "Error")
     tell(summary_line(result), "gate")
-    return code
+    return EXIT_CODES[result.verdict] or (INFRASTRUCTURE if failures else OK)
 
 
 def _limits(asked: dict[str, Any]) -> Limits:
@@ -143,44 +112,85 @@ def _limits(asked: dict[str, Any]) -> Limits:
 def _look(run: Side, baseline: Side | None, limits: Limits, arms: Sequence[str], seed: int) -> GateResult:
     from toolbelt.evals.gate.gate import check_run  # numpy and scipy, which a mistake in the flags need not wait for
 
-    if arms:
-        keys = {key for name in split_arms(arms) for key in _find_keys(run, baseline, name)}
-        run, baseline = ChosenArms(run, keys), None if baseline is None else ChosenArms(baseline, keys)
-    with progress("comparing arms", len(run.arms)) as advance:
-        return check_run(run, limits, baseline, seed=seed, advance=advance)
+    only = {key for name in split_arms(arms) for key in _find_keys(run, baseline, name)} if arms else None
+    with progress("comparing arms", len(run.arms if only is None else only)) as advance:
+        return check_run(run, limits, baseline, only=only, seed=seed, advance=advance)
 
 
 def _find_keys(run: Side, baseline: Side | None, name: str) -> set[tuple[str, str, str]]:
-    """The arms that go by a name: of the run, else of the baseline, which the run is found to lack then."""
-    try:
-        return {run.arms[place].key for place in find_arms(run.arms, name)}
-    except NotFoundError:
-        if baseline is None:
-            raise
+    """The arms that go by a name, of the run and of the baseline: what the run lacks is found to be missing then.
+
+    A number is one of the run's.
+    """
+    found: set[tuple[str, str, str]] = set()
+    failures = []
+    for side in (run, baseline):
+        if side is None or (found and name.strip().lstrip("#").isdigit()):
+            continue
         try:
-            return {baseline.arms[place].key for place in find_arms(baseline.arms, name)}
-        except NotFoundError:
-            pass
-        raise
+            found |= {side.arms[place].key for place in find_arms(side.arms, name)}
+        except NotFoundError as error:
+            failures.append(error)
+    if not found:
+        raise failures[0]
+    return found
 
 
-def _write_files(result: GateResult, junit: str | None, markdown: str | None) -> None:
-    summary = os.environ.get(_STEP_SUMMARY)
+def _refuse_same_files(name: str, asked: dict[str, Any]) -> None:
+    """A report must not take the place of what it is about, and a file held against itself always passes."""
+    files = {"RUN": name if is_path(name) else None, "--store": asked["store"], "--baseline": asked["baseline"]}
+    files |= {"--junit": asked["junit"], "--markdown": asked["markdown"]}
+    seen: dict[str, str] = {}
+    for what, path in files.items():
+        if not path or (Path(path).exists() and not Path(path).is_file()):  # such as /dev/null
+            continue
+        before = seen.setdefault(os.path.realpath(path), what)
+        if before != what:
+            raise ToolbeltError(f"{before} and {what} are the same file, {path!r}; name another.")
+
+
+def _show(result: GateResult, *, as_json: bool) -> Iterator[str]:
+    """Print the verdict; yields why it could not be."""
+    try:
+        if as_json:
+            print_json(gate_data(result))
+        else:
+            from toolbelt.evals.report.gate_view import gate_view
+
+            screen = make_screen()
+            show_view(gate_view(result, screen), screen)
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left in the buffer must not fail once more at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # `… | head`: whoever reads has seen enough, and the verdict stands
+            yield f"Cannot write to standard output: {error.strerror or error}."
+
+
+def _write_files(result: GateResult, junit: str | None, markdown: str | None) -> Iterator[str]:
+    """Write each that is wanted, whatever became of the others; yields why one could not be."""
     if junit is not None:
         from toolbelt.evals.report.junit import gate_junit
 
-        write_text(junit, gate_junit(result))
+        yield from _written(junit, gate_junit(result))
+    summary = os.environ.get(_STEP_SUMMARY)
     if markdown is None and not summary:
         return
     from toolbelt.evals.report.gate_markdown import gate_markdown
 
     text = gate_markdown(result)
     if markdown is not None:
-        write_text(markdown, text)
+        yield from _written(markdown, text)
     if summary:
         try:
             with Path(summary).open("a", encoding="utf-8") as file:
                 file.write(text + "\n")
         except (OSError, ValueError) as error:
-            # The verdict stands whether it could be shown there or not.
-            tell(f"nothing was added to {summary!r} ({_STEP_SUMMARY}): {error}", "warning")
+            yield f"Nothing was added to {summary!r} ({_STEP_SUMMARY}): {error}."
+
+
+def _written(path: str, text: str) -> Iterator[str]:
+    try:
+        write_text(path, text)
+    except StorageError as error:
+        yield str(error)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import click
 
 from toolbelt.cli.options import option
+from toolbelt.evals.comparison.comparison import MARGIN
 from toolbelt.evals.running.store import DEFAULT_FILE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -42,6 +43,31 @@ dataset_option = option(
 )
 store_option = option(
     "--store", default=str(DEFAULT_FILE), show_default=True, metavar="FILE", help="Where runs are kept."
+)
+
+arms_option = option(
+    "--arm",
+    "arms",
+    type=CommaList(),
+    multiple=True,
+    metavar="ARM",
+    help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
+)
+margin_option = option(
+    "--margin",
+    type=FiniteRange(min=0, max=1),
+    default=MARGIN,
+    show_default=True,
+    metavar="SHARE",
+    help="Share of cases that may be lost: 0.02 is two percentage points.",
+)
+interval_seed_option = option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of what is drawn for intervals.",
 )
 
 

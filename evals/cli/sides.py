@@ -66,6 +66,32 @@ def find_arm(arms: Sequence[ArmName], name: str) -> int:
     return found[0]
 
 
+def choose_arms(arms: Sequence[ArmName], names: Sequence[str]) -> tuple[int, ...]:
+    """The 0-based positions of the arms that go by any of the names, each once, in their own order.
+
+    Args:
+        arms: Of a side.
+        names: As for `--arm`: each may be several, with commas between.
+
+    Raises:
+        NotFoundError: none goes by one of them.
+        ToolbeltError: something was asked for, and no name is in it.
+    """
+    return tuple(sorted({place for name in split_arms(names) for place in find_arms(arms, name)}))
+
+
+def split_arms(names: Sequence[str]) -> list[str]:
+    """Names of arms as they were asked for, of which each may be several with commas between.
+
+    Raises:
+        ToolbeltError: something was asked for, and no name is in it.
+    """
+    found = [part.strip() for name in names for part in name.split(",") if part.strip()]
+    if names and not found:  # an empty variable of a CI must not come to "no arm at all", which nothing speaks against
+        raise ToolbeltError("--arm names no arm: give one, or leave it out for all.")
+    return found
+
+
 def find_arms(arms: Sequence[ArmName], name: str) -> tuple[int, ...]:
     """The 0-based positions of the arms that go by a name, in order; at least one.
 

@@ -17,8 +17,9 @@ def wanted_cases(contrast: Contrast, margin: float = MARGIN, level: float = LEVE
 
     That the loss stays as it was found is taken for granted, and nothing is hoped for where there was a gain. Where
     the loss found is the margin or more, it is the cases that would show a loss of that size; else those that would
-    rule out the margin. How much cases differ is read off the interval, which knows of clusters and epochs: more cases
-    of the same sort are meant, asked as often.
+    rule out the margin. A loss has to be seen among as many contrasts as there were (Holm); an interval is not
+    adjusted. How much cases differ is read off the interval, which knows of clusters and epochs: more cases of the
+    same sort are meant, asked as often.
 
     Args:
         contrast: Of a share.
@@ -40,7 +41,7 @@ def wanted_cases(contrast: Contrast, margin: float = MARGIN, level: float = LEVE
     if -margin < difference and margin > 0:
         found = cases_for_margin(margin, discordance, min(difference, 0.0), level=level)
     elif difference and difference != -margin:
-        found = cases_for_difference(abs(difference), discordance, level=level)
+        found = cases_for_difference(abs(difference), discordance, level=1 - (1 - level) / _adjustment(contrast))
     else:
         found = None
     return found if found is not None and contrast.cases < found <= MOST_CASES else None
@@ -69,6 +70,12 @@ def common_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: 
     every = {1: "", 2: " for both"}.get(of, f" for all {of}")
     which = every if len(wanted) == of else f" for {len(wanted)} of {of}"
     return f"about {_about(max(wanted)):,} cases would do{which}"
+
+
+def _adjustment(contrast: Contrast) -> float:
+    """By what the p value was multiplied; less where that came to 1, which says no more of it."""
+    p, adjusted = contrast.p_value, contrast.adjusted_p
+    return max(1.0, adjusted / p) if p and adjusted is not None else 1.0
 
 
 def _discordance(low: float, high: float, difference: float, cases: int, level: float) -> float:

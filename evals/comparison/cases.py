@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 NOT_RUN = "not run"
 """Why a trial that has not finished is unscored; others are by their outcome."""
+_TOO_LONG = Outcome.CONTEXT_OVERFLOW.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,24 @@ class Tried:
         """Of the scored attempts; there must be some."""
         return self.count(measure) / len(self.attempts)
 
-    def least(self, measure: Measure) -> float:
-        """Share of all epochs, what was not scored counted as lost."""
-        return self.count(measure) / self.epochs
+    @property
+    def too_long(self) -> int:
+        """Epochs of which the prompt did not fit the model's window, so that nothing could be answered."""
+        return self.lost.count(_TOO_LONG) if self.lost else 0
 
-    def most(self, measure: Measure) -> float:
-        """Share of all epochs, what was not scored counted as won."""
-        return (self.count(measure) + len(self.lost)) / self.epochs
+    @property
+    def in_doubt(self) -> int:
+        """Epochs of which nobody knows how they would have gone: those that failed or were not run."""
+        return len(self.lost) - self.too_long
+
+    def least(self, measure: Measure, left_out: int) -> float:
+        """Share of all epochs but so many, what is not scored among them counted as lost."""
+        return self.count(measure) / (self.epochs - left_out)
+
+    def most(self, measure: Measure) -> float | None:
+        """Share of the epochs that fitted, what is in doubt counted as won; `None` where none did."""
+        could_be = self.epochs - self.too_long
+        return (self.count(measure) + self.in_doubt) / could_be if could_be else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +97,39 @@ class Pair:
     @property
     def newly_overflows(self) -> bool:
         """Whether it was scored in the old arm, never too long, and is too long in the new one (rule E4)."""
-        too_long = Outcome.CONTEXT_OVERFLOW.value
-        return too_long in self.new.lost and bool(self.old.attempts) and too_long not in self.old.lost
+        return bool(self.new.too_long and self.old.attempts) and not self.old.too_long
+
+    @property
+    def never_fits(self) -> bool:
+        """Whether it was too long in both arms, at every epoch."""
+        return self.old.too_long == self.old.epochs and self.new.too_long == self.new.epochs
+
+    @property
+    def may_be_loss(self) -> bool:
+        """Whether what was not scored may hide a loss; an old arm that could not answer had nothing to lose."""
+        return bool(self.old.in_doubt or self.new.in_doubt) or self.new.too_long > self.old.too_long
+
+    @property
+    def may_be_gain(self) -> bool:
+        """Whether what was not scored may hide a gain, such as an answer where the old arm could give none."""
+        return bool(self.old.in_doubt or self.new.in_doubt) or self.old.too_long > self.new.too_long
+
+    def worst(self, measure: Measure) -> tuple[float, float] | None:
+        """`(new, old)` if what is not scored were lost in the new arm and won in the old one; `None` where there was
+        nothing to lose. What was too long was not won, and where it was in both it counts for neither.
+        """
+        old = self.old.most(measure)
+        return None if old is None else (self.new.least(measure, self._too_long_in_both), old)
+
+    def best(self, measure: Measure) -> tuple[float, float] | None:
+        """`(new, old)` the other way round; `None` where there was nothing to win."""
+        new = self.new.most(measure)
+        return None if new is None else (new, self.old.least(measure, self._too_long_in_both))
+
+    @property
+    def _too_long_in_both(self) -> int:
+        """Epochs of a case stand for each other, so that which ones those were does not matter."""
+        return min(self.old.too_long, self.new.too_long)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +158,23 @@ class SideBySide:
 
     @property
     def incomplete(self) -> int:
-        """Cases of which not every epoch was scored in both arms."""
-        return self.unread + sum(not pair.is_whole for pair in self.pairs)
+        """Cases of which not every epoch was scored in both arms, but for those that never fitted in either."""
+        return self.unread + sum(not pair.is_whole and not pair.never_fits for pair in self.pairs)
+
+    @property
+    def never_fit(self) -> int:
+        """Cases that were too long in both arms, which count for neither."""
+        return sum(pair.never_fits for pair in self.pairs)
+
+    @property
+    def may_be_losses(self) -> int:
+        """Cases whose unscored epochs may hide a loss."""
+        return self.unread + sum(pair.may_be_loss for pair in self.pairs)
+
+    @property
+    def may_be_gains(self) -> int:
+        """Cases whose unscored epochs may hide a gain."""
+        return self.unread + sum(pair.may_be_gain for pair in self.pairs)
 
     def count_lost(self) -> dict[str, int]:
         """Cases of which not every epoch was scored, by side and reason, such as `old: error`; a case may have

@@ -52,7 +52,7 @@ def why_not(old: About, new: About) -> tuple[str, ...]:
 
 
 def what_differs(old: About, new: About) -> tuple[str, ...]:
-    """What differs between the two and may, a sentence each: catalog, loadouts, code."""
+    """What differs between the two and may, a sentence each: catalog, loadouts, code, servers."""
     if _are_one(old, new):
         return ()
     one, other = _name(old), _name(new)
@@ -66,9 +66,12 @@ def what_differs(old: About, new: About) -> tuple[str, ...]:
         )
     for key, words in (("toolbelt", "toolbelt is version"), ("commit", "The commit is")):
         before, after = old.code.get(key, ""), new.code.get(key, "")
-        if before != after:
+        if before and after and before != after:  # a baseline has no commit, so that it changes with results alone
             shorten = _short if key == "commit" else str
-            found.append(f"{words} {shorten(before) or 'unknown'} in {one}, {shorten(after) or 'unknown'} in {other}.")
+            found.append(f"{words} {shorten(before)} in {one}, {shorten(after)} in {other}.")
+    if old.api_base != new.api_base and not (old.is_baseline or new.is_baseline):
+        places = [about.api_base or "their providers" for about in (old, new)]
+        found.append(f"Hosted models were asked at {places[0]} in {one}, at {places[1]} in {other}.")
     changed = [_name(about) for about in (old, new) if about.code.get("changed") == "yes"]
     if changed:
         found.append(f"Files were changed and not committed when {' and '.join(changed)} {_were(changed)} begun.")

@@ -14,7 +14,14 @@ from toolbelt.evals.comparison.confusions import find_confusions
 from toolbelt.evals.comparison.contributions import find_contribution
 from toolbelt.evals.comparison.flips import find_flips, part_by_kind
 from toolbelt.evals.comparison.pairing import Pairing
-from toolbelt.evals.comparison.shares import Finding, Settings, find_difference, give_verdicts, tell_incomplete
+from toolbelt.evals.comparison.shares import (
+    Difference,
+    Settings,
+    find_difference,
+    give_verdicts,
+    tell_incomplete,
+    tell_never_fit,
+)
 from toolbelt.evals.evidence.evidence import About, ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
 
@@ -27,13 +34,15 @@ class _Looked:
         arms: Without contrasts.
         findings: Of shares, in the order of the measures.
         amounts: Contrasts of amounts, in their order.
-        incomplete: Cases of which not every epoch was scored in both arms.
+        incomplete: Cases of which not every epoch was scored in both arms, though they fitted in one.
+        never_fit: Cases that fitted the window in neither.
     """
 
     arms: ArmComparison
-    findings: tuple[Finding, ...]
+    findings: tuple[Difference, ...]
     amounts: tuple[Contrast, ...]
     incomplete: int
+    never_fit: int
 
 
 def compare(
@@ -91,7 +100,7 @@ def compare(
     pairs = tuple(
         replace(one.arms, contrasts=(*(next(verdicts) for _ in one.findings), *one.amounts)) for one in looked
     )
-    notes = (*told.notes, *_note_arms(told), *_note_unscored(looked, old.about))
+    notes = (*told.notes, *_note_same(told, pairing), *_note_arms(told), *_note_unscored(looked, old.about))
     return replace(told, pairs=pairs, notes=notes, differences=(*told.differences, *_tell_keys(pairing, pairs)))
 
 
@@ -125,7 +134,14 @@ def _look(old: ArmName, new: ArmName, cases: SideBySide, measures: Sequence[Meas
         tuple(find_difference(cases, measure, settings) for measure in shares),
         compare_amounts(old, new, cases, amounts, settings),
         cases.incomplete,
+        cases.never_fit,
     )
+
+
+def _note_same(told: Comparison, pairing: Pairing) -> Iterator[str]:
+    """That nothing is compared with anything: a run was named twice."""
+    if told.old == told.new and not pairing.is_within and any(one == other for one, other in pairing.pairs):
+        yield f"Both sides are {told.old.name}, whose arms are held against themselves."
 
 
 def _note_arms(told: Comparison) -> Iterator[str]:
@@ -139,13 +155,18 @@ def _note_arms(told: Comparison) -> Iterator[str]:
 
 
 def _note_unscored(looked: Sequence[_Looked], about: About) -> Iterator[str]:
-    """Trials that no verdict may rest on."""
+    """Trials that no verdict may rest on, and those that could not be."""
     unscored = [one.incomplete for one in looked if one.incomplete]
     if unscored:
-        where = (
-            "" if len(looked) == 1 else f" ({len(unscored)} of {len(looked)} comparisons; this is the worst of them)"
-        )
-        yield f"{tell_incomplete(max(unscored), about.cases, about.epochs)}{where}."
+        told = tell_incomplete(max(unscored), about.cases, about.epochs)
+        yield f"{told}{_of_comparisons(len(unscored), len(looked))}."
+    too_long = [one.never_fit for one in looked if one.never_fit]
+    if too_long:
+        yield f"{tell_never_fit(max(too_long))}{_of_comparisons(len(too_long), len(looked))}."
+
+
+def _of_comparisons(count: int, of: int) -> str:
+    return "" if of == 1 else f" ({count} of {of} comparisons; this is the worst of them)"
 
 
 def _tell_keys(pairing: Pairing, pairs: Sequence[ArmComparison]) -> Iterator[str]:

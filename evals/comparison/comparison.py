@@ -52,6 +52,10 @@ class Contrast:
         verdict: Of a share, with the margin; `None` of an amount.
         cases: How many both were scored on.
         clusters: How many clusters of cases those are.
+        planned: How many each arm was to be asked; 0 where that was not told.
+        unanswered: Of how many of those a trial of either arm ended with an error or has not been run, which
+            `toolbelt eval resume` makes up for.
+        differing: In how many of the cases the arms differ; `None` where there are no figures, and of an amount.
         method: How interval and p value were found; empty where they were not.
         reasons: Why the verdict is no better, or why there are no figures, in words.
     """
@@ -70,6 +74,9 @@ class Contrast:
     verdict: Verdict | None = None
     cases: int = 0
     clusters: int = 0
+    planned: int = 0
+    unanswered: int = 0
+    differing: int | None = None
     method: str = ""
     reasons: tuple[str, ...] = ()
 
@@ -160,6 +167,21 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Fit:
+    """Of how many cases that fitted the old arm's window it is known whether they fit the new one's.
+
+    Attributes:
+        before: Cases that the old arm was scored on and that never were too long for it.
+        answered: Of those, cases of which every trial of the new arm ended otherwise than with an error.
+        unrun: Of those, cases of which a trial of the new arm has not been run.
+    """
+
+    before: int = 0
+    answered: int = 0
+    unrun: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ArmComparison:
     """Two arms.
 
@@ -175,6 +197,7 @@ class ArmComparison:
         unpaired: Cases of which not all epochs were scored in both arms, by why: such as `old: error`,
             `new: not run`.
         newly_overflowing: Cases that no longer fit the model's window: a regression, whatever is left (rule E4).
+        fit: Of how many cases that is known.
     """
 
     old: ArmName
@@ -186,6 +209,16 @@ class ArmComparison:
     parts: tuple[Part, ...] = ()
     unpaired: Mapping[str, int] = field(default_factory=dict)
     newly_overflowing: tuple[str, ...] = ()
+    fit: Fit = Fit()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Of the arms, by the first share compared; `None` where there is none."""
+        return self.verdict_by(next((one.measure for one in self.contrasts if one.measure.is_share), Measure.ACCURACY))
+
+    def verdict_by(self, measure: Measure) -> Verdict | None:
+        """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4)."""
+        return Verdict.REGRESSION if self.newly_overflowing else self.contrast(measure).verdict
 
     def contrast(self, measure: Measure) -> Contrast:
         """Of one measure; one without figures where it was not asked for."""

@@ -40,10 +40,17 @@ def name_confusions(attempt: Attempt) -> set[tuple[str, str]]:
     """
     if attempt.is_right:
         return set()
-    missing, surplus = _apart(attempt.missing, attempt.surplus)
+    missing, surplus = missing_and_surplus(attempt)
     if len(missing) == len(surplus):
         return set(zip(missing, surplus, strict=True))
     return {(wanted, called) for wanted in missing or [NOTHING] for called in surplus or [NOTHING]}
+
+
+def missing_and_surplus(attempt: Attempt) -> tuple[Sequence[str], Sequence[str]]:
+    """The tools that an attempt lacks, and those that it called beyond what was wanted, without those that are both, as
+    often as they are: what was called at the wrong time, or was not offered, took no other tool's place.
+    """
+    return _apart(attempt.missing, attempt.surplus)
 
 
 def _count(attempts: Iterable[Attempt]) -> Counter[tuple[str, str]]:

@@ -1,17 +1,22 @@
 """Shares of two arms and the verdict over them, which must not rest on what was not scored (rule E7).
 
-A trial that was not scored may have gone either way. So a verdict is given only if it also holds where all of them are
-counted against it: `no_regression` with each lost in the new arm and won in the old one, `regression` the other way
-round, over all cases that were to be asked.
+A trial that failed or was not run may have gone either way. So a verdict is given only if it also holds where all of
+them are counted against it: `no_regression` with each lost in the new arm and won in the old one, `regression` the other
+way round, over all cases that were to be asked.
+
+A prompt that does not fit the window is no such doubt: it would not fit again, and nothing right can have come of it. An
+arm that could not answer had nothing to lose, and will have won nothing. So an epoch that was too long in both arms
+counts for neither; one that was in the old arm alone is no loss, whatever the new one made of it, but may be a gain;
+one that was in the new arm alone may be a loss (and is a regression of itself, where the case had fitted before).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.console.text import plural
-from toolbelt.evals.comparison.cases import SideBySide, in_clusters
+from toolbelt.evals.comparison.cases import Pair, SideBySide, in_clusters
 from toolbelt.evals.comparison.comparison import Contrast, Measure
 from toolbelt.evals.comparison.wording import format_bound, format_bounds
 from toolbelt.evals.statistics import paired
@@ -37,24 +42,21 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Difference:
     """A contrast of a share before its verdict, which takes the p values of all of them.
 
     Attributes:
         contrast: Without verdict.
-        incomplete: Cases of which not every epoch was scored in both arms.
-        planned: Cases that each arm was to be asked.
-        epochs: How often.
-        worst: What it would be if all that is not scored were lost in the new arm and won in the old one; `None` where
-            all is scored.
-        best: What it would be the other way round; `None` where all is scored, or the p value is too large already.
+        cases: Of both arms.
+        worst: What it would be if all that is in doubt were lost in the new arm and won in the old one; `None` where
+            nothing is.
+        best: What it would be the other way round; `None` where nothing is in doubt, or the p value is too large
+            already.
         newly_overflowing: Cases that no longer fit the model's window.
     """
 
     contrast: Contrast
-    incomplete: int
-    planned: int
-    epochs: int
+    cases: SideBySide
     worst: paired.Contrast | None = None
     best: paired.Contrast | None = None
     newly_overflowing: int = 0
@@ -72,7 +74,7 @@ class Finding:
         return max(p_value, worst.p_value, best.p_value)
 
 
-def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> Finding:
+def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> Difference:
     """The difference of a share between two arms, over the cases that both were scored on.
 
     Args:
@@ -85,7 +87,7 @@ def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> 
     )
     newly = sum(pair.newly_overflows for pair in cases.pairs)
     if found is None:
-        return Finding(Contrast(measure), cases.incomplete, cases.planned, cases.epochs, newly_overflowing=newly)
+        return Difference(Contrast(measure), cases.incomplete, cases.planned, cases.epochs, newly_overflowing=newly)
     count = len(cases.scored)
     contrast = Contrast(
         measure,
@@ -99,20 +101,28 @@ def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> 
         clusters=found.clusters,
         method=found.method.value,
     )
-    finding = Finding(contrast, cases.incomplete, cases.planned, cases.epochs, newly_overflowing=newly)
-    if not cases.incomplete:
+    finding = Difference(contrast, cases.incomplete, cases.planned, cases.epochs, newly_overflowing=newly)
+    if not (cases.may_be_losses or cases.may_be_gains):
         return finding
-    alone = ((pair,) for pair in [(0.0, 1.0)] * cases.unread)
-    worst = in_clusters(cases.pairs, lambda pair: (pair.new.least(measure), pair.old.most(measure)))
+    worst = _clustered(cases, lambda pair: pair.worst(measure))
+    alone = [[(0.0, 1.0)]] * cases.unread
     finding = replace(finding, worst=_difference([*worst, *alone], settings))
     if found.p_value < SIGNIFICANT:  # else nothing comes of it, here or in other arms
-        alone = ((pair,) for pair in [(1.0, 0.0)] * cases.unread)
-        best = in_clusters(cases.pairs, lambda pair: (pair.new.most(measure), pair.old.least(measure)))
+        best = _clustered(cases, lambda pair: pair.best(measure))
+        alone = [[(1.0, 0.0)]] * cases.unread
         finding = replace(finding, best=_difference([*best, *alone], settings))
     return finding
 
 
-def give_verdicts(findings: Sequence[Finding], margin: float) -> list[Contrast]:
+def _clustered(
+    cases: SideBySide, bound: Callable[[Pair], tuple[float, float] | None]
+) -> list[list[tuple[float, float]]]:
+    """A bound of every case that has one, those of a cluster together."""
+    clusters = in_clusters(cases.pairs, bound)
+    return [kept for cluster in clusters if (kept := [pair for pair in cluster if pair is not None])]
+
+
+def give_verdicts(findings: Sequence[Difference], margin: float) -> list[Contrast]:
     """The contrasts with their verdicts and the reasons for them, p values adjusted over all of them (Holm).
 
     Args:
@@ -129,7 +139,7 @@ def give_verdicts(findings: Sequence[Finding], margin: float) -> list[Contrast]:
     ]
 
 
-def _judge(finding: Finding, margin: float, p: float | None, least_sure: float, tests: int) -> Contrast:
+def _judge(finding: Difference, margin: float, p: float | None, least_sure: float, tests: int) -> Contrast:
     contrast = finding.contrast
     verdict, reasons = Verdict.INSUFFICIENT_DATA, ["No case was scored in both arms."]
     if p is not None and contrast.low is not None and contrast.high is not None:
@@ -150,16 +160,21 @@ def _judge(finding: Finding, margin: float, p: float | None, least_sure: float, 
 
 def _doubt(finding: Finding, verdict: Verdict, margin: float, least_sure: float) -> str | None:
     """Why a verdict would rest on trials that were not scored; `None` if it would not."""
-    worst, best = finding.worst, finding.best
+    worst, best, cases = finding.worst, finding.best, finding.cases
+    apart = f"; {more}" if (more := tell_never_fit(cases.never_fit, is_more=True)) else ""
     if verdict is Verdict.NO_REGRESSION:
         if worst is None or worst.low > -margin:
             return None
-        return f"{_incomplete(finding)}; counted as lost, the lower bound is {format_bound(worst.low, margin)} points."
+        who, bound = _tell(cases, cases.may_be_losses), format_bound(worst.low, margin)
+        return f"{who}; counted as lost, the lower bound is {bound} points{apart}."
+    gains = cases.may_be_gains
     if best is not None and best.high >= 0:
-        return f"{_incomplete(finding)}; counted as won, the upper bound is {format_bound(best.high, margin)} points."
+        bound = format_bound(best.high, margin)
+        return f"{_tell(cases, gains)}; counted as won, the upper bound is {bound} points{apart}."
     if least_sure >= SIGNIFICANT:
-        who = _incomplete(finding) if finding.incomplete else "Not all cases of other arms are scored"
-        return f"{who}; counted as won, the adjusted p value is {least_sure:.2g}."
+        count = max(gains, cases.may_be_losses)
+        who = _tell(cases, count) if count else "Not all cases of other arms are scored"
+        return f"{who}; counted as won, the adjusted p value is {least_sure:.2g}{apart}."
     return None
 
 
@@ -170,7 +185,7 @@ def _unsure(low: float, high: float, p: float, margin: float, tests: int) -> str
     return f"Too few cases: {format_bounds(low, high, margin)} points are possible."
 
 
-def _incomplete(finding: Finding) -> str:
+def _incomplete(finding: Difference) -> str:
     return tell_incomplete(finding.incomplete, finding.planned, finding.epochs)
 
 
@@ -178,6 +193,23 @@ def tell_incomplete(incomplete: int, planned: int, epochs: int) -> str:
     """`12 of 724 cases are not scored in both arms`."""
     how = "not scored in both arms" if epochs == 1 else "not scored at every epoch in both arms"
     return f"{incomplete:,} of {plural(planned, 'case')} {'is' if incomplete == 1 else 'are'} {how}"
+
+
+def tell_never_fit(count: int, *, is_more: bool = False) -> str:
+    """`13 cases fit the window in neither arm and count for neither`; empty where there are none.
+
+    Args:
+        count: How many.
+        is_more: Whether others were spoken of before.
+    """
+    if not count:
+        return ""
+    cases = f"{count:,} more" if is_more else plural(count, "case")
+    return f"{cases} {'fits' if count == 1 else 'fit'} the window in neither arm and {_counts(count)} for neither"
+
+
+def _counts(count: int) -> str:
+    return "counts" if count == 1 else "count"
 
 
 def _holm(p_values: Sequence[float | None]) -> list[float | None]:

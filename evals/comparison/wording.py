@@ -10,6 +10,8 @@ from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
 _MOST_PLACES = 6
 _SOME = 0.0005
 """A change of an amount below which it reads as none."""
+_FEW = 0.05
+"""A change of an amount that is still about as much."""
 
 
 def sentence(comparison: Comparison, pair: ArmComparison, measure: Measure | None = None) -> str:
@@ -21,6 +23,8 @@ def sentence(comparison: Comparison, pair: ArmComparison, measure: Measure | Non
         measure: `accuracy` or `solved`; the first there is if `None`.
     """
     old, new = pair_names(comparison, pair)
+    if old == comparison.old.name and not is_within(comparison):
+        old = f"in {old}"
     contrast = main_contrast(pair) if measure is None else pair.contrast(measure)
     said = _verdict(contrast, comparison, pair, old, new)
     saved = _tokens(pair.contrast(Measure.PROMPT_TOKENS))
@@ -38,13 +42,13 @@ def main_contrast(pair: ArmComparison) -> Contrast:
 
 def pair_names(comparison: Comparison, pair: ArmComparison) -> tuple[str, str]:
     """What to call the old arm and the new one: without the model where all have the same, with the side where there
-    are two.
+    are two, and by the side alone where it has the same arm.
     """
     old, new = (short_label(comparison, pair, is_new=is_new) for is_new in (False, True))
     if is_within(comparison):
         return old, new
     if pair.old.key == pair.new.key:
-        return f"that of {comparison.old.name}", f"{new} of {comparison.new.name}"
+        return comparison.old.name, new
     return f"{old} of {comparison.old.name}", f"{new} of {comparison.new.name}"
 
 
@@ -115,7 +119,7 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None:
         why = "; ".join(reason.rstrip(".") for reason in contrast.reasons) or "there are no figures"
-        said = f"Of {new} and {old} nothing can be said{of}: {why[0].lower()}{why[1:]}"
+        said = f"Whether {new} is worse than {old}{of} cannot be told: {why[0].lower()}{why[1:]}"
         return f"{_overflow(pair, new)}. {said}" if pair.newly_overflowing else said
     level, bounds = comparison.level, format_bounds(low, high, comparison.margin)
     interval = f"{level:.0%} interval {bounds}"
@@ -130,8 +134,10 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
         if not is_too_few(contrast, comparison.margin):
             return f"{said}: {'; '.join(reason.rstrip('.') for reason in contrast.reasons)}"
         between = f"the difference lies between {bounds.replace(' to ', ' and ')} points ({level:.0%} interval)"
+        if high < 0:  # which looks like a loss: why it is not taken for one
+            between = "; ".join([*(reason.rstrip(".") for reason in contrast.reasons), between])
         wanted = advice(contrast, comparison.margin, level)
-        return f"{said}: {between}{f'; {wanted}' if wanted else ''}"
+        return f"{said}{'.' if high < 0 else ':'} {between}{f'; {wanted}' if wanted else ''}"
     size = format_points(abs(difference), _places(difference, (0.0,))).lstrip("+")
     by = f"by {size} points ({interval})"
     is_certain = contrast.adjusted_p is not None and contrast.adjusted_p < SIGNIFICANT
@@ -155,11 +161,20 @@ def _tokens(contrast: Contrast) -> str:
     ratio, low, high = contrast.ratio, contrast.ratio_low, contrast.ratio_high
     if ratio is None or low is None or high is None:
         return ""
+    if all(abs(one - 1) < _SOME for one in (ratio, low, high)):
+        return _size(ratio)
+    if not low <= 1 <= high and abs(ratio - 1) >= _SOME:
+        return _size(ratio)
+    between = f"{format_change(low)} to {format_change(high)}"
+    # That a change is not certain does not make it small.
+    if low >= 1 - _FEW and high <= 1 + _FEW:
+        return f"about as many prompt tokens ({format_change(ratio)}, {between})"
+    return f"{_size(ratio)}, which may be chance ({between})"
+
+
+def _size(ratio: float) -> str:
     if abs(ratio - 1) < _SOME:
         return "as many prompt tokens"
-    if low <= 1 <= high:
-        between = f"{format_change(low)} to {format_change(high)}"
-        return f"about as many prompt tokens ({format_change(ratio)}, {between})"
     if ratio < 1:
         return f"{100 * (1 - ratio):.1f}% fewer prompt tokens"
     return f"{ratio:.1f} times the prompt tokens" if ratio >= 2 else f"{100 * (ratio - 1):.1f}% more prompt tokens"

@@ -45,6 +45,7 @@ from toolbelt.findings import Finding, Severity
 
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 _HALF = re.compile("[\ud800-\udfff]")
+_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 _LONGEST_NAME = 200
 """Characters that are kept of what a model called; names of real tools are shorter."""
 
@@ -139,6 +140,12 @@ def parse_baseline(text: str, source: str) -> Baseline:
     Raises:
         InvalidFileError: it is none, with its mistakes and their lines.
     """
+    if conflict := _CONFLICT.search(text):
+        line = text.count("\n", 0, conflict.start()) + 1
+        message = (
+            "A merge left its marks here; take either side, run the cases again and save: toolbelt eval baseline save"
+        )
+        raise InvalidFileError([Finding("merge-conflict", Severity.ERROR, message, source, line)])
     document = parse_json(text, source)
     check_baseline(document)
     return Baseline(source, document.data)
@@ -209,7 +216,8 @@ def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
         )
     if about.status != "finished":
         why = f" ({about.reason.rstrip('.')})" if about.reason else ""
-        reasons.append(f"it is {about.status}{why}; go on with: {again}")
+        hint = "wait for it to end" if about.status == "running" else f"go on with: {again}"
+        reasons.append(f"it is {about.status}{why}; {hint}")
     errors = missing = 0
     for arm in range(len(side.arms)) if arms is None else arms:
         attempts = [attempt for case in side.read(arm).values() for attempt in case.attempts]
@@ -234,7 +242,7 @@ def _read(path: Path, source: str) -> str:
         raise NotFoundError("file", source) from None
     except OSError as error:
         raise StorageError(f"Cannot read {source!r}: {error.strerror or error}.") from None
-    if not raw.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+    if not raw.startswith((b"\xff\xfe", b"\xfe\xff")) and not raw.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         raise _refused("This is no baseline: one begins with '{'.", source)
     if len(raw) > MAX_BYTES:
         raise _refused(f"This is no baseline: it is larger than {MAX_BYTES >> 20} MB.", source)

@@ -124,6 +124,7 @@ class About:
         status: `finished`, `incomplete`, `interrupted`, `running` or `killed`.
         reason: Why it is not finished.
         drafts: Cases that nobody has reviewed.
+        api_base: Where hosted models were asked; `None` for their provider's place, or in a baseline.
         created: When it began, ISO 8601 in UTC; empty in a baseline.
     """
 
@@ -140,6 +141,7 @@ class About:
     status: str = "finished"
     reason: str = ""
     drafts: int = 0
+    api_base: str | None = None
     created: str = ""
     is_baseline: bool = False
 

@@ -30,6 +30,7 @@ class StoredRun:
         self._connection: sqlite3.Connection = store.connection
         plan = row.plan
         self._run, self._epochs = row.run, plan.epochs
+        self._grid = max(1, len(plan.arms)), max(1, plan.cases)
         self._about = About(
             name=row.run,
             dataset=plan.dataset_name,
@@ -47,6 +48,7 @@ class StoredRun:
             status=store.find_status(row),
             reason=row.reason,
             drafts=plan.drafts,
+            api_base=plan.api_base,
             created=row.created,
         )
         rows = self._connection.execute(
@@ -68,8 +70,9 @@ class StoredRun:
         """Every case of which a trial of the arm has finished, by its id, in the order asked."""
         found: dict[str, CaseEvidence] = {}
         attempts: dict[str, list[Attempt | None]] = {}
+        # Not by the trial's number alone: a case whose first epoch has not finished would come after the others.
         # The names are this module's own.
-        query = f"SELECT {_COLUMNS} FROM trials WHERE run = ? AND arm = ? ORDER BY trial"  # noqa: S608
+        query = f"SELECT {_COLUMNS} FROM trials WHERE run = ? AND arm = ? ORDER BY trial / ? % ?, trial"  # noqa: S608
         with at_one_moment(self._connection):
             for (
                 case,
@@ -82,7 +85,7 @@ class StoredRun:
                 missing,
                 surplus,
                 *figures,
-            ) in self._connection.execute(query, (self._run, arm)):
+            ) in self._connection.execute(query, (self._run, arm, *self._grid)):
                 if case not in found:
                     attempts[case] = [None] * self._epochs
                     found[case] = CaseEvidence(case, cluster, kind, ())

@@ -32,7 +32,7 @@ def load_run(run: str | Path = LATEST, *, store: str | Path | None = None) -> pd
 
     Args:
         run: A run of the store: its id, the beginning of one, or `latest`. Or a path: of a file of runs, whose latest
-            is read; of a report's folder; of a `trials.parquet` or `trials.csv`.
+            is read; of a report's folder; of a `trials.parquet` or `trials.csv`. `~` is the home folder.
         store: The file of runs; `TOOLBELT_STORE`, else `.toolbelt/runs.db`, if `None`.
 
     Raises:
@@ -41,13 +41,18 @@ def load_run(run: str | Path = LATEST, *, store: str | Path | None = None) -> pd
         StorageError: it cannot be read.
     """
     if store is None and (isinstance(run, Path) or _is_path(run)):
-        return _load_path(Path(run))
-    return _load_stored(Path(store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE), str(run))
+        return _load_path(_at_home(run))
+    return _load_stored(_at_home(store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE), str(run))
 
 
 def _is_path(name: str) -> bool:
     """Whether that is no run's id: they hold no slash and have no such ending."""
     return "/" in name or os.sep in name or name.endswith(_ENDINGS) or Path(name).exists()
+
+
+def _at_home(path: str | Path) -> Path:
+    """With `~` read as a shell does: there is none before a notebook."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111  pathlib's fails where there is no such user
 
 
 def _load_stored(path: Path, name: str) -> pd.DataFrame:
@@ -86,10 +91,10 @@ def _load_folder(folder: Path) -> pd.DataFrame:
     for name in _TRIALS:
         if (folder / name).is_file():
             return _load_path(folder / name)
-    reports = {path.parent for name in (*_TRIALS, DEFAULT_FILE.name) for path in folder.glob(f"*/{name}")}
-    reports |= set(folder.glob(f"*{DEFAULT_FILE.suffix}"))
-    hint = "" if reports else f"It holds neither {' nor '.join(_TRIALS)}; write them with: toolbelt eval report"
-    raise NotFoundError("report in the folder", str(folder), _beside(reports), hint)
+    inside = {path.parent for name in _TRIALS for path in folder.glob(f"*/{name}")}
+    inside |= {path for name in (f"*{DEFAULT_FILE.suffix}", f"*/{DEFAULT_FILE.name}") for path in folder.glob(name)}
+    hint = "" if inside else f"It holds neither {' nor '.join(_TRIALS)}; write them with: toolbelt eval report"
+    raise NotFoundError("report in the folder", str(folder), _beside(inside), hint)
 
 
 def _beside(paths: Iterable[Path]) -> list[str]:

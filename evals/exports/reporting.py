@@ -40,7 +40,7 @@ def write_report(
         progress: Told how far it is.
 
     Raises:
-        ToolbeltError: no trial of the run has finished.
+        ToolbeltError: no trial of the run has finished; or a folder stands where a file is to be.
         NotFoundError: no model or arm has a name given.
         StorageError: the disk would not; nothing was changed.
     """

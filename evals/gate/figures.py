@@ -83,6 +83,8 @@ def _bounds(
         padded = (*case.attempts, *(None for _ in range(epochs - len(case.attempts))))
         clusters[case.cluster][0] += sum(map(counts, padded))
         clusters[case.cluster][1] += len(padded)
+    if not clusters and not unread:
+        return 0.0, 1.0
     return clustered_interval(_counted(clusters, epochs, unread, counts), LEVEL)
 
 

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.comparison import Flip
+from toolbelt.evals.comparison.confusions import missing_and_surplus
 from toolbelt.evals.evidence.evidence import Attempt
+from toolbelt.evals.gate.result import LostTool
+from toolbelt.evals.scoring.outcome import Outcome
 
 _MOST_TOOLS = 3
+_WAYS = MappingProxyType(
+    {
+        Outcome.MISSING_CALL: "with a call missing",
+        Outcome.WRONG_TOOL: "in another order",
+        Outcome.UNOFFERED_TOOL: "to a tool not offered",
+        Outcome.HALLUCINATED_TOOL: "to a tool that there is not",
+        Outcome.UNNEEDED_CALL: "with a call not needed",
+        Outcome.EXTRA_CALL: "with a call too many",
+        Outcome.WRONG_ARGUMENTS: "with wrong arguments",
+        Outcome.INVALID_ARGUMENTS: "with invalid arguments",
+        Outcome.GAVE_UP: "given up",
+        Outcome.REFUSED: "refused",
+    }
+)
+_HOW_FIRST = (Outcome.REFUSED, Outcome.GAVE_UP, Outcome.INVALID_ARGUMENTS, Outcome.WRONG_ARGUMENTS)
+"""Of these it says more how they ended than what was called."""
 
 
 def describe_flip(flip: Flip) -> str:
@@ -33,11 +53,16 @@ def describe_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
     """
     takers = Counter(_taker(flip.new) for flip in flips if flip.change < 0)
     common = takers.most_common(_MOST_TOOLS)
-    told = [f"{count:,} to {taker}" for taker, count in common]
+    told = [f"{count:,} {taker}" for taker, count in common]
     if more := len(takers) - len(common):
-        told.append(f"{takers.total() - sum(count for _, count in common):,} to {plural(more, 'other')}")
+        told.append(f"{takers.total() - sum(count for _, count in common):,} in {plural(more, 'other way')}")
     worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
     return _count(worse, better, f" ({', '.join(told)})" if told else "", epochs)
+
+
+def describe_lost(lost: LostTool) -> str:
+    """`no case of web/search is right any more; 3 were`."""
+    return f"no case of {lost.tool} is right any more; {lost.cases:,} were"
 
 
 def _count(worse: int, better: int, takers: str, epochs: int) -> str:
@@ -48,19 +73,38 @@ def _count(worse: int, better: int, takers: str, epochs: int) -> str:
 
 
 def _taker(attempt: Attempt) -> str:
-    if attempt.surplus:
-        return attempt.surplus[0]
-    return "nothing" if not attempt.called else attempt.outcome.value
+    """Where a case went, or how: `to web/search`, `to nothing`, `with wrong arguments`."""
+    missing, surplus = missing_and_surplus(attempt)
+    if attempt.outcome in _HOW_FIRST:
+        return _WAYS[attempt.outcome]
+    if surplus:
+        return f"to {surplus[0]}"
+    if attempt.called == ():  # not `None`, which is what was not kept
+        return "to nothing"
+    return _WAYS[Outcome.MISSING_CALL] if missing and attempt.outcome is Outcome.WRONG_TOOL else _way(attempt)
 
 
 def _describe(attempt: Attempt) -> str:
-    wanted, surplus = ", ".join(attempt.missing), ", ".join(attempt.surplus)
-    if surplus and wanted:
+    wanted, surplus = (", ".join(tools) for tools in missing_and_surplus(attempt))
+    outcome = attempt.outcome
+    if outcome in _HOW_FIRST:
+        called, lacked = (
+            f", {word} {tools}" if tools else "" for word, tools in (("called", surplus), ("without", wanted))
+        )
+        told = f"{_WAYS[outcome]}{called}{lacked}"
+    elif surplus and wanted:
         told = f"{surplus} instead of {wanted}"
     elif surplus:
         told = f"{surplus}, which was not asked for"
-    elif wanted:
-        told = f"without {wanted}" if attempt.called else f"nothing instead of {wanted}"
+    elif wanted and outcome is not Outcome.UNOFFERED_TOOL:
+        told = f"nothing instead of {wanted}" if attempt.called == () else f"without {wanted}"
     else:
-        told = attempt.outcome.value
+        both = ", ".join(attempt.surplus)
+        told = f"{_way(attempt)}: {both}" if both else _way(attempt)
     return told if attempt.covered else f"{told}; the right answer cannot be reached"
+
+
+def _way(attempt: Attempt) -> str:
+    if attempt.outcome is Outcome.CORRECT:
+        return "out of reach"  # right, but for what was offered (rule E5)
+    return _WAYS.get(attempt.outcome, attempt.outcome.value)

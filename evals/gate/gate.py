@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.advice import advice
@@ -11,13 +11,13 @@ from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Meas
 from toolbelt.evals.comparison.pairing import Pairing
 from toolbelt.evals.comparison.wording import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.evidence.evidence import Side
+from toolbelt.evals.gate.arms import ChosenArms
 from toolbelt.evals.gate.figures import ArmFigures, read_figures
 from toolbelt.evals.gate.first import check_first
 from toolbelt.evals.gate.flips import describe_flips
-from toolbelt.evals.gate.result import Check, GateResult, Limits
-from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.gate.lost import find_lost
+from toolbelt.evals.gate.result import FAIL, PASS, UNSURE, Check, GateResult, Limits
 
-_PASS, _FAIL, _UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
 _ROUNDING = 1e-9
 """What adding up in floating point may come to, which is no increase."""
 AMOUNTS = (Measure.DEFINITION_TOKENS, Measure.PROMPT_TOKENS, Measure.COST_USD)
@@ -29,6 +29,7 @@ def check_run(
     limits: Limits,
     baseline: Side | None = None,
     *,
+    only: Collection[tuple[str, str, str]] | None = None,
     seed: int = 0,
     advance: Callable[[int], object] | None = None,
 ) -> GateResult:
@@ -38,6 +39,7 @@ def check_run(
         run: What is looked at.
         limits: What is tolerated; those that need a baseline are not looked at without one.
         baseline: What it is held against: arm by arm, each with its own kind.
+        only: Keys of the arms that are looked at, see `ArmName.key`; all if `None`.
         seed: Of what is drawn for intervals.
         advance: Told how many arms are compared.
 
@@ -45,6 +47,10 @@ def check_run(
         Every check, what must be said first before the rest. Where the two cannot be compared nothing that takes a
         baseline follows.
     """
+    left_out = 0
+    if only is not None:
+        left_out = len({arm.key for one in (run, baseline) if one is not None for arm in one.arms} - set(only))
+        run, baseline = ChosenArms(run, only), None if baseline is None else ChosenArms(baseline, only)
     figures = tuple(read_figures(run, arm, limits.measure) for arm in range(len(run.arms)))
     comparison = None
     if baseline is not None:
@@ -57,8 +63,8 @@ def check_run(
             seed=seed,
             advance=advance,
         )
-    checks = (*check_first(run.about, figures, comparison), *_check(figures, limits, comparison))
-    return GateResult(run.about, checks, limits, comparison)
+    checks = (*check_first(run.about, figures, comparison, left_out), *_check(figures, limits, comparison))
+    return GateResult(run.about, checks, limits, comparison, tuple(find_lost(comparison, run)))
 
 
 def _pair(baseline: Side, run: Side) -> Pairing:
@@ -93,7 +99,7 @@ def _sample_size(arm: ArmFigures, pairs: tuple[ArmComparison, ...], least: int) 
     enough = found >= least
     told = f"{plural(found, 'independent case')}, {least:,} are wanted"
     message = told if enough else f"{told}: ask more cases, or lower --min-sample-size"
-    return Check("sample-size", _PASS if enough else _UNSURE, message, arm.name.label, observed=found, limit=least)
+    return Check("sample-size", PASS if enough else UNSURE, message, arm.name.label, observed=found, limit=least)
 
 
 def _clusters(pair: ArmComparison) -> int:
@@ -104,10 +110,10 @@ def _overflow(pair: ArmComparison) -> Check:
     newly = pair.newly_overflowing
     label, count = pair.new.label, len(pair.newly_overflowing)
     if not newly:
-        return Check("overflow", _PASS, "every case that fitted the model's window still does", label, 0, limit=0)
+        return Check("overflow", PASS, "every case that fitted the model's window still does", label, 0, limit=0)
     fit = "case no longer fits" if count == 1 else "cases no longer fit"
     message = f"{count:,} {fit} the model's window: {_some(newly)}"
-    return Check("overflow", _FAIL, message, label, observed=count, limit=0)
+    return Check("overflow", FAIL, message, label, observed=count, limit=0)
 
 
 def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
@@ -115,17 +121,17 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
     name = limits.measure.value
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None or contrast.old is None or contrast.new is None:
-        why = " ".join(contrast.reasons) or "nothing was scored in both"
-        return Check(name, _UNSURE, f"cannot be told: {why}", label, limit=-margin)
-    verdict = contrast.verdict or _UNSURE
+        why = "; ".join(map(_begun, contrast.reasons)) or "nothing was scored in both"
+        return Check(name, UNSURE, f"cannot be told: {why}", label, limit=-margin)
+    verdict = contrast.verdict or UNSURE
     if pair.newly_overflowing:
         # The overflow has a check of its own, and must not look like a loss of accuracy too.
-        verdict = _UNSURE if low <= -margin else _PASS
+        verdict = UNSURE if low <= -margin else PASS
     shares = f"{contrast.old:.1%} → {contrast.new:.1%}, {format_points(difference)} points"
     parts = [f"{shares} ({format_bounds(low, high, margin)}), margin {format_margin(margin)}"]
     parts.append(describe_flips(pair.flips, epochs))
-    if verdict is _UNSURE:
-        parts += [reason.rstrip(".") for reason in contrast.reasons if not pair.newly_overflowing]
+    if verdict is UNSURE:
+        parts += [_begun(reason) for reason in contrast.reasons if not pair.newly_overflowing]
         parts += filter(None, [advice(contrast, margin)])
     return Check(name, verdict, "; ".join(parts), label, difference, low, high, -margin)
 
@@ -133,12 +139,12 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
 def _min_share(arm: ArmFigures, measure: Measure, least: float) -> Check:
     name, label, share = f"min-{measure.value}", arm.name.label, arm.share
     if share is None:
-        return Check(name, _UNSURE, "cannot be told: nothing was scored", label, limit=least)
+        return Check(name, UNSURE, "cannot be told: nothing was scored", label, limit=least)
     unscored = arm.planned - arm.scored
     told = f"{share:.1%} of {arm.scored:,} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"
     bounded = f"; {unscored:,} unscored may have gone either way" if unscored else ""
-    verdict = _PASS if arm.low >= least else _FAIL if arm.high < least else _UNSURE
-    why = "; too few cases to tell which side of it the truth is" if verdict is _UNSURE else ""
+    verdict = PASS if arm.low >= least else FAIL if arm.high < least else UNSURE
+    why = "; too few cases to tell which side of it the truth is" if verdict is UNSURE else ""
     return Check(name, verdict, told + bounded + why, label, share, arm.low, arm.high, least)
 
 
@@ -146,26 +152,26 @@ def _increase(name: str, pair: ArmComparison, measure: Measure, tolerated: float
     contrast, label, limit = pair.contrast(measure), pair.new.label, 1 + tolerated
     old, new, what = contrast.old, contrast.new, _WORDS[measure]
     if old is None or new is None:
-        why = " ".join(contrast.reasons) or f"the {what} are not known for every case"
-        return Check(name, _UNSURE, f"cannot be told: {why}", label, limit=limit)
+        why = "; ".join(map(_begun, contrast.reasons)) or f"the {what} are not known for every case"
+        return Check(name, UNSURE, f"cannot be told: {why}", label, limit=limit)
     amounts = f"{what} {_amount(old, measure)} → {_amount(new, measure)} a case"
     if old == new == 0:
-        return Check(name, _PASS, amounts, label, 1.0, 1.0, 1.0, limit)
+        return Check(name, PASS, amounts, label, 1.0, 1.0, 1.0, limit)
     ratio, low, high = contrast.ratio, contrast.ratio_low, contrast.ratio_high
     if not old:
         # From nothing to something is beyond every factor, if it is more than chance.
         is_more = contrast.low is not None and contrast.low > 0
-        return Check(name, _FAIL if is_more else _UNSURE, f"{amounts}, where nothing was before", label, limit=limit)
+        return Check(name, FAIL if is_more else UNSURE, f"{amounts}, where nothing was before", label, limit=limit)
     if ratio is None or low is None or high is None:
-        why = " ".join(contrast.reasons) or "there is no interval"
-        return Check(name, _UNSURE, f"{amounts}; cannot be told: {why}", label, ratio, limit=limit)
+        why = "; ".join(map(_begun, contrast.reasons)) or "there is no interval"
+        return Check(name, UNSURE, f"{amounts}; cannot be told: {why}", label, ratio, limit=limit)
     interval = f"{format_change(low)} to {format_change(high)}"
     told = f"{amounts}, {format_change(ratio)} ({interval}), {100 * tolerated:+.4g}% tolerated"
     if high <= limit + _ROUNDING:
-        return Check(name, _PASS, told, label, ratio, low, high, limit)
+        return Check(name, PASS, told, label, ratio, low, high, limit)
     if low > limit + _ROUNDING:
-        return Check(name, _FAIL, told, label, ratio, low, high, limit)
-    return Check(name, _UNSURE, f"{told}; too few cases to tell", label, ratio, low, high, limit)
+        return Check(name, FAIL, told, label, ratio, low, high, limit)
+    return Check(name, UNSURE, f"{told}; too few cases to tell", label, ratio, low, high, limit)
 
 
 _WORDS = {Measure.PROMPT_TOKENS: "prompt tokens", Measure.COST_USD: "costs"}
@@ -173,6 +179,11 @@ _WORDS = {Measure.PROMPT_TOKENS: "prompt tokens", Measure.COST_USD: "costs"}
 
 def _amount(value: float, measure: Measure) -> str:
     return f"${value:.4g}" if measure is Measure.COST_USD else f"{value:,.0f}"
+
+
+def _begun(reason: str) -> str:
+    """A sentence, as it goes on within another."""
+    return f"{reason[:1].lower()}{reason[1:].rstrip('.')}"
 
 
 def _some(cases: tuple[str, ...], most: int = 3) -> str:

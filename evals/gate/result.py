@@ -8,6 +8,9 @@ from toolbelt.evals.comparison.comparison import MARGIN, Comparison, Measure
 from toolbelt.evals.evidence.evidence import About
 from toolbelt.evals.statistics.verdict import Verdict
 
+PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
+"""What a check may say, in short."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -57,6 +60,23 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class LostTool:
+    """A tool that no case is right by any more.
+
+    A margin is of all cases, so that the few of one tool may all be lost within it; that has to be seen all the same.
+
+    Attributes:
+        arm: Label of the arm.
+        tool: Its id.
+        cases: How many that want it were right and are not now; two at least.
+    """
+
+    arm: str
+    tool: str
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
 class GateResult:
     """What a gate says.
 
@@ -65,12 +85,14 @@ class GateResult:
         checks: What was looked at in it, what must be said first before the rest.
         limits: What is tolerated.
         comparison: With the baseline; `None` without one.
+        lost: Tools that have lost all their cases, whatever the verdict.
     """
 
     run: About
     checks: tuple[Check, ...]
     limits: Limits
     comparison: Comparison | None = None
+    lost: tuple[LostTool, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -72,18 +72,52 @@ function showFlips() {
   document.querySelector("#flip-table tbody").replaceChildren(...found.slice(0, MOST_FLIPS).map(([number, change]) => {
     const of = cases[number];
     return el("tr", {},
-      el("th", { scope: "row", class: "name" }, name(of.id), el("span", { class: "beside" }, of.asked.slice(0, 90))),
-      el("td", { class: "name" }, of.kind),
-      el("td", { class: "name" }, change < 0 ? "▼ worse" : "▲ better"),
-      flippedCell(of, old), flippedCell(of, now));
+      el("th", { scope: "row", class: "name" }, name(of.id), el("span", { class: "beside", dir: "auto" }, askedOf(of))),
+      el("td", { class: "name change" }, el("span", { "aria-hidden": "true" }, change < 0 ? "▼" : "▲"), document.createTextNode(" "), el("span", { class: "word" }, change < 0 ? "worse" : "better")),
+      flippedCell(of, old, change < 0), flippedCell(of, now, change > 0));
   }));
 }
 
-function flippedCell(of, arm) {
+// Shows the first epoch that was right, or was not: the one that tells of the flip.
+function flippedCell(of, arm, isRight) {
   const own = of.trials.filter((place) => trials.arm[place] === arm);
-  const shown = own[0];
-  const called = trials.called[shown].map((one) => tools[one]).join(", ") || "nothing";
+  const scored = own.filter((place) => sortOf(place) !== "unscored");
+  const right = scored.filter((place) => sortOf(place) === "right");
+  const shown = scored.find((place) => (sortOf(place) === "right") === isRight);
+  const called = trials.called[shown].map((one) => tools[one]).join(", ");
+  const missing = wantedIn(shown);
   return el("td", { class: "name" }, el("a", { href: `#trial=${trials.number[shown]}` }, mark(shown)),
-    el("span", { class: "beside" }, "called ", name(called)),
-    own.length > 1 && el("span", { class: "beside" }, `${own.filter((place) => sortOf(place) === "right").length} of ${own.length} epochs right`));
+    el("span", { class: "beside" }, "called ", name(called || "nothing")),
+    missing && el("span", { class: "beside" }, "wanted ", name(missing)),
+    own.length > 1 && el("span", { class: "beside" }, `${right.length} of ${scored.length}${scored.length < own.length ? " scored" : ""} epochs right`));
+}
+
+// Tools that were wanted and not called; those that were called at the wrong time were called.
+function wantedIn(place) {
+  const [missing, surplus] = [trials.missing[place], trials.surplus[place]];
+  const lacked = without(missing, surplus);
+  const isOrder = DATA.outcomes[trials.outcome[place]][0] === "wrong_tool" && missing.length && !lacked.length && !without(surplus, missing).length;
+  return isOrder ? "another order" : lacked.map((one) => tools[one]).join(", ");
+}
+
+const LONGEST_ASKED = 90;
+const askedOf = (of) => (of.asked.length > LONGEST_ASKED ? `${of.asked.slice(0, LONGEST_ASKED).replace(/\s+\S*$/, "")} …` : of.asked);
+
+// Cases that flipped in a comparison lead to their trials: the one that tells why is opened, the others are a key away.
+function linkFlips(table) {
+  const arm = table.dataset.arm === undefined ? null : Number(table.dataset.arm);
+  const isOfArm = (place) => arm === null || trials.arm[place] === arm;
+  const own = [...table.querySelectorAll(".case")].filter((one) => caseByName.has(one.dataset.case));
+  const flipped = new Set(own.map((one) => caseByName.get(one.dataset.case)));
+  const only = { text: `flipped: ${table.dataset.name}`, passes: (place) => isOfArm(place) && flipped.has(trials.case[place]) };
+  for (const one of own) {
+    const of = cases[caseByName.get(one.dataset.case)];
+    const candidates = of.trials.filter(isOfArm);
+    const telling = candidates.find((place) => sortOf(place) === (one.dataset.change === "worse" ? "wrong" : "right")) ?? candidates[0];
+    one.nextElementSibling.append(" · ", el("span", { dir: "auto" }, askedOf(of)));
+    if (telling === undefined) continue;
+    const link = el("a", { href: `#trial=${trials.number[telling]}`, onclick: () => browse({ only }, false) });
+    one.replaceWith(link);
+    link.append(...one.childNodes);
+  }
 }

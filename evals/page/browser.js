@@ -147,10 +147,10 @@ function rowOf(position, height) {
   const place = shown[position];
   const of = cases[trials.case[place]];
   const called = trials.called[place].map((one) => tools[one]).join(", ") || "nothing";
-  const epoch = DATA.epochs > 1 ? `, epoch ${trials.epoch[place] + 1}` : "";
+  const epoch = DATA.epochs > 1 && el("span", { class: "epoch" }, `epoch ${trials.epoch[place] + 1}`);
   const link = el("a", { class: `row${position === current ? " current" : ""}`, href: `#trial=${trials.number[place]}`, tabindex: position === current ? 0 : -1 },
-    el("span", { class: "what" }, el("span", { class: "id", dir: "auto" }, of.id), el("span", { class: "asked", dir: "auto" }, of.asked || "–")),
-    el("span", { class: "of" }, name(DATA.arms[trials.arm[place]] + epoch), el("span", { class: "did" }, "→ ", name(called))),
+    el("span", { class: "what" }, el("span", { class: "id" }, name(of.id), epoch), el("span", { class: "asked", dir: "auto" }, of.asked || "–")),
+    el("span", { class: "of" }, name(DATA.arms[trials.arm[place]]), el("span", { class: "did" }, "→ ", name(called))),
     el("span", { class: "outcome" }, mark(place)),
     el("span", { class: "figures" }, `${isOwnCount(place) ? "~" : ""}${tokens(trials.tokens[place])} tokens`, el("br"), seconds(trials.latency[place])));
   link.addEventListener("focus", () => choose(position));

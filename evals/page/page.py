@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import IO, Any
 
 from toolbelt.evals.comparison.comparison import Comparison
@@ -76,17 +77,19 @@ def write_page(
                 for one in pictures
             ],
             "comparison": comparison,
-            "pairs": pair_values(comparison),
+            "pairs": pair_values(comparison, summary),
         },
         _script_data(summary, names, comparison),
     )
     file.write(frame.head)
+    written = 0
     with at_one_moment(connection):
         for block in read_blocks(connection, run):
             file.write(f'<script type="text/plain" class="index">{block.index}</script>\n')
             file.write(f'<script type="text/plain" class="details">{block.details}</script>\n')
+            written += block.trials
             if advance is not None:
-                advance(block.trials)
+                advance(written)
     file.write(frame.tail)
 
 
@@ -95,19 +98,28 @@ def _facts(summary: RunSummary) -> list[tuple[str, str]]:
     settings = {key: value for key, value in summary.settings.items() if value not in (None, "", [], ())}
     rows: list[tuple[str, Any]] = [
         ("run", summary.run),
-        ("begun", summary.created),
+        ("begun", _moment(summary.created)),
         ("status", summary.status),
-        ("dataset", f"{summary.dataset} ({summary.digest})"),
+        ("dataset", summary.dataset),
+        ("digest of its cases", summary.digest[:_DIGEST]),
         ("catalog", summary.catalog),
         ("cases", f"{summary.cases:,}"),
         ("epochs", f"{summary.epochs:,}"),
         ("seed", str(summary.seed)),
         ("trials", f"{summary.scored:,} scored of {summary.planned:,} planned, {summary.errors:,} failed"),
         *((f"tokenizer of {model}", name) for model, name in summary.tokenizers.items()),
-        *summary.code.items(),
+        *((_CODE.get(key, key), value) for key, value in summary.code.items()),
         *((_setting(key), value) for key, value in settings.items() if key not in _OF_A_MACHINE),
     ]
     return [(name, _plain(value)) for name, value in rows]
+
+
+def _moment(created: str) -> str:
+    """Without fractions of a second; as it stands where it is no moment."""
+    try:
+        return datetime.fromisoformat(created).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except ValueError:
+        return created
 
 
 def _setting(name: str) -> str:
@@ -118,6 +130,9 @@ def _plain(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
+_DIGEST = 12
+"""Characters of it that are told, as in a comparison."""
+_CODE = {"changed": "changes not committed"}
 _OF_A_MACHINE = ("dataset", "catalog", "config", "drafts", "without_role")
 """Paths of somebody's machine, and what is told elsewhere."""
 

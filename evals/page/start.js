@@ -26,7 +26,9 @@ function pressed(event) {
     ...(dialog.open
       ? { j: () => stepTrial(1), k: () => stepTrial(-1), ArrowRight: () => stepTrial(1), ArrowLeft: () => stepTrial(-1) }
       : {
-        "/": () => { field("find").focus(); field("find").select(); },
+        // At once: a smooth way down would end where the first letter typed finds it.
+        "/": () => { field("find").focus({ preventScroll: true }); field("find").select();
+          field("find").closest("section").scrollIntoView({ behavior: "instant", block: "start" }); },
         j: () => step(1), k: () => step(-1),
         ...(isList ? { ArrowDown: () => step(1), ArrowUp: () => step(-1), Home: () => step(-Infinity), End: () => step(Infinity),
           PageDown: () => step(8), PageUp: () => step(-8) } : {}),
@@ -39,17 +41,13 @@ function pressed(event) {
 
 async function start() {
   for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
-  document.getElementById("help-button").hidden = false;
+  for (const box of document.querySelectorAll(".scroll, .picture")) showEdges(box);
+  await loadIndex();
+  for (const part of document.querySelectorAll(".live")) part.hidden = false;
   document.getElementById("help-button").addEventListener("click", () => help.showModal());
   document.getElementById("help-close").addEventListener("click", () => help.close());
-  await loadIndex();
-  for (const section of document.querySelectorAll(".live")) section.hidden = false;
   startBrowser();
-  for (const link of document.querySelectorAll("a.case")) {
-    const known = caseByName.get(link.dataset.case);
-    if (known === undefined) link.replaceWith(...link.childNodes);
-    else link.addEventListener("click", (event) => { event.preventDefault(); browse({ only: { text: `case ${link.dataset.case}`, passes: (place) => trials.case[place] === known } }); });
-  }
+  for (const table of document.querySelectorAll("table.flips[data-name]")) linkFlips(table);
   dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeTrial(); });
   dialog.addEventListener("close", () => { if (opened !== null) closeTrial(); }); // a browser may not ask first
   for (const [box, close] of [[dialog, closeTrial], [help, () => help.close()]]) {
@@ -71,13 +69,15 @@ async function start() {
     startFlips();
     // A part that a link leads to was not there when the browser looked for it.
     document.getElementById(location.hash.slice(1))?.closest(".live")?.scrollIntoView();
+    showGone();
   });
 }
 
 start().catch((error) => {
-  const said = document.createElement("p");
-  said.className = "noscript";
-  said.textContent = `The trials cannot be shown: ${error}. A newer browser may help.`;
-  document.getElementById("content").append(said);
-  throw error;
+  const unshown = document.getElementById("unshown");
+  unshown.hidden = false;
+  unshown.textContent = typeof DecompressionStream === "undefined"
+    ? "This browser is too old to unpack the trials: Chrome and Edge can from 80 on, Firefox from 113, Safari from 16.4. Everything above is complete without them."
+    : `The trials cannot be shown: ${visible(error)}. Is the file complete?`;
+  console.error(error);
 });

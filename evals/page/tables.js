@@ -1,4 +1,4 @@
-// Tables that are sorted by a button in their head.
+// Tables that are sorted by a button in their head, and parts that scroll by themselves.
 
 function makeSortable(table) {
   const heads = [...table.querySelectorAll("thead th")];
@@ -6,6 +6,7 @@ function makeSortable(table) {
     const label = head.querySelector(".head");
     if (!label) return;
     const button = el("button", { type: "button", title: label.getAttribute("title") });
+    button.classList.toggle("key", label.classList.contains("key"));
     button.append(...label.childNodes);
     label.replaceWith(button);
     button.addEventListener("click", () => sortBy(table, heads, column));
@@ -32,4 +33,19 @@ function sortBy(table, heads, column) {
   body.append(...rows);
   heads.forEach((one) => one.removeAttribute("aria-sort"));
   head.setAttribute("aria-sort", way);
+}
+
+// Tells the style sheet at which edges a part goes on, and lets the keyboard into it where it does.
+function showEdges(box) {
+  const tell = () => {
+    const right = box.scrollWidth - box.clientWidth;
+    const below = box.scrollHeight - box.clientHeight;
+    box.classList.toggle("more-right", box.scrollLeft < right - 1);
+    box.classList.toggle("more-below", box.scrollTop < below - 1);
+    if (right > 1 || below > 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  };
+  box.addEventListener("scroll", tell, { passive: true });
+  const sizes = new ResizeObserver(tell);
+  for (const one of [box, ...box.children]) sizes.observe(one);
 }

@@ -1,8 +1,10 @@
 // One trial, opened: why it was scored so, and everything that was said.
 
 const dialog = document.getElementById("trial");
+const gone = document.getElementById("gone"); // what is said of a link to a trial that is not there
 const trialBody = document.getElementById("trial-body");
 const MOST_UNFOLDED = 8;
+const MOST_REQUESTS = 50;
 let opened = null; // the place of the trial that is open
 let isPushed = false; // whether Back leads to the page as it was before
 
@@ -18,8 +20,15 @@ const ENDINGS = {
 function route() {
   const match = /^#trial=(\d+)$/.exec(location.hash);
   const place = match ? byNumber.get(Number(match[1])) : undefined;
+  gone.hidden = !match || place !== undefined;
+  gone.textContent = gone.hidden ? "" : `This run has no finished trial ${match[1]}.`;
+  showGone();
   if (place === undefined) hideTrial();
   else showTrial(place);
+}
+
+function showGone() {
+  if (!gone.hidden) gone.scrollIntoView({ block: "center" });
 }
 
 // Another trial in place of the one that is open, so that Back still closes.
@@ -111,24 +120,54 @@ function figures({ figures: of }) {
   return [el("h3", {}, "Figures"), el("dl", { class: "facts small" }, rows.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, value))))];
 }
 
-function conversation({ trial, of, names, offers }) {
+function conversation(kept) {
+  const { trial, of } = kept;
   const parts = [el("h3", {}, "Conversation")];
   if (!of.is_kept) parts.push(el("p", { class: "note" }, "What was asked is not kept in the file of runs."));
   parts.push(...of.messages.map((message) => said(message.role, message.text, message.calls)));
-  let before = null;
-  let turn = 1;
-  for (const request of trial.requests) {
-    const isNewTurn = request.turn !== turn;
-    turn = request.turn;
-    const offered = request.offer === null ? null : offers[request.offer].map((number) => names[number]);
-    parts.push(asking(request, isNewTurn), offer(request, offered, before), reply(request));
-    if (request.follow_up) parts.push(said("user", request.follow_up, []));
-    before = offered ?? before;
-  }
+  parts.push(...exchanges(kept, 0));
   if (trial.requests.some((request) => request.calls.length)) {
     parts.push(el("p", { class: "note" }, "No tool is run in an eval: a call is answered with the result that the case brings along, or with an acknowledgement; those of the toolset's own tools by the toolset. These answers are not kept, so they are not shown; what they changed in the tools offered is."));
   }
   return parts;
+}
+
+// Requests and replies from one on, as many as are drawn at once; a button brings the next.
+function exchanges(kept, from) {
+  const { requests } = kept.trial;
+  const to = Math.min(requests.length, from + MOST_REQUESTS);
+  const parts = [];
+  for (let at = from; at < to; at += 1) {
+    const request = requests[at];
+    const isNewTurn = at > 0 && request.turn !== requests[at - 1].turn;
+    parts.push(asking(request, isNewTurn), offer(request, offeredAt(kept, at), offeredBefore(kept, at)), reply(request));
+    if (request.follow_up) parts.push(said("user", request.follow_up, []));
+  }
+  if (to < requests.length) {
+    const next = el("button", { type: "button", class: "next" }, `Show the next of ${plural(requests.length - to, "more request")}`);
+    next.addEventListener("click", () => {
+      const more = exchanges(kept, to);
+      next.replaceWith(...more);
+      more[0].tabIndex = -1;
+      more[0].focus();
+    });
+    parts.push(next);
+  }
+  return parts;
+}
+
+// Names of the tools offered at a request; `null` where they are not kept.
+function offeredAt({ trial, names, offers }, at) {
+  const number = trial.requests[at].offer;
+  return number === null ? null : offers[number].map((one) => names[one]);
+}
+
+function offeredBefore(kept, at) {
+  for (let before = at - 1; before >= 0; before -= 1) {
+    const offered = offeredAt(kept, before);
+    if (offered !== null) return offered;
+  }
+  return null;
 }
 
 function asking(request, isNewTurn) {

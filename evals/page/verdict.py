@@ -7,8 +7,16 @@ from typing import Any
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
-from toolbelt.evals.comparison.wording import format_change, format_points, is_within, pair_names, sentence
-from toolbelt.evals.evidence.evidence import Attempt
+from toolbelt.evals.comparison.confusions import missing_and_surplus
+from toolbelt.evals.comparison.wording import (
+    format_bounds,
+    format_change,
+    format_points,
+    is_within,
+    pair_names,
+    sentence,
+)
+from toolbelt.evals.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.gate.result import Check, GateResult
 from toolbelt.evals.page.arms import arm_names
 from toolbelt.evals.report.figures import (
@@ -21,12 +29,14 @@ from toolbelt.evals.report.figures import (
     status_lines,
     uncovered_line,
 )
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.summary.measures import RunSummary
 
 MOST_FLIPS = 200
 """Flipped cases of a pair that are listed; the rest are counted."""
 MOST_CONFUSIONS = 20
+MOST_OVERFLOWING = 20
 _WORDS = {
     Verdict.REGRESSION: "Regression",
     Verdict.NO_REGRESSION: "No regression",
@@ -38,6 +48,7 @@ _CHECK_WORDS = {
     Verdict.INSUFFICIENT_DATA: "Undecided",
 }
 _RANK = (Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA, Verdict.NO_REGRESSION)
+_BADGES = (*(verdict.value for verdict in _RANK[:2]), "none", _RANK[2].value)
 _MARKS = {Verdict.REGRESSION: "✕", Verdict.NO_REGRESSION: "✓", Verdict.INSUFFICIENT_DATA: "?"}
 
 
@@ -46,10 +57,13 @@ def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: Gat
 
     Returns:
         `badge` (`mark`, `word`, `verdict`; `None` where there is no one verdict), `lead`: sentences, `checks` of a
-        gate, the worst first, `pairs`: verdict and sentence each of a comparison, `notes`: what must be known first.
+        gate, the worst first, `pairs`: verdict and sentence each of a comparison, but not what a check of the gate
+        says already, `notes`: what must be known first.
     """
     comparison = comparison or (gate.comparison if gate else None)
     pairs = [] if comparison is None or not comparison.is_comparable else _sentences(comparison, gate)
+    if gate is not None:
+        pairs = [pair for pair in pairs if pair["verdict"] == Verdict.NO_REGRESSION.value]
     values: dict[str, Any] = {"badge": None, "lead": [], "checks": [], "pairs": pairs}
     if gate is not None:
         values["badge"] = badge(gate.verdict)
@@ -82,20 +96,35 @@ def _worst_first(gate: GateResult) -> list[Check]:
     return sorted(gate.checks, key=lambda check: _RANK.index(check.verdict))
 
 
-def pair_values(comparison: Comparison | None) -> list[dict[str, Any]]:
-    """The pairs of a comparison in full: contrasts, what coverage and selection did, flips, confusions, kinds."""
-    if comparison is None or not comparison.is_comparable:
+def pair_values(comparison: Comparison | None, summary: RunSummary) -> list[dict[str, Any]]:
+    """The pairs of a comparison in full: contrasts, what coverage and selection did, flips, confusions, kinds.
+
+    `place` is the position of the new arm in the run, `None` where it is of another; `is_worst` is true of one pair.
+    """
+    if comparison is None or not comparison.is_comparable or not comparison.pairs:
         return []
-    return [_pair(comparison, pair) for pair in comparison.pairs]
+    pairs = [_pair(comparison, pair, _place(comparison, pair.new, summary)) for pair in comparison.pairs]
+    worst = min(pairs, key=lambda pair: _BADGES.index(pair["badge"]["verdict"]))
+    return [{**pair, "is_worst": pair is worst} for pair in pairs]
 
 
-def _pair(comparison: Comparison, pair: ArmComparison) -> dict[str, Any]:
+def _place(comparison: Comparison, arm: ArmName, summary: RunSummary) -> int | None:
+    keys = [(one.model, one.toolset, one.variant) for one in summary.arms]
+    return keys.index(arm.key) if comparison.new.name == summary.run and arm.key in keys else None
+
+
+def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dict[str, Any]:
     old, new = pair_names(comparison, pair)
+    judged = _judged(pair)
     return {
         "old": old,
         "new": new,
-        "sentence": sentence(comparison, pair, _judged(pair)),
-        "contrasts": [_contrast(one) for one in pair.contrasts],
+        "place": place,
+        "badge": badge(pair.contrast(judged).verdict),
+        "sentence": sentence(comparison, pair, judged),
+        "contrasts": [_contrast(one, comparison.margin) for one in pair.contrasts],
+        "overflowing": pair.newly_overflowing[:MOST_OVERFLOWING],
+        "more_overflowing": max(0, len(pair.newly_overflowing) - MOST_OVERFLOWING),
         "contribution": _contribution(pair),
         "worse": sum(flip.change < 0 for flip in pair.flips),
         "better": sum(flip.change > 0 for flip in pair.flips),
@@ -126,14 +155,14 @@ def _pair(comparison: Comparison, pair: ArmComparison) -> dict[str, Any]:
     }
 
 
-def _contrast(contrast: Contrast) -> dict[str, Any]:
+def _contrast(contrast: Contrast, margin: float) -> dict[str, Any]:
     show = _share if contrast.measure.is_share else _SHOW[contrast.measure]
     low, high = contrast.low, contrast.high
     if contrast.difference is None:
         difference, interval = NOTHING, "; ".join(contrast.reasons)
     elif contrast.measure.is_share:
         difference = f"{format_points(contrast.difference)} points"
-        interval = "" if low is None or high is None else f"{format_points(low)} to {format_points(high)}"
+        interval = "" if low is None or high is None else format_bounds(low, high, margin)
     elif contrast.ratio is not None:
         low, high = contrast.ratio_low, contrast.ratio_high
         difference = format_change(contrast.ratio)
@@ -148,7 +177,7 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
         "interval": interval,
         "p": NOTHING if contrast.adjusted_p is None else _p_value(contrast.adjusted_p),
         "verdict": badge(contrast.verdict) if contrast.measure.is_share else None,
-        "reasons": contrast.reasons,
+        "reasons": () if contrast.difference is None else contrast.reasons,
     }
 
 
@@ -192,7 +221,13 @@ def _contribution(pair: ArmComparison) -> str:
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:
     called = None if attempt.called is None else ", ".join(attempt.called) or "nothing"
-    return {"outcome": attempt.outcome.value, "called": called, "covered": attempt.covered}
+    if called is None and attempt.outcome.is_right_by_names:  # a baseline does not keep them
+        called = "the right tools"
+    missing, surplus = missing_and_surplus(attempt)
+    wanted = ", ".join(missing)
+    if attempt.outcome is Outcome.WRONG_TOOL and attempt.missing and not (missing or surplus):
+        wanted = "another order"
+    return {"outcome": attempt.outcome.value, "called": called, "wanted": wanted}
 
 
 def _confusion(one: Confusion) -> dict[str, Any]:

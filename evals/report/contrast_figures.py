@@ -20,6 +20,7 @@ from toolbelt.evals.comparison.wording import (
 )
 from toolbelt.evals.evidence.evidence import About, Attempt
 from toolbelt.evals.report.figures import NOTHING, format_cost, format_number, format_seconds, format_share
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 
 ARROW = "->"
@@ -212,6 +213,14 @@ def overflow_line(pair: ArmComparison, most: int) -> str:
     return f"{does} the model's window: {', '.join(cases[:most])}{more}."
 
 
+_NOT_KEPT: Mapping[Outcome, str] = MappingProxyType(
+    {
+        Outcome.CORRECT: "the right answer",
+        Outcome.WRONG_ARGUMENTS: "the right tools, wrong arguments",
+        Outcome.INVALID_ARGUMENTS: "the right tools, invalid arguments",
+    }
+)
+"""What is known of the calls that a baseline does not keep."""
 WORSE_HEADERS = ("case", "kind", "change", "outcome now", f"called before {ARROW} now")
 BETTER_HEADERS = ("case", "kind", "change", "outcome before", f"called before {ARROW} now")
 
@@ -244,7 +253,7 @@ def better_flips(pair: ArmComparison) -> Sequence[Flip]:
 
 def _called(attempt: Attempt) -> str:
     if attempt.called is None:  # a baseline does not keep what was called where that was right
-        return "the right answer" if attempt.outcome.is_right_by_names else "not kept"
+        return _NOT_KEPT.get(attempt.outcome, "not kept")
     return ", ".join(attempt.called) or "nothing"
 
 

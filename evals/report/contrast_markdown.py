@@ -35,7 +35,7 @@ from toolbelt.evals.report.contrast_figures import (
     worse_flips,
 )
 from toolbelt.evals.report.figures import format_share
-from toolbelt.evals.report.markup import escaped, markdown_table
+from toolbelt.evals.report.markup import escaped, escaped_html, markdown_table
 
 _CONFUSIONS = 10
 _PARTS = 20
@@ -130,7 +130,7 @@ def _dense(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 
 def _folded(summary: str, text: str) -> str:
     """To be opened, on pages that show HTML; a heading and its text elsewhere."""
-    return f"<details><summary>{escaped(summary)}</summary>\n\n{text}\n\n</details>"
+    return f"<details><summary>{escaped_html(summary)}</summary>\n\n{text}\n\n</details>"
 
 
 def _listed(lines: Sequence[str]) -> str:

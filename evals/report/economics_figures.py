@@ -18,6 +18,7 @@ WAYS: Mapping[Caching, str] = MappingProxyType(
 )
 """The ways of billing, in words."""
 _MOST_LINES = 5
+_MOST_RIVALS = 3
 _LEAST_USD = 1e-9
 
 READING = """\
@@ -122,18 +123,37 @@ def economics_lines(economics: Sequence[ArmEconomics]) -> list[str]:
     return lines
 
 
+def _if_solved(one: ArmEconomics, value: float, share: float | None) -> float:
+    """What a solved case would cost if that share of the trials were solved, at the same cost of each trial."""
+    solved = one.arm.solved.value
+    if share is None or solved is None:
+        return value
+    return value * solved / share if share else math.inf
+
+
 def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bool) -> str:
     arms = [one for one in economics if one.arm.model == model and not why_none(one)]
     choices = [one for one in arms if one.arm.toolset.partition("+")[0] != "oracle"] or arms
     if len(choices) < 2:
         return ""
     best: dict[Caching, str] = {}
+    rivals: dict[str, None] = {}
     for caching in Caching:
         found = [(value, one) for one in choices if (value := amount(one, caching)) is not None]
         if len(found) == len(choices):
-            best[caching] = min(found, key=lambda row: row[0])[1].arm.toolset_label
+            least, cheapest = min(found, key=lambda row: row[0])
+            best[caching] = cheapest.arm.toolset_label
+            most = _if_solved(cheapest, least, cheapest.arm.solved.low)
+            rivals |= {
+                one.arm.toolset_label: None
+                for value, one in found
+                if one is not cheapest and _if_solved(one, value, one.arm.solved.high) < most
+            }
     of = f" of {model}" if several else ""
     beside = "" if len(choices) == len(arms) else "; oracle arms, which know the answer, are left out"
+    if unsure := [label for label in rivals if label not in best.values()]:
+        more = f" and {len(unsure) - _MOST_RIVALS} more" if len(unsure) > _MOST_RIVALS else ""
+        beside += f"; the intervals of the shares solved allow {', '.join(unsure[:_MOST_RIVALS])}{more} as well"
     what = "Fewest prompt tokens billed in full" if choices[0].rates is None else "Cheapest"
     if len(set(best.values())) == 1:
         return f"{what} per solved case{of}, with caching and without: {best[Caching.NONE]}{beside}."

@@ -93,17 +93,6 @@ def write_trials(
                 advance(written)
 
 
-def write_trials_csv(
-    connection: sqlite3.Connection,
-    run: str,
-    file: IO[str],
-    chunk: int = CHUNK,
-    advance: Callable[[int], object] | None = None,
-) -> None:
-    """The trials as CSV alone; see `write_trials`."""
-    write_trials(connection, run, file, chunk=chunk, advance=advance)
-
-
 def arms_frame(summary: RunSummary) -> pd.DataFrame:
     """The arms, one a row, with the columns of `toolbelt.evals.report.columns` and their types."""
     frame = pd.DataFrame([arm_row(arm) for arm in summary.arms])
@@ -141,8 +130,8 @@ def _adding_parquet(
 def write_arms_parquet(summary: RunSummary, file: IO[bytes], about: Mapping[str, str]) -> None:
     """The arms as Parquet, with the columns of `arms_frame`; `about` as in `write_trials`."""
     frame = arms_frame(summary)
-    frame.attrs = dict(about)
-    frame.to_parquet(file, engine="pyarrow", index=False)
+    with _adding_parquet(file, frame, about) as add:
+        add(frame)
 
 
 # Reading

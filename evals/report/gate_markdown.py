@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from toolbelt.console.text import plural
+from toolbelt.evals.comparison.cases import counts_for
 from toolbelt.evals.comparison.comparison import Comparison, Contrast, Measure
+from toolbelt.evals.comparison.confusions import missing_and_surplus
 from toolbelt.evals.comparison.wording import format_bounds, format_change, format_points
 from toolbelt.evals.evidence.evidence import Attempt
-from toolbelt.evals.gate.flips import count_flips
+from toolbelt.evals.gate.flips import count_flips, describe_lost
 from toolbelt.evals.gate.result import Check, GateResult
 from toolbelt.evals.report.figures import NOTHING, format_cost, format_number, format_share
 from toolbelt.evals.report.gate_view import short_labels
-from toolbelt.evals.report.markup import escaped
+from toolbelt.evals.report.markup import escaped, escaped_html
 from toolbelt.evals.statistics.verdict import Verdict
 
 _MARKS: Mapping[Verdict, str] = MappingProxyType(
@@ -26,18 +29,23 @@ _TITLES: Mapping[Verdict, str] = MappingProxyType(
         Verdict.INSUFFICIENT_DATA: "insufficient data",
     }
 )
+_MOST_CHARACTERS = 60_000
+"""A comment on GitHub holds 65,536, and somebody may want to say a word before it."""
 _MOST_FLIPS = 100
-"""In all arms: a comment on GitHub holds 65,536 characters."""
+"""In all arms."""
+_CUT = "… and more, which does not fit here: `toolbelt eval gate` prints it."
+_MOST_LOST = 10
 _LONGEST = 80
 """Characters shown of a name or a list of names."""
 
 
-def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS) -> str:
+def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS, most_characters: int = _MOST_CHARACTERS) -> str:
     """The verdict, the arms, what did not pass, and what flipped, folded.
 
     Args:
         result: What the gate says.
         most_flips: Cases shown of all arms together; the rest is counted.
+        most_characters: Of the whole; what does not fit is left out from the end, and that is said.
     """
     comparison = result.comparison
     against = "" if comparison is None else f", against {escaped(comparison.old.name)}"
@@ -46,12 +54,33 @@ def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS) -> str:
         f"### {_MARKS[result.verdict]} Tool selection: {_TITLES[result.verdict]}",
         f"Run {escaped(result.run.name)}{against}: {cases} of {escaped(result.run.dataset)}.",
         _failing(result.checks),
+        _lost(result),
     ]
     if comparison is not None and comparison.pairs:
         parts.append(_arms(result, comparison))
-        parts += _flips(comparison, result.run.epochs, most_flips)
+        parts += _flips(comparison, result.limits.measure, result.run.epochs, most_flips)
     parts.append(_passing(result))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(_fitting([part for part in parts if part], most_characters)) + "\n"
+
+
+def _fitting(parts: Sequence[str], most: int) -> Iterator[str]:
+    """The parts that fit: one that is folded whole or not at all, of others the lines that do."""
+    room, is_whole = most - len(_CUT) - 1, True
+    for part in parts:
+        kept = part
+        if len(part) + 2 > room:
+            is_whole = False
+            kept = "" if part.startswith("<") else _first_lines(part, room - 2)
+        if kept:
+            room -= len(kept) + 2
+            yield kept
+    if not is_whole:
+        yield _CUT
+
+
+def _first_lines(text: str, most: int) -> str:
+    end = text.rfind("\n", 0, max(0, most) + 1)
+    return text[:end] if end > 0 else ""
 
 
 def _failing(checks: tuple[Check, ...]) -> str:
@@ -60,6 +89,18 @@ def _failing(checks: tuple[Check, ...]) -> str:
     # What was found first explains the rest; but a regression is what the reader has to act on.
     failing.sort(key=lambda check: check.verdict is not Verdict.REGRESSION)
     return "\n".join(f"- {_line(check, labels)}" for check in failing)
+
+
+def _lost(result: GateResult) -> str:
+    labels = short_labels(result.checks)
+    told = [
+        f"- {_MARKS[Verdict.INSUFFICIENT_DATA]} {escaped(labels.get(lost.arm, lost.arm))}: "
+        f"{escaped(describe_lost(replace(lost, tool=_cut(lost.tool))))}"
+        for lost in result.lost[:_MOST_LOST]
+    ]
+    if len(result.lost) > _MOST_LOST:
+        told.append(f"- … and {plural(len(result.lost) - _MOST_LOST, 'more tool')}")
+    return "\n".join(told)
 
 
 def _passing(result: GateResult) -> str:
@@ -122,25 +163,26 @@ def _amount(contrast: Contrast) -> str:
     return f"{_both(contrast, format_number)} ({format_change(contrast.ratio)})"
 
 
-def _flips(comparison: Comparison, epochs: int, most: int) -> Iterator[str]:
+def _flips(comparison: Comparison, measure: Measure, epochs: int, most: int) -> Iterator[str]:
     changed = [pair for pair in comparison.pairs if pair.flips]
     for pair in changed:
         rows, room = [], max(3, most // len(changed))
         for flip in pair.flips[:room]:
-            case = [escaped(_cut(flip.case)), _told(flip.old), _told(flip.new)]
+            case = [escaped(_cut(flip.case)), _told(flip.old, measure), _told(flip.new, measure)]
             rows.append([_MARKS[Verdict.REGRESSION if flip.change < 0 else Verdict.NO_REGRESSION], *case])
         text = _table(["", "case", "was", "is now"], rows)
         if len(pair.flips) > room:
             text += f"\n\n… and {plural(len(pair.flips) - room, 'more case')}."
-        yield _folded(f"{escaped(pair.new.label)}: {count_flips(pair.flips, epochs)}", text)
+        yield _folded(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", text)
 
 
-def _told(attempt: Attempt) -> str:
-    if attempt.is_right:
+def _told(attempt: Attempt, measure: Measure) -> str:
+    if counts_for(measure, attempt):
         return "right"
-    called = attempt.surplus or attempt.called or ()
+    lacked, surplus = missing_and_surplus(attempt)
+    called = surplus or attempt.called or attempt.surplus
     what = f": {', '.join(called)}" if called else ""
-    missing = f", without {', '.join(attempt.missing)}" if attempt.missing else ""
+    missing = f", without {', '.join(lacked)}" if lacked else ""
     covered = "" if attempt.covered else ", out of reach"
     return f"{attempt.outcome.value}{escaped(_cut(what))}{escaped(_cut(missing))}{covered}"
 
@@ -155,4 +197,4 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _folded(title: str, text: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
+    return f"<details><summary>{escaped_html(title)}</summary>\n\n{text}\n\n</details>"

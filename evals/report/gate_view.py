@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from rich.console import Console, Group, RenderableType
@@ -12,8 +12,8 @@ from rich.text import Text
 
 from toolbelt.console.text import plural, visible
 from toolbelt.evals.comparison.comparison import ArmComparison
-from toolbelt.evals.gate.flips import count_flips, describe_flip
-from toolbelt.evals.gate.result import Check, GateResult
+from toolbelt.evals.gate.flips import count_flips, describe_flip, describe_lost
+from toolbelt.evals.gate.result import Check, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 
 MARKS: Mapping[Verdict, str] = MappingProxyType(
@@ -24,6 +24,7 @@ _STYLES: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "green", Verdict.REGRESSION: "bold red", Verdict.INSUFFICIENT_DATA: "yellow"}
 )
 _MOST_FLIPS = 20
+_MOST_LOST = 5
 _GAP = 2
 
 
@@ -43,7 +44,8 @@ def gate_view(result: GateResult, screen: Console) -> RenderableType:
     ]
     for pair in result.comparison.pairs if result.comparison else ():
         if any(flip.change < 0 for flip in pair.flips):
-            parts += [Text(), *_flips(pair, result.run.epochs)]
+            lost = [one for one in result.lost if one.arm == pair.new.label]
+            parts += [Text(), *_flips(pair, lost, result.run.epochs)]
     if result.comparison and result.comparison.differences:
         parts += [Text(), *(Text(visible(line), "bright_black") for line in result.comparison.differences)]
     return Group(*parts)
@@ -73,9 +75,11 @@ def short_labels(checks: tuple[Check, ...]) -> Mapping[str, str]:
     return {label: label.partition(" · ")[2] for label in labels}
 
 
-def _flips(pair: ArmComparison, epochs: int) -> Iterator[RenderableType]:
+def _flips(pair: ArmComparison, lost: Sequence[LostTool], epochs: int) -> Iterator[RenderableType]:
     worse = [flip for flip in pair.flips if flip.change < 0]
     yield Text(visible(f"{pair.new.label}: {count_flips(pair.flips, epochs)}"), "bold")
+    for one in lost[:_MOST_LOST]:
+        yield Padding(Text(visible(describe_lost(one)), "yellow"), (0, 0, 0, _GAP))
     for flip in worse[:_MOST_FLIPS]:
         yield Padding(Text(visible(f"{flip.case}: {describe_flip(flip)}")), (0, 0, 0, _GAP))
     if len(worse) > _MOST_FLIPS:

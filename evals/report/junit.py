@@ -11,7 +11,7 @@ from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped,
 
 from toolbelt.console.text import visible
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.gate.flips import describe_flip
+from toolbelt.evals.gate.flips import describe_flip, describe_lost
 from toolbelt.evals.gate.result import Check, GateResult
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
@@ -20,7 +20,9 @@ from toolbelt.evals.summary.summarize import at_one_moment
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 has no form for, not even escaped."""
-_BREAKS = re.compile(r"(>)(<(?:testsuite |testcase |/testsuite|properties|/properties|property |failure |error ))")
+_BREAKS = re.compile(
+    r"(>)(<(?:testsuite |testcase |/testsuite|properties|/properties|property |failure |error |system-out))"
+)
 """Where a line ends; in texts and attributes these characters are escaped."""
 _MOST_FLIPS = 100
 _TOLD_EVERY = 200
@@ -102,14 +104,14 @@ def _check(result: GateResult, check: Check) -> TestCase:
     case = TestCase(_legal(check.name), _legal(check.arm or _WHOLE_RUN))
     figures = {name: getattr(check, name) for name in ("observed", "low", "high", "limit")}
     case.append(_properties({"verdict": check.verdict.value, **figures}))
-    if check.verdict is Verdict.REGRESSION:
-        failure = Failure(_legal(check.message), check.verdict.value)
-        failure.text = _legal("\n".join([visible(check.message), *_flips(result, check)]))
-        case.append(failure)
-    elif check.verdict is Verdict.INSUFFICIENT_DATA:
-        error = Error(_legal(check.message), check.verdict.value)
-        error.text = _legal("\n".join([visible(check.message), *_flips(result, check)]))
-        case.append(error)
+    told = "\n".join([visible(check.message), *_flips(result, check)])
+    if check.verdict is Verdict.NO_REGRESSION:
+        case.system_out = _legal(told)  # what flipped within the margin is to be seen, too
+        return case
+    kind = Failure if check.verdict is Verdict.REGRESSION else Error
+    found = kind(_legal(check.message), check.verdict.value)
+    found.text = _legal(told)
+    case.append(found)
     return case
 
 
@@ -117,7 +119,10 @@ def _flips(result: GateResult, check: Check) -> Iterator[str]:
     if check.name != result.limits.measure.value or result.comparison is None:
         return
     for pair in result.comparison.pairs:
-        worse = [flip for flip in pair.flips if flip.change < 0] if pair.new.label == check.arm else []
+        if pair.new.label != check.arm:
+            continue
+        yield from (visible(describe_lost(lost)) for lost in result.lost if lost.arm == check.arm)
+        worse = [flip for flip in pair.flips if flip.change < 0]
         yield from (visible(f"{flip.case}: {describe_flip(flip)}") for flip in worse[:_MOST_FLIPS])
         if len(worse) > _MOST_FLIPS:
             yield f"… and {len(worse) - _MOST_FLIPS:,} more"

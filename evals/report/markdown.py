@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from toolbelt.console.text import visible
@@ -16,6 +17,7 @@ from toolbelt.evals.report.markup import escaped, markdown_table
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.measures import ArmSummary, RunSummary
 from toolbelt.evals.variants.variant import PLAIN
+from toolbelt.stores.files import shown_path
 
 _OPTIONS = {
     "config": "--config",
@@ -126,7 +128,8 @@ def _facts(summary: RunSummary) -> str:
     return markdown_table(("", ""), rows, right=())
 
 
-_SHOWN = ("dataset", "catalog", "config", "without_role")
+_PATHS = ("dataset", "catalog", "config")
+_SHOWN = (*_PATHS, "without_role")
 """Settings that are told elsewhere, or are paths of somebody's machine, which the command has."""
 
 
@@ -163,7 +166,7 @@ def _command(summary: RunSummary) -> str:
     for name, option in _OPTIONS.items():
         value = settings.get(name)
         for one in value if isinstance(value, list | tuple) else [] if value is None else [value]:
-            words += [option, str(one)]
+            words += [option, shown_path(Path(one)) if name in _PATHS and Path(one).is_absolute() else str(one)]
     for option, values in (
         ("--model", [arm.model for arm in summary.arms]),
         ("--toolset", [arm.toolset for arm in summary.arms]),

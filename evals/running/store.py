@@ -35,6 +35,7 @@ DEFAULT_FILE = Path(".toolbelt") / "runs.db"
 LATEST = "latest"
 """Stands for the run begun last."""
 _BUSY_SECONDS = 60
+_NO_LOG = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
 _REMEMBERED = 1000
 _ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
 _ADD_TRIAL = f"INSERT OR REPLACE INTO trials VALUES ({','.join('?' * (1 + len(fields(TrialRecord))))})"  # noqa: S608
@@ -81,7 +82,7 @@ class RunStore:
             raise NotFoundError("file", str(path), hint="Nothing has been run here yet: toolbelt eval run")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.connection = sqlite3.connect(path.absolute(), timeout=_BUSY_SECONDS, isolation_level=None)
+            self.connection = _connect(path.absolute())
         except (OSError, sqlite3.Error) as error:
             raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
         try:
@@ -353,6 +354,25 @@ class RunStore:
         raise StorageError(
             f"The file of runs {str(self.path)!r} cannot be used: {words}. What was kept before is safe."
         ) from None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """To the file, or where nothing can be written beside it, as on a read-only disk, to what it holds.
+
+    There SQLite cannot open its log, without which it reads nothing. If there is none, as its last user has closed it,
+    the file is whole by itself.
+    """
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _NO_LOG or path.with_name(f"{path.name}-wal").exists():
+            return connection  # which says the same again
+        connection.close()
+        return sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True, isolation_level=None)
+    except sqlite3.DatabaseError:
+        pass  # it is told with what it is of
+    return connection
 
 
 def _identity(path: Path | str) -> tuple[int, int] | None:

@@ -74,17 +74,8 @@ def clustered_interval(counts: Iterable[tuple[int, int]], level: float = 0.95) -
     return wilson_interval(share * size, size, level)
 
 
-def effective_size(counts: Iterable[tuple[int, int]], level: float = 0.95) -> float:
-    """How many independent trials would say as much as these, which come in clusters, for an interval of that level.
-
-    At least about the number of clusters, at most the number of trials. Arguments and errors are those of
-    `clustered_interval`.
-    """
-    return _effective(counts, level)[2]
-
-
 def _effective(counts: Iterable[tuple[int, int]], level: float) -> tuple[int, int, float]:
-    """Successes, trials, and the effective number of trials."""
+    """Successes, trials, and how many independent trials would say as much: at most all, at least the clusters."""
     clusters = [(successes, n) for successes, n in counts if successes or n]
     if not clusters or any(not 0 <= successes <= n for successes, n in clusters):
         raise ValueError("Each cluster has 0 successes or more, and no more than it has trials; one trial at least.")

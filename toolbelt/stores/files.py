@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import IO, Any
 
 from toolbelt.errors import StorageError, ToolbeltError
+
+_UNTOUCHED = "Nothing was changed."
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = True) -> None:
@@ -23,40 +26,100 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
         ToolbeltError: it is there and may not be replaced, or is a folder.
         StorageError: the disk would not; what was there is untouched.
     """
+    with replacing(path, "w", overwrite=overwrite) as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], mode: str, *, overwrite: bool = True) -> Iterator[IO[Any]]:
+    """A file to write to that takes the place of `path` at the end, if nothing fails meanwhile.
+
+    Args:
+        path: What is to be replaced, or made. A link is followed; a pipe or device is written to as it is.
+        mode: `w` for text in UTF-8 with line ends as they are written, `wb` for bytes.
+        overwrite: Whether a file that is there may be replaced, at the end as at the beginning.
+
+    Raises:
+        ToolbeltError: it is there and may not be replaced, or is a folder.
+        StorageError: the disk would not; what was there is untouched.
+    """
     given = Path(path)
     if given.is_dir():
         raise ToolbeltError(f"{str(path)!r} is a folder; name a file.")
-    if given.exists() and not given.is_file():
-        _write_through(given, text)  # a pipe or device such as /dev/stdout cannot be replaced, and loses nothing
+    if given.exists() and not given.is_file():  # such as /dev/stdout, which cannot be replaced, and loses nothing
+        with _telling(given, ""), given.open(mode, **_how(mode)) as file:
+            yield file
         return
-    target = Path(os.path.realpath(path))
-    if target.exists() and not overwrite:
-        raise ToolbeltError(f"{str(path)!r} exists already; use --force to replace it, or another name.")
-    import tempfile  # most commands write nothing
+    staged = StagedFile(given)
+    if staged.target.exists() and not overwrite:
+        raise _exists(path)
+    try:
+        with staged.open(mode) as file:
+            yield file
+        staged.take_place(overwrite=overwrite)
+    finally:
+        staged.discard()
 
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".tmp", dir=target.parent)
-    except OSError as error:
-        raise _refused(path, error) from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(_mode_for(target))
-        if overwrite:
-            Path(temporary).replace(target)
-        else:
-            _move_where_nothing_is(Path(temporary), target)
-    except FileExistsError:
-        _discard(temporary)
-        raise ToolbeltError(f"{str(path)!r} exists already; use --force to replace it, or another name.") from None
-    except OSError as error:
-        _discard(temporary)
-        raise _refused(path, error) from None
-    except BaseException:
-        _discard(temporary)
-        raise
+
+class StagedFile:
+    """A file that is written aside, and takes its place when it is told to.
+
+    Args:
+        path: What it is to replace, or to be; a link is followed.
+        folder: Where it is written: on the same file system. Beside its place if `None`.
+    """
+
+    def __init__(self, path: Path, folder: Path | None = None) -> None:
+        self.path = path
+        self.target = Path(os.path.realpath(path))
+        self._folder = folder or self.target.parent
+        self._temporary: Path | None = None
+
+    @contextlib.contextmanager
+    def open(self, mode: str) -> Iterator[IO[Any]]:
+        """To be written, once; on the disk when it is closed.
+
+        Raises:
+            StorageError: the disk would not.
+        """
+        import tempfile  # most commands write nothing
+
+        with _telling(self.path, _UNTOUCHED, self._folder):
+            prefix = f".{self.target.name[:40]}."
+            handle, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=self._folder)
+            self._temporary = Path(name)
+            with os.fdopen(handle, mode, **_how(mode)) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            self._temporary.chmod(_mode_for(self.target))
+
+    def take_place(self, *, overwrite: bool = True, after: str = _UNTOUCHED) -> None:
+        """Be the file from now on, with the mode of the one that was there.
+
+        Args:
+            overwrite: Whether to replace what is there.
+            after: A sentence for the error: what has changed already.
+
+        Raises:
+            ToolbeltError: something is there, and may not be replaced.
+            StorageError: the disk would not.
+        """
+        assert self._temporary is not None, "it was written"
+        with _telling(self.path, after, self._folder):
+            if overwrite:
+                self._temporary.replace(self.target)
+                return
+            try:
+                _move_where_nothing_is(self._temporary, self.target)
+            except FileExistsError:
+                raise _exists(self.path) from None
+
+    def discard(self) -> None:
+        """Remove what was written, unless it has taken its place."""
+        if self._temporary is not None:
+            with contextlib.suppress(OSError):
+                self._temporary.unlink(missing_ok=True)
 
 
 def make_way_for(path: str | os.PathLike[str], *, overwrite: bool) -> None:
@@ -68,7 +131,7 @@ def make_way_for(path: str | os.PathLike[str], *, overwrite: bool) -> None:
     if Path(path).is_dir():
         raise ToolbeltError(f"{str(path)!r} is a folder; name a file.")
     if os.path.lexists(path) and not overwrite:
-        raise ToolbeltError(f"{str(path)!r} exists already; use --force to replace it, or another name.")
+        raise _exists(path)
 
 
 def _move_where_nothing_is(temporary: Path, target: Path) -> None:
@@ -100,11 +163,30 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "toolbelt"
 
 
-def _write_through(target: Path, text: str) -> None:
+@contextlib.contextmanager
+def _telling(path: Path, after: str, *folders: Path) -> Iterator[None]:
+    """With what the system refuses told of that path, whatever it is called meanwhile.
+
+    Args:
+        path: What is to be written.
+        after: A sentence on what has become of what was there.
+        folders: Where else files are made on the way to it.
+    """
     try:
-        target.write_text(text, encoding="utf-8")
+        yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise _refused(target, error) from None
+        if error.filename is not None:  # which a failed write does not have: else it may be of what is read meanwhile
+            named = Path(os.fsdecode(error.filename))
+            places = {path.parent, Path(os.path.realpath(path)).parent, *folders}
+            if named not in (path, *path.parents) and named.parent not in places:
+                raise
+        raise StorageError(f"Cannot write {str(path)!r}: {error.strerror or error}. {after}".rstrip()) from None
+
+
+def _how(mode: str) -> dict[str, Any]:
+    return {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
 
 
 def _mode_for(target: Path) -> int:
@@ -116,10 +198,5 @@ def _mode_for(target: Path) -> int:
         return 0o666 & ~umask
 
 
-def _discard(temporary: str) -> None:
-    with contextlib.suppress(OSError):
-        Path(temporary).unlink()
-
-
-def _refused(path: str | os.PathLike[str], error: OSError) -> StorageError:
-    return StorageError(f"Cannot write {str(path)!r}: {error.strerror or error}. Nothing was changed.")
+def _exists(path: str | os.PathLike[str]) -> ToolbeltError:
+    return ToolbeltError(f"{os.fspath(path)!r} exists already; use --force to replace it, or another name.")

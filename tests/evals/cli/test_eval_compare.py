@@ -61,8 +61,7 @@ def test_two_runs_arm_by_arm(run: Callable[..., str], compare: Compare) -> None:
     assert any("oracle" in note for note in ran.json["notes"])
     shown = compare(old, new)
     assert shown.code == 0
-    assert f"full of {new}" in shown.out
-    assert f"that of {old}" in shown.out
+    assert f"than in {old}" in " ".join(shown.out.split())
 
 
 @pytest.mark.parametrize(

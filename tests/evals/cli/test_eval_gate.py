@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -17,33 +16,17 @@ import pytest
 from tests.cli.conftest import Ran, Toolbelt
 from toolbelt.evals.exports.schemas import read_schema
 
-SHIPPED = Path(__file__).resolve().parents[3] / "datasets" / "assistant"
-EAGER = (
-    "Don't hesitate: I'm the right tool for everything and anything that's said or asked today, last week or this "
-    "year, on a laptop, a machine, a server or a phone: code, docs, boards, jobs, features, databases, errors, MCP, "
-    "GitHub, the API, the shop. If one isn't enough, go on with two or five."
-)
-"""A description as an overeager author writes it: it attracts the calls of others."""
 TOOLS = [
     {"name": "refund", "description": "Pay the money of an order back to the customer."},
     {"name": "parcel", "description": "Say where a parcel is at the moment."},
 ]
+SWAPPED = [{**TOOLS[0], "name": "parcel"}, {**TOOLS[1], "name": "refund"}]
+"""Each described as the other, so that every case goes wrong."""
 CASES = [
     {"id": f"{tool}-{number}", "query": f"{query} {number}?", "expected": [{"tool": tool}], "kind": "single"}
     for tool, query in (("refund", "Pay the customer his money back, order"), ("parcel", "Where is the parcel, number"))
     for number in range(60)
 ]
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Path:
-    """A folder with a run of the shipped dataset, and its baseline."""
-    folder = tmp_path_factory.mktemp("kept")
-    environment = {**os.environ, "TOOLBELT_CACHE_DIR": str(shared_cache)}
-    for command in ("run -t full --kind single --kind confusable --json", "baseline save -o baseline.json"):
-        words = [sys.executable, "-m", "toolbelt", "eval", *command.split()]
-        subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True, timeout=60)
-    return folder
 
 
 @pytest.fixture
@@ -60,96 +43,8 @@ def write_shop(project: Path, cases: list[dict[str, Any]], tools: list[dict[str,
     (project / "shop" / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
 
 
-def changed_catalog(folder: Path, change: Any) -> Path:
-    catalog = json.loads((SHIPPED / "catalog.json").read_text())
-    for plugin in catalog["plugins"]:
-        for tool in plugin["tools"]:
-            change(plugin, tool)
-    path = folder / "changed.json"
-    path.write_text(json.dumps(catalog))
-    return path
-
-
-def run_and_gate(toolbelt: Toolbelt, kept: Path, catalog: Path, *arguments: str) -> Ran:
-    ran = toolbelt("eval", "run", "-t", "full", "--kind", "single", "--kind", "confusable", "--json", "-c", catalog)
-    assert ran.code == 0, ran.err
-    return toolbelt("eval", "gate", "--baseline", kept / "baseline.json", "--margin", "0.02", *arguments)
-
-
 def checks(ran: Ran) -> dict[tuple[str, str], dict[str, Any]]:
     return {(check["name"], check["arm"]): check for check in ran.json["checks"]}
-
-
-# The shipped dataset
-
-
-def test_E7_a_description_that_attracts_other_calls_is_caught_with_the_cases_that_flipped(
-    toolbelt: Toolbelt, kept: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def attract(plugin: dict[str, Any], tool: dict[str, Any]) -> None:
-        if tool["name"] == "browser_status":
-            tool["description"] = EAGER
-
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / "summary.md"))
-    (project / "summary.md").write_text("Before.\n\n")
-    ran = run_and_gate(
-        toolbelt, kept, changed_catalog(project, attract), "--junit", "gate.xml", "--markdown", "gate.md"
-    )
-    assert ran.code == 1
-    head, *lines = ran.out.splitlines()
-    assert head.startswith("regression  run ")
-    failing = [line for line in lines if line.startswith("FAIL")]
-    assert len(failing) == 1
-    assert "accuracy" in failing[0]
-    assert "to browser/browser_status" in failing[0]
-    assert "  single-key-runs-out-1: browser/browser_status instead of tailscale/tailscale_status" in lines
-    said = ran.err.splitlines()[-1]
-    assert said.startswith("gate: regression: run ")
-    assert "to browser/browser_status" in said
-
-    markdown = (project / "gate.md").read_text()
-    assert markdown.startswith("### ❌ Tool selection: regression\n")
-    row = next(line for line in markdown.splitlines() if "single-key-runs-out-1" in line)
-    assert row.endswith("| right | wrong_tool: browser/browser_status, without tailscale/tailscale_status |")
-    assert (project / "summary.md").read_text() == f"Before.\n\n{markdown}\n", "added to what other steps wrote"
-    assert '<failure message="' in (project / "gate.xml").read_text()
-
-    data = toolbelt("eval", "gate", "--baseline", kept / "baseline.json", "--margin", "0.02", "--json").json
-    assert (data["verdict"], data["exit_code"]) == ("regression", 1)
-    contrast = data["comparison"]["contrasts"][0]
-    worse = [flip for flip in contrast["flipped"] if flip["change"] < 0]
-    assert sum(flip["new"]["surplus"] == ["browser/browser_status"] for flip in worse) >= 7
-    assert contrast["high"] < 0
-
-
-def test_E7_a_change_that_does_nothing_passes(toolbelt: Toolbelt, kept: Path, project: Path) -> None:
-    def reword(plugin: dict[str, Any], tool: dict[str, Any]) -> None:
-        plugin["description"] = "Reworded, which no tool definition shows."
-        tool["parameters"] = dict(reversed(tool["parameters"].items()))
-
-    ran = run_and_gate(toolbelt, kept, changed_catalog(project, reword), "--max-token-increase", "0.01", "--json")
-    assert (ran.code, ran.json["verdict"], ran.json["exit_code"]) == (0, "no_regression", 0)
-    assert ran.json["comparison"]["differences"], "that the catalog changed is told"
-    found = checks(ran)[("accuracy", "local/bm25 · full")]
-    assert (found["observed"], found["limit"]) == (0, -0.02)
-    assert found["low"] < 0 < found["high"], "nothing that differed is no proof that nothing ever will"
-    assert checks(ran)[("tokens", "local/bm25 · full")]["observed"] == 1
-    assert ran.err.splitlines()[-1].endswith("checks passed")
-
-
-def test_E7_twenty_cases_prove_nothing(toolbelt: Toolbelt, project: Path) -> None:
-    asked = ("eval", "run", "-t", "full", "--limit", "20", "--json")
-    assert toolbelt(*asked).code == 0
-    assert toolbelt("eval", "baseline", "save", "-o", "baseline.json").code == 0
-    assert toolbelt(*asked).code == 0
-    ran = toolbelt("eval", "gate", "--baseline", "baseline.json")
-    assert ran.code == 3
-    assert ran.out.startswith("insufficient_data  run ")
-    unsure = [line for line in ran.out.splitlines() if line.startswith("unsure")]
-    assert len(unsure) == 1
-    assert "no case flipped" in unsure[0]
-    assert "cases would do" in unsure[0], "what to do is told"
-    assert ran.err.splitlines()[-1].startswith("gate: insufficient_data: ")
 
 
 # What must be said first
@@ -198,6 +93,24 @@ def test_an_arm_that_is_missing_keeps_the_run_from_passing(toolbelt: Toolbelt, s
     assert gone.code == 3, "an arm of the baseline alone is missing, not misspelt"
     misspelt = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "fulll")
     assert (misspelt.code, "'full'" in misspelt.err) == (2, True)
+    told = checks(chosen)[("arms", "")]["message"]
+    assert told == "the same 1 arm as in the baseline; 2 others not looked at, as --arm has it"
+    lone = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "oracle+1", "--json")
+    assert (lone.code, lone.json["verdict"]) == (3, "insufficient_data"), "held against nothing, nothing is proved"
+
+
+def test_a_name_of_several_arms_asks_for_those_that_only_the_baseline_has(toolbelt: Toolbelt, shop: Path) -> None:
+    replies = [{"when": case["query"], "replies": [{"calls": case["expected"]}]} for case in CASES]
+    (shop / "model.json").write_text(json.dumps(replies))
+    save(toolbelt, "-m", "local/bm25", "-m", "scripted/model.json", "-t", "full,oracle")
+    toolbelt("eval", "run", "-d", "shop", "-t", "full,oracle", "--json")
+    ran = toolbelt("eval", "gate", *AGAINST, "--arm", "full", "--json")
+    missing = [
+        arm for (name, arm), check in checks(ran).items() if name == "arms" and check["verdict"] != "no_regression"
+    ]
+    assert (ran.code, missing) == (3, ["scripted/model.json · full"]), "it goes by `full` as well, and was not run"
+    first = toolbelt("eval", "gate", *AGAINST, "--arm", "#1", "--json")
+    assert (first.code, first.json["verdict"]) == (0, "no_regression"), "a number is one of the run's"
 
 
 def test_drafts_prove_nothing(toolbelt: Toolbelt, shop: Path) -> None:
@@ -297,16 +210,61 @@ def test_C_the_document_is_as_its_schema_says(toolbelt: Toolbelt, shop: Path) ->
         jsonschema.validate({**toolbelt("eval", "gate", *AGAINST, "--json").json, "verdict": "fine"}, schema)
 
 
-def test_a_summary_that_cannot_be_written_changes_no_verdict(
+def test_E9_a_summary_that_cannot_be_written_hides_no_verdict(
     toolbelt: Toolbelt, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save(toolbelt)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(shop / "nowhere" / "summary.md"))
-    ran = toolbelt("eval", "gate", "--min-accuracy", "0.5")
-    assert ran.code == 0
-    *_, warning, last = ran.err.splitlines()
-    assert warning.startswith("warning: nothing was added to ")
+    ran = toolbelt("eval", "gate", "--min-accuracy", "0.5", "--junit", "nowhere/gate.xml", "--markdown", "gate.md")
+    assert ran.code == 3, "a pass that nobody can see is none"
+    *_, junit, summary, last = ran.err.splitlines()
+    assert junit.startswith("Error: Cannot write 'nowhere/gate.xml'")
+    assert summary.startswith("Error: Nothing was added to ")
     assert last.startswith("gate: no_regression: ")
+    assert (shop / "gate.md").exists(), "what can be written is"
+
+
+@pytest.mark.parametrize(
+    ("reader", "arguments", "code"),
+    [
+        pytest.param("true", (), 1, id="nobody-reads"),
+        pytest.param("head -c 1", ("--json",), 1, id="a-little-is-read"),
+        pytest.param("true", ("--margin", "1"), 0, id="a-pass-stays-one"),
+    ],
+)
+def test_E9_whoever_reads_no_further_changes_no_verdict(
+    reader: str, arguments: tuple[str, ...], code: int, toolbelt: Toolbelt, shop: Path
+) -> None:
+    save(toolbelt)
+    if code:
+        write_shop(shop, CASES, SWAPPED)
+        toolbelt("eval", "run", "-d", "shop", "-t", "full", "--json")
+    words = [sys.executable, "-m", "toolbelt", "eval", "gate", *AGAINST, *arguments]
+    piped = subprocess.run(
+        ["bash", "-c", f'set -o pipefail; "$@" | {reader} > /dev/null', "-", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    (said,) = piped.stderr.splitlines()
+    assert piped.returncode == code, said
+    assert said.startswith("gate: regression: " if code else "gate: no_regression: ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+def test_E9_a_full_disk_is_no_pass_and_hides_no_regression(toolbelt: Toolbelt, shop: Path) -> None:
+    save(toolbelt)
+    for least, code in (("0.5", 3), ("1", 3)):
+        ran = toolbelt("eval", "gate", "--min-accuracy", least, "--markdown", "/dev/full")
+        assert (ran.code, "No space left" in ran.err) == (code, True)
+    write_shop(shop, CASES, SWAPPED)
+    toolbelt("eval", "run", "-d", "shop", "-t", "full", "--json")
+    words = [sys.executable, "-m", "toolbelt", "eval", "gate", *AGAINST]
+    with Path("/dev/full").open("wb") as full:
+        lost = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert lost.returncode == 1, "that it could not be printed makes no regression less of one"
+    assert b"No space left" in lost.stderr
 
 
 def test_a_report_that_cannot_be_written_hides_no_verdict(toolbelt: Toolbelt, shop: Path) -> None:
@@ -328,6 +286,13 @@ def test_a_report_that_cannot_be_written_hides_no_verdict(toolbelt: Toolbelt, sh
         pytest.param((*("--baseline", "baseline.json"), "--margin", "2"), "--margin", id="margin"),
         pytest.param((*("--baseline", "baseline.json"), "--margin", "nan"), "finite", id="no-number"),
         pytest.param((*("--baseline", "baseline.json"), "--measure", "latency"), "--measure", id="measure"),
+        pytest.param((*("--baseline", "baseline.json"), "--arm", ","), "--arm names no arm", id="no-arm"),
+        pytest.param(("baseline.json", *("--baseline", "./baseline.json")), "the same file", id="held-against-itself"),
+        pytest.param(("--baseline", "baseline.json", "--junit", "baseline.json"), "the same file", id="over-baseline"),
+        pytest.param(("--min-accuracy", "0.1", "--markdown", ".toolbelt/runs.db"), "the same file", id="over-store"),
+        pytest.param(
+            ("--min-accuracy", "0.1", "--junit", "out", "--markdown", "shop/../out"), "the same file", id="twice"
+        ),
         pytest.param(("2031", *("--baseline", "baseline.json")), "2031", id="no-such-run"),
     ],
 )

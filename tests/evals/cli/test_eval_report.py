@@ -47,6 +47,17 @@ def test_the_page_is_told_first_and_everything_is_there(toolbelt: Toolbelt, kept
     assert data["comparison"]["margin"] == 0.1
 
 
+def test_E6_bills_are_printed_where_there_is_a_price(toolbelt: Toolbelt) -> None:
+    assert toolbelt(*RUNNING).code == 0
+    title = "What a provider's cache makes of it: USD per solved case"
+    assert title not in toolbelt("eval", "report").out, "tokens alone are in the files"
+    priced = toolbelt("eval", "report", "--priced-as", "gpt-4o-mini")
+    assert (priced.code, priced.err) == (0, "")
+    assert f"\n\n{title}\n" in priced.out
+    assert "As if at the price of gpt-4o-mini: local/bm25." in priced.out
+    assert priced.out.index(title) < priced.out.index("\nwrote reports/")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import office
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
-from toolbelt.evals.cli.sides import find_arm, find_arms, is_path, open_side
+from toolbelt.evals.cli.sides import choose_arms, find_arm, find_arms, is_path, open_side
 from toolbelt.evals.evidence.evidence import ArmName
 
 __all__ = ["office"]
@@ -74,6 +74,28 @@ def test_one_arm_is_wanted_and_several_go_by_the_name() -> None:
     with pytest.raises(ToolbeltError) as caught:
         find_arm(ARMS, "full")
     assert str(caught.value) == "2 arms go by 'full'; say which: 'gpt-4o · full' (#1), 'local/bm25 · full' (#3)."
+
+
+@pytest.mark.parametrize(
+    ("names", "places"),
+    [
+        pytest.param(["tiered", "gpt-4o full"], (0, 3), id="in-their-own-order"),
+        pytest.param(["tiered,gpt-4o full"], (0, 3), id="with-commas"),
+        pytest.param([" tiered , ,", "#4"], (3,), id="each-once-and-empty-ones-not-at-all"),
+        pytest.param(["full"], (0, 2), id="several-by-one-name"),
+    ],
+)
+def test_arms_are_chosen_by_several_names(names: list[str], places: tuple[int, ...]) -> None:
+    assert choose_arms(ARMS, names) == places
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [([""], "--arm names no arm"), ([" , ", ""], "--arm names no arm"), (["full", "nope"], "No arm named 'nope'")],
+)
+def test_to_choose_none_is_an_error(names: list[str], says: str) -> None:
+    with pytest.raises(ToolbeltError, match=says):
+        choose_arms(ARMS, names)
 
 
 def test_of_very_many_candidates_a_few_are_named() -> None:

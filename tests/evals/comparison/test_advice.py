@@ -23,8 +23,8 @@ def _found(better: int, worse: int, cases: int, margin: float = 0.02) -> Contras
     found = paired_difference([*[((1, 0),)] * better, *[((0, 1),)] * worse, *alike])
     verdict = judge(found.low, found.high, found.p_value, margin)
     return replace(
-        ACCURACY, difference=found.difference, low=found.low, high=found.high, adjusted_p=found.p_value,
-        verdict=verdict, cases=cases, clusters=cases,
+        ACCURACY, difference=found.difference, low=found.low, high=found.high, p_value=found.p_value,
+        adjusted_p=found.p_value, verdict=verdict, cases=cases, clusters=cases,
     )  # fmt: skip
 
 
@@ -44,6 +44,14 @@ def test_E7_a_loss_found_is_taken_for_true() -> None:
 
 def test_E7_of_a_loss_beyond_the_margin_it_is_told_what_would_show_it() -> None:
     assert _no_less(wanted_cases(_found(6, 14, 200)), cases_for_difference(0.04, 0.1))
+
+
+def test_E7_a_loss_has_to_be_seen_among_as_many_contrasts_as_there_were() -> None:
+    alone = _found(10, 30, 400)
+    assert alone.verdict is Verdict.REGRESSION
+    assert alone.p_value is not None
+    among = replace(alone, adjusted_p=58 * alone.p_value, verdict=Verdict.INSUFFICIENT_DATA)
+    assert _no_less(wanted_cases(among), cases_for_difference(0.05, 0.1, level=1 - 0.05 / 58))
 
 
 def test_E7_clusters_count_for_less_than_their_cases() -> None:

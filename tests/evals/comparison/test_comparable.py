@@ -132,9 +132,13 @@ def test_one_that_is_running_is_not_to_be_resumed() -> None:
             ],
             id="code",
         ),
+        pytest.param({"code": {"toolbelt": "0.1"}}, [], id="an-unknown-commit-is-no-other"),
         pytest.param(
-            {"code": {"toolbelt": "0.1"}}, ["The commit is 0123456789ab in run a, unknown in run b."], id="no-git"
+            {"api_base": "http://localhost:8000/v1"},
+            ["Hosted models were asked at their providers in run a, at http://localhost:8000/v1 in run b."],
+            id="another-server",
         ),
+        pytest.param({"api_base": "http://localhost", "is_baseline": True}, [], id="a-baseline-has-no-server"),
         pytest.param({"created": "2026", "reason": "x"}, [], id="when-and-why-do-not-matter"),
     ],
 )

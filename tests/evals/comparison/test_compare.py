@@ -84,6 +84,13 @@ def test_E7_the_order_of_cases_does_not_matter(cases: list[tuple[str, str, str]]
     )
 
 
+def test_E7_nor_where_rounding_depends_on_the_order_of_the_cases_of_a_cluster() -> None:
+    random = Random(0)
+    cases = [("".join(random.choices("+-", k=3)), "".join(random.choices("+-", k=3)), str(n % 20)) for n in range(100)]
+    there, here = (compared(*sides(one)).contrast(Measure.ACCURACY) for one in (cases, cases[::-1]))
+    assert (there.low, there.high, there.p_value) == (here.low, here.high, here.p_value)
+
+
 @settings(max_examples=40, deadline=None)
 @given(CASES)
 def test_E7_what_lies_behind_adds_up(cases: list[tuple[str, str, str]]) -> None:
@@ -154,6 +161,20 @@ def test_E4_a_case_that_was_too_long_before_is_not_newly_so() -> None:
             Verdict.REGRESSION,
             ("3 cases that could be asked no longer fit the window.",),
         )
+
+
+def test_cases_that_neither_arm_has_read_are_counted_as_not_run() -> None:
+    pair = compared(side(["+", "", "e", ""]), side(["+", "", "+", "."]))
+    assert pair.unpaired == {"old: error": 1, "old: not run": 2, "new: not run": 2}
+
+
+def test_a_run_that_is_named_twice_is_told() -> None:
+    run = side("++", "+-", names=[ARM, replace(ARM, toolset="tiered")])
+    itself = compare(run, run, pair_arms(run.arms, run.arms), resamples=FEW)
+    assert itself.notes == (f"Both sides are {ABOUT.name}, whose arms are held against themselves.",)
+    assert compare(run, run, Pairing(((0, 1),)), resamples=FEW).notes == ()
+    assert compare(run, run, pair_within(run.arms), resamples=FEW).notes == ()
+    assert compare(run, replace(run, about=replace(run.about, name="b")), Pairing(((0, 0),))).notes == ()
 
 
 def test_unscored_trials_and_missing_arms_are_said_first() -> None:

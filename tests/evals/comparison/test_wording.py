@@ -61,6 +61,20 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
             id="unscored-is-no-matter-of-more-cases",
         ),
         pytest.param(
+            {
+                "difference": -0.055,
+                "low": -0.096,
+                "high": -0.014,
+                "adjusted_p": 0.3,
+                "verdict": Verdict.INSUFFICIENT_DATA,
+                "reasons": ("A loss is likely: the p value is 0.3.",),
+            },
+            "Whether loadout is worse than full by more than 2.0 points cannot be told. A loss is likely: the p value "
+            f"is 0.3; the difference lies between -9.6 and -1.4 points ({INTERVAL}); about 910 cases would do. loadout "
+            f"{SAVED}",
+            id="why-an-interval-below-0-is-no-loss",
+        ),
+        pytest.param(
             {"low": 0.004, "adjusted_p": 0.01},
             f"loadout is better than full by 1.7 points ({INTERVAL} +0.4 to +3.7), and {SAVED}",
             id="a-sure-gain-is-told",
@@ -75,6 +89,11 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
             f"loadout is worse than full by 1.0 points ({INTERVAL} -1.5 to -0.4), but not by more than 2.0 points, and "
             f"{SAVED}",
             id="a-sure-loss-within-the-margin-is-told",
+        ),
+        pytest.param(
+            {"difference": -0.01, "low": -0.015, "high": -0.004, "adjusted_p": 0.06},
+            f"loadout is not worse than full by more than 2.0 points ({INTERVAL} -1.5 to -0.4), and {SAVED}",
+            id="a-loss-within-the-margin-that-holm-doubts-is-none",
         ),
         pytest.param(
             {"difference": -0.0001, "low": -0.0002, "high": -0.00004, "adjusted_p": 0.01},
@@ -98,7 +117,7 @@ def test_E7_nothing_scored_is_said_so() -> None:
         Measure.ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=("No case was scored in both arms.",)
     )
     pair = make_pair(contrasts=(nothing,))
-    assert _say(pair) == "Of loadout and full nothing can be said: no case was scored in both arms."
+    assert _say(pair) == "Whether loadout is worse than full cannot be told: no case was scored in both arms."
 
 
 def test_E4_a_new_overflow_comes_first_whatever_the_accuracy() -> None:
@@ -117,7 +136,7 @@ def test_E4_a_new_overflow_comes_first_whatever_the_accuracy() -> None:
             FULL,
             FULL,
             {"old": BASELINE},
-            "full of 20260101-120000-ab12 is not worse than that of reports/baseline.json by",
+            "full is not worse than in reports/baseline.json by",
             id="the-same-arm-of-two-sides",
         ),
         pytest.param(
@@ -153,8 +172,11 @@ def test_without_a_margin_nothing_may_be_lost() -> None:
         (3.25, 3.0, 3.5, "takes 3.2 times the prompt tokens"),
         (1.0, 1.0, 1.0, "takes as many prompt tokens"),
         (1.01, 0.97, 1.05, "takes about as many prompt tokens (+1.0%, -3.0% to +5.0%)"),
+        (1.1, 0.7, 1.8, "takes 10.0% more prompt tokens, which may be chance (-30.0% to +80.0%)"),
+        (1.0, 0.6, 1.6, "takes as many prompt tokens, which may be chance (-40.0% to +60.0%)"),
+        (0.9997, 0.9992, 0.9999, "takes about as many prompt tokens (0.0%, -0.1% to 0.0%)"),
     ],
-    ids=["fewer", "more", "many-times", "alike", "not-sure"],
+    ids=["fewer", "more", "many-times", "alike", "about", "not-sure", "equal-by-chance", "a-trifle"],
 )
 def test_tokens_are_told_as_they_are(ratio: float, low: float, high: float, said: str) -> None:
     tokens = replace(PROMPT, ratio=ratio, ratio_low=low, ratio_high=high)

@@ -179,6 +179,7 @@ def test_what_a_model_wrote_is_kept_short_and_seen() -> None:
     ("found", "says"),
     [
         pytest.param(side([RIGHT], drafts=1), "drafts", id="drafts"),
+        pytest.param(side([RIGHT], status="running"), "it is running; wait for it to end", id="running"),
         pytest.param(side([RIGHT], status="killed"), "it is killed; go on with: toolbelt eval resume", id="killed"),
         pytest.param(side([RIGHT, None]), "1 trial have not", id="a-trial-not-run"),
         pytest.param(side([RIGHT, FAILED]), "1 trial ended with an error", id="an-error"),
@@ -205,6 +206,9 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param("", "Not JSON", id="empty"),
         pytest.param(SAVED[:-30], "Not JSON", id="cut-off"),
         pytest.param("[" * 5000, "Nested", id="deep"),
+        pytest.param(
+            SAVED.replace("  ],", "<<<<<<< HEAD\n  ],\n=======\n", 1), "A merge left its marks", id="conflict"
+        ),
         pytest.param("[1]", "no baseline", id="a-list"),
         pytest.param('{"a": 1}', "no baseline", id="something-else"),
         pytest.param(SAVED.replace("baseline/1", "baseline/2"), "another version", id="another-version"),
@@ -250,6 +254,18 @@ def test_every_mistake_is_told_with_its_place(text: str, says: str) -> None:
     assert says in str(caught.value)
     assert all(finding.file == "b.json" for finding in caught.value.findings)
     assert len(caught.value.findings) <= 21
+
+
+def test_a_merge_that_left_its_marks_is_told_with_its_line() -> None:
+    lines = SAVED.splitlines()
+    merged = [*lines[:12], "<<<<<<< HEAD", lines[12], "=======", lines[12], ">>>>>>> other", *lines[13:]]
+    with pytest.raises(InvalidFileError) as caught:
+        parse_baseline("\n".join(merged), "b.json")
+    (finding,) = caught.value.findings
+    assert finding.place == "b.json:13"
+    assert "toolbelt eval baseline save" in finding.message
+    marked = SAVED.replace('"c1"', '"<<<<<<< c1"')
+    assert "<<<<<<< c1" in parse_baseline(marked, "b.json").read(0), "within a line it is a name like others"
 
 
 def test_the_line_of_a_mistake() -> None:
@@ -316,6 +332,11 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError):
         read_baseline(Path("a\0b"))
     assert not is_baseline(Path("a\0b"))
+    rubbish.write_bytes(SAVED.encode("utf-16"))
+    with pytest.raises(InvalidFileError, match="looks like UTF-16"):
+        read_baseline(rubbish)
+    rubbish.write_bytes(b"\xef\xbb\xbf" + SAVED.replace("\n", "\r\n").encode())  # as git checks it out on Windows
+    assert format_baseline(read_baseline(rubbish)) == SAVED
     rubbish.write_text("\ufeff" + SAVED, encoding="utf-8")
     assert read_baseline(rubbish).about.cases == 3
     assert is_baseline(rubbish)

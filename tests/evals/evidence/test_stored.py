@@ -76,6 +76,15 @@ def test_every_case_of_an_arm(store: Path) -> None:
     assert right.latency_seconds is not None
 
 
+def test_E5_what_was_not_covered_is_not_right(store: Path) -> None:
+    with sqlite3.connect(store) as connection:
+        connection.execute("UPDATE trials SET covered = 0 WHERE arm = 0 AND case_id = 'money' AND epoch = 0")
+    with RunStore(store) as opened:
+        first, second = StoredRun(opened, opened.get("latest")).read(0)["money"].scored
+    assert (first.covered, first.is_right, first.is_solved) == (False, False, False)
+    assert (second.covered, second.is_right) == (True, True)
+
+
 def test_what_has_not_finished_is_missing_at_its_epoch(store: Path) -> None:
     with sqlite3.connect(store) as connection:
         connection.execute("DELETE FROM trials WHERE arm = 0 AND case_id = 'money' AND epoch = 0")
@@ -88,6 +97,14 @@ def test_what_has_not_finished_is_missing_at_its_epoch(store: Path) -> None:
         assert first is None
         assert second is not None
         assert list(side.read(1)) == ["money", "where", "wrong"], "the other arm is as it was"
+
+
+def test_cases_are_in_the_order_asked_whatever_has_finished(store: Path) -> None:
+    with sqlite3.connect(store) as connection:
+        connection.execute("DELETE FROM trials WHERE case_id = 'money' AND epoch = 0")
+    with RunStore(store) as opened:
+        side = StoredRun(opened, opened.get("latest"))
+        assert [list(side.read(arm)) for arm in (0, 1)] == [["money", "where", "wrong"]] * 2
 
 
 def test_a_killed_run_says_so(store: Path) -> None:

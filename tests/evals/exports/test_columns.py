@@ -1,11 +1,8 @@
-"""`docs/data.md` says just what the tables hold, and its example runs."""
+"""`docs/data.md` says just what the tables hold."""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -59,25 +56,3 @@ def test_a_table_of_arms_has_the_documented_columns_and_types() -> None:
     assert [(name, str(type_)) for name, type_ in frame.dtypes.items()] == [(n, find_type(n)) for n in frame.columns]
     with pytest.raises(KeyError):
         find_type("pass_mark_2")
-
-
-def test_the_example_for_notebooks_runs(tmp_path: Path) -> None:
-    toolbelt = [sys.executable, "-m", "toolbelt"]
-    run = [*toolbelt, "eval", "run", "--limit", "8", "--toolset", "full,tiered"]
-    done = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert done.returncode == 0, done.stderr
-    [program] = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "COLUMNS": "200"},
-        timeout=120,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    shown = subprocess.run([*toolbelt, "eval", "show"], capture_output=True, text=True, cwd=tmp_path).stdout
-    means = re.findall(r"^(?:local/bm25)? +(full|tiered) +([0-9.]+)", done.stdout, re.MULTILINE)
-    for toolset, share in means:
-        assert re.search(rf"^{toolset} +{float(share):.1%} ", shown, re.MULTILINE), (done.stdout, shown)
-    assert {toolset for toolset, _ in means} == {"full", "tiered"}

@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.evals.exports.stores import RUN, sample_store
-from tests.evals.summary.rows import database
+from tests.evals.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals import load_run
-from toolbelt.evals.exports.reporting import write_report
 from toolbelt.evals.report.columns import TRIAL_COLUMNS
 from toolbelt.evals.report.frames import load_trials, read_trials_csv, read_trials_parquet, write_trials
 from toolbelt.evals.running.store import RunStore
@@ -24,15 +22,6 @@ from toolbelt.evals.summary.summarize import summarize
 
 DIGEST = "sha256:0123456789abcdef"
 ABOUT = {"schema": "toolbelt.trials/1", "run": RUN, "dataset": "assistant", "digest": DIGEST}
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a file of runs, and the report of its one run."""
-    folder = tmp_path_factory.mktemp("kept")
-    with RunStore(sample_store(folder / "runs.db")) as store:
-        write_report(store, store.get("latest"), folder / "reports" / RUN)
-    return folder
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -88,6 +77,26 @@ def test_the_store_is_the_one_the_commands_use(kept: Path, monkeypatch: pytest.M
     assert equal(load_run("latest", store=".toolbelt/runs.db"), frame), (
         "with a store it is a run's id, whatever lies here"
     )
+
+
+def test_the_home_folder_is_found_as_in_a_shell(kept: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(kept))
+    frame = load_run(kept / "runs.db")
+    assert equal(load_run("~/runs.db"), frame)
+    assert equal(load_run(Path("~/reports", RUN)), frame)
+    assert equal(load_run("latest", store="~/runs.db"), frame)
+    monkeypatch.setenv("TOOLBELT_STORE", "~/runs.db")
+    assert equal(load_run(), frame)
+
+
+def test_the_folder_of_a_file_of_runs_leads_to_that(kept: Path, tmp_path: Path) -> None:
+    (tmp_path / ".toolbelt").mkdir()
+    (tmp_path / ".toolbelt" / "runs.db").write_bytes((kept / "runs.db").read_bytes())
+    for folder in (tmp_path, tmp_path / ".toolbelt"):
+        with pytest.raises(NotFoundError) as caught:
+            load_run(folder)
+        assert caught.value.known == (f"{tmp_path}/.toolbelt/runs.db",)
 
 
 def test_a_csv_alone_says_of_which_run_it_is(kept: Path, tmp_path: Path) -> None:

@@ -27,18 +27,6 @@ NAMES = {
 }
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunStore]:
-    with RunStore(sample_store(tmp_path_factory.mktemp("kept") / "runs.db")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def reported(store: RunStore, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of the sample; not to be written to."""
-    return write_report(store, store.get(RUN), tmp_path_factory.mktemp("reports") / "new" / RUN)
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from toolbelt.evals.evidence.evidence import About
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.report.columns import AMOUNTS, RATES
@@ -73,6 +74,11 @@ def test_the_arms_of_a_run_are_the_measures_there_are() -> None:
     assert arm["properties"]["outcomes"]["propertyNames"]["enum"] == [outcome.value for outcome in Outcome]
 
 
+def test_the_sides_of_a_comparison_say_what_is_known_of_them() -> None:
+    [side] = [part for part in read_schema("comparison")["$defs"].values() if "is_baseline" in part["properties"]]
+    assert set(side["properties"]) == set(side["required"]) == {field.name for field in fields(About)}
+
+
 def test_the_settings_of_a_run_are_those_there_are() -> None:
     settings = set(read_schema("run")["properties"]["settings"]["properties"])
     of_a_run = {field.name for kept in (Sampling, CaseFilter) for field in fields(kept)}
@@ -81,3 +87,10 @@ def test_the_settings_of_a_run_are_those_there_are() -> None:
         *("request_limit", "tokenizer", "api_base", "without_role", "drafts"),
     }
     assert of_a_run <= settings
+
+
+@pytest.mark.parametrize("name", ["ratio", "ratio_low", "ratio_high"])
+def test_a_ratio_of_amounts_is_never_below_nothing(name: str) -> None:
+    contrast = read_schema("comparison")["$defs"]["contrast"]["properties"][name]
+    check = Draft202012Validator(contrast)
+    assert [check.is_valid(value) for value in (None, 0, 1.5, -0.01)] == [True, True, True, False]

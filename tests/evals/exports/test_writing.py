@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,33 @@ def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     for path in (tmp_path / "file", tmp_path / "file" / "below" / "deeper"):
         with pytest.raises(StorageError, match=f"Cannot write '{path}'"), replacing_all(path):
             pass
+
+
+def test_a_folder_in_the_place_of_one_file_leaves_all_of_them_as_they_were(tmp_path: Path) -> None:
+    (tmp_path / "first").write_text("old")
+    (tmp_path / "second").mkdir()
+
+    def write() -> None:
+        with replacing_all(tmp_path) as opened:
+            for name in ("first", "second"):
+                with opened(name, "w") as file:
+                    file.write("new")
+
+    with pytest.raises(ToolbeltError, match=f"'{tmp_path}/second' is a folder; move it away"):
+        write()
+    assert (names(tmp_path), (tmp_path / "first").read_text()) == (["first", "second"], "old")
+
+
+def test_what_a_killed_process_left_is_cleared_a_day_later(tmp_path: Path) -> None:
+    for name, hours in (("old", 25), ("new", 23)):
+        left = tmp_path / f".writing-{name}.tmp"
+        left.mkdir()
+        (left / "report.html").write_text("half")
+        then = time.time() - 3600 * hours
+        os.utime(left, (then, then))
+    with replacing_all(tmp_path) as opened, opened("f", "w"):
+        pass
+    assert names(tmp_path) == [".writing-new.tmp", "f"]
 
 
 def test_what_is_missing_while_a_file_is_written_is_not_taken_for_that_file(tmp_path: Path) -> None:

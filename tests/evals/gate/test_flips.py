@@ -42,8 +42,25 @@ def test_flips_are_counted_by_the_tool_they_went_to() -> None:
     takers = ["a", "a", "a", "b", "b", "c", "d", "e", "e", "e", "e"]
     flips = [Flip(str(n), "", -1, RIGHT, replace(WRONG, surplus=(tool,))) for n, tool in enumerate(takers)]
     flips.append(Flip("x", "", 1, WRONG, RIGHT))
-    assert describe_flips(flips) == "11 cases now wrong (4 to e, 3 to a, 2 to b, 2 to 2 others), 1 now right"
+    assert describe_flips(flips) == "11 cases now wrong (4 to e, 3 to a, 2 to b, 2 in 2 other ways), 1 now right"
     assert count_flips(flips) == "11 cases now wrong, 1 now right"
     assert describe_flips(flips[-1:]) == "0 cases now wrong, 1 now right"
     assert count_flips([replace(flips[0], change=-0.5)], epochs=2) == "1 case worse, 0 better"
     assert describe_flips([]) == "no case flipped"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "called", "missing", "surplus", "says"),
+    [
+        pytest.param(Outcome.WRONG_TOOL, ("b", "a"), ("a",), ("a",), "1 in another order", id="order"),
+        pytest.param(Outcome.UNOFFERED_TOOL, ("a",), ("a",), ("a",), "1 to a tool not offered", id="not-offered"),
+        pytest.param(Outcome.MISSING_CALL, ("a",), ("b",), (), "1 with a call missing", id="one-of-two"),
+        pytest.param(Outcome.WRONG_ARGUMENTS, ("a",), (), (), "1 with wrong arguments", id="arguments"),
+        pytest.param(Outcome.WRONG_TOOL, ("a", "c"), ("a",), ("a", "c"), "1 to c", id="another-tool-too"),
+    ],
+)
+def test_a_case_that_went_to_no_other_tool_says_how(
+    outcome: Outcome, called: tuple[str, ...], missing: tuple[str, ...], surplus: tuple[str, ...], says: str
+) -> None:
+    attempt = Attempt(outcome, covered=True, called=called, missing=missing, surplus=surplus)
+    assert f"({says})" in describe_flips([Flip("c", "single", -1, RIGHT, attempt)])

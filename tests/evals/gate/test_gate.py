@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.evals.evidence.sides import ABOUT, FAILED, FULL, RIGHT, TIERED, TOO_LONG, WRONG, WrittenSide, side
 from toolbelt.evals.comparison.comparison import Measure
-from toolbelt.evals.evidence.evidence import Attempt, CaseEvidence
+from toolbelt.evals.evidence.evidence import ArmName, Attempt, CaseEvidence
 from toolbelt.evals.gate.data import EXIT_CODES, gate_data, summary_line
 from toolbelt.evals.gate.gate import check_run
-from toolbelt.evals.gate.result import Check, GateResult, Limits
+from toolbelt.evals.gate.result import Check, GateResult, Limits, LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.summary.intervals import wilson_interval
@@ -23,8 +23,8 @@ PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFIC
 MANY = 300
 
 
-def base(*arms: Sequence[Attempt]) -> WrittenSide:
-    return side(*arms, is_baseline=True, name="baseline.json")
+def base(*arms: Sequence[Attempt], names: Sequence[ArmName] = (FULL, TIERED)) -> WrittenSide:
+    return side(*arms, names=names, is_baseline=True, name="baseline.json")
 
 
 def found(result: GateResult, name: str, arm: str = "") -> Check:
@@ -223,6 +223,57 @@ def test_solved_is_judged_where_it_is_asked_for() -> None:
     result = check_run(side([half] * MANY), limits, base([RIGHT] * MANY))
     assert (found(result, "solved").verdict, found(result, "min-solved").verdict) == (FAIL, FAIL)
     assert found(check_run(side([half] * MANY), Limits(), base([RIGHT] * MANY)), "accuracy").verdict is PASS
+
+
+def test_a_run_that_is_going_on_is_waited_for_not_resumed() -> None:
+    check = found(check_run(side([RIGHT, None], status="running"), Limits()), "complete")
+    assert check.verdict is UNSURE
+    assert check.message == "the run is running: 1 of 2 trials have not been run; wait for it to end"
+
+
+@pytest.mark.parametrize(
+    ("run", "baseline"),
+    [
+        pytest.param(side([]), None, id="no-case"),
+        pytest.param(side([]), base([]), id="no-case-in-either"),
+        pytest.param(replace(side([RIGHT]), arms=()), None, id="no-arm"),
+        pytest.param(replace(side([RIGHT]), arms=()), replace(base([RIGHT]), arms=()), id="no-arm-in-either"),
+    ],
+)
+def test_E7_where_there_is_no_trial_there_is_no_pass(run: WrittenSide, baseline: WrittenSide | None) -> None:
+    result = check_run(run, Limits(min_accuracy=0.0), baseline)
+    assert (result.verdict, found(result, "complete").verdict) == (UNSURE, UNSURE)
+
+
+def test_E7_arms_that_the_baseline_lacks_do_not_pass_alone() -> None:
+    only = {FULL.key}
+    tiered = base([RIGHT] * MANY, names=(TIERED,))
+    alone = check_run(side([RIGHT] * MANY, [RIGHT] * MANY), Limits(), tiered, only=only)
+    assert [check.arm for check in alone.checks if check.verdict is UNSURE] == [FULL.label]
+    assert alone.verdict is UNSURE
+    both = check_run(side([RIGHT] * MANY, [RIGHT] * MANY), Limits(), tiered)
+    assert both.verdict is PASS, "beside one that is held against its own kind it is told, and no fault"
+    limits = Limits(min_accuracy=0.1)
+    some = check_run(side([RIGHT] * MANY, [RIGHT] * MANY), limits, only=only)
+    assert found(some, "arms").message == "some of the arms alone; 1 other not looked at, as --arm has it"
+    assert some.verdict is PASS
+
+
+def test_a_tool_that_has_lost_all_its_cases_is_told_within_the_margin() -> None:
+    image = replace(RIGHT, called=("media/look",))
+    blind = replace(WRONG, missing=("media/look",), called=("web/open",), surplus=("web/open",))
+    old = base([RIGHT] * (MANY - 3) + [image] * 3)
+    gone = check_run(side([RIGHT] * (MANY - 3) + [blind] * 3), Limits(margin=0.1), old)
+    assert gone.verdict is PASS, "three of three hundred are within the margin"
+    assert gone.lost == (LostTool(FULL.label, "media/look", 3),)
+    assert summary_line(gone).endswith("; local/bm25 · full: 3 cases now wrong, 0 now right")
+    assert gate_data(gone)["lost"] == [{"arm": FULL.label, "tool": "media/look", "cases": 3}]
+    one_left = check_run(side([RIGHT] * (MANY - 3) + [blind, blind, image]), Limits(margin=0.1), old)
+    assert one_left.lost == ()
+    one_flipped = check_run(side([RIGHT] * (MANY - 1) + [blind]), Limits(margin=0.1), base([RIGHT] * MANY))
+    assert one_flipped.lost == (), "a single one is a flip like others"
+    unknown = check_run(base([RIGHT] * (MANY - 3) + [blind] * 3), Limits(margin=0.1), old)
+    assert unknown.lost == (), "a baseline does not keep what was called where it was right"
 
 
 def test_nothing_looked_at_proves_nothing() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+VIEWPORT: Any = {"width": 1200, "height": 800}
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _WATCH = """
 window.violations = [];
@@ -33,6 +34,7 @@ class Watched:
 
     def open(self, path: Path, fragment: str = "") -> Page:
         """Until the first trials are listed, or said to be none."""
+        self.page.goto("about:blank")  # else another part of the same page would only be scrolled to
         self.page.goto(path.as_uri() + fragment)
         self.page.wait_for_selector("html[data-ready]", state="attached")
         return self.page
@@ -49,7 +51,7 @@ class Watched:
 @contextmanager
 def watched(browser: Browser, **settings: Any) -> Iterator[Watched]:
     """A page of its own; it may have done nothing wrong when it is left."""
-    context = browser.new_context(**({"viewport": {"width": 1200, "height": 800}} | settings))
+    context = browser.new_context(**({"viewport": VIEWPORT} | settings))
     try:
         page = context.new_page()
         page.set_default_timeout(10_000)
@@ -67,6 +69,14 @@ def watched(browser: Browser, **settings: Any) -> Iterator[Watched]:
             assert not one.asked
     finally:
         context.close()
+
+
+def afresh(one: Watched, path: Path) -> Iterator[Page]:
+    """The same page for another test: loaded again, as wide and as light as at first."""
+    one.page.set_viewport_size(VIEWPORT)
+    one.page.emulate_media(media="screen", color_scheme="light")
+    yield one.open(path)
+    assert one.faults == {}
 
 
 def _is_outside(url: str) -> bool:

@@ -112,6 +112,19 @@ def _small_requests(trial: dict[str, Any], arm: int) -> Iterator[dict[str, Any]]
         yield made | {"reply": reply("Here you are." if calls else "No tool is needed.", *calls)}
 
 
+def long_run(requests: int) -> sqlite3.Connection:
+    """One trial of so many requests, each offering one tool that the one before did not, in place of another."""
+    trial = {"trial": 0, "case_id": "long", "cluster": "long", "requests": requests}
+    asked = [
+        {"trial": 0, "request": at, "offer": f"offer-{at % 60}", "reply": reply(f"Reply {at}", (f"tool_{at}", "{}"))}
+        for at in range(requests)
+    ]
+    connection = database([("m", "dynamic", "")], [trial], asked, planned=1, plan={"cases": 1})
+    add_case(connection, "long", content("Go on", "a/b"))
+    add_offers(connection, {f"offer-{at}": [f"tool_{at + shift}" for shift in range(20)] for at in range(60)})
+    return connection
+
+
 def hostile_run(texts: tuple[str, ...] = HOSTILE) -> sqlite3.Connection:
     """Every text that somebody else wrote is hostile; what cannot be a column's text is left to the JSON."""
     columns = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]

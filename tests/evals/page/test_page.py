@@ -4,15 +4,20 @@ import base64
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.evals.page.compared import ACCURACY, PAIR, TOKENS, WITHIN
 from tests.evals.page.reading import Read
-from tests.evals.page.runs import HOSTILE, hostile_run, small_run
+from tests.evals.page.runs import HOSTILE, big_run, hostile_run, small_run
 from tests.evals.page.writing import PICTURE, page_text
 from tests.evals.summary.rows import RUN, database
 from toolbelt.characters import UNSAFE
+from toolbelt.evals.statistics.verdict import Verdict
+
+_PASS = Verdict.NO_REGRESSION
 
 
 @pytest.mark.parametrize("make", [small_run, hostile_run, lambda: database([("m", "full", "")], [])])
@@ -92,10 +97,22 @@ def test_what_was_run_is_told_without_paths_of_a_machine() -> None:
     assert "/home/me" not in text
 
 
+@pytest.mark.parametrize(
+    ("created", "told"),
+    [("2026-03-01T13:00:00.681+01:00", "2026-03-01 12:00:00 UTC"), ("some day", "some day")],
+    ids=["a-moment-is-told-in-utc-without-fractions", "what-is-no-moment-is-told-as-it-stands"],
+)
+def test_when_it_was_begun(created: str, told: str) -> None:
+    connection = small_run()
+    connection.execute("UPDATE runs SET created = ?", (created,))
+    assert f"begun{told}" in Read.of(page_text(connection)).text
+
+
 def test_trials_written_are_told() -> None:
     told: list[int] = []
-    page_text(small_run(), advance=told.append)
-    assert sum(told) == 60
+    page_text(big_run(cases=90, arms=4), advance=told.append)
+    assert len(told) > 1
+    assert (sorted(told), told[-1]) == (told, 360)
 
 
 def test_a_run_without_trials_has_a_page() -> None:
@@ -113,3 +130,12 @@ def test_the_connection_is_left_as_it_was() -> None:
     connection.execute("BEGIN")
     page_text(connection)
     assert connection.in_transaction
+
+
+def test_many_comparisons_are_counted_by_verdict_and_folded_the_worst_first() -> None:
+    good = replace(PAIR, contrasts=(replace(ACCURACY, difference=0.1, low=0.05, high=0.15, verdict=_PASS), TOKENS))
+    pairs = (*[good] * 5, PAIR, PAIR)
+    page = page_text(small_run(), comparison=replace(WITHIN, pairs=pairs))
+    told = re.findall(r"<summary><span class=\"badge (\w+)\">.*?</span> (\d of \d) comparisons</summary>", page)
+    assert told == [("regression", "2 of 7"), ("no_regression", "5 of 7")]
+    assert "of 6 comparisons" not in page_text(small_run(), comparison=replace(WITHIN, pairs=pairs[:6]))

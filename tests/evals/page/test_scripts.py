@@ -3,52 +3,25 @@
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from tests.evals.page.browser import Watched, find_chromium, watched
+from tests.evals.page.browser import Watched, find_chromium
 from tests.evals.page.compared import WITHIN
-from tests.evals.page.runs import HOSTILE, SEVERAL, big_run, hostile_run, small_run
+from tests.evals.page.runs import SEVERAL, big_run, long_run, small_run
 from tests.evals.page.writing import page_file
-from tests.evals.summary.rows import RUN
-from toolbelt.characters import UNSAFE
 from toolbelt.evals.comparison.confusions import name_confusions
 from toolbelt.evals.evidence.evidence import Attempt
 from toolbelt.evals.running.records import parse_names
 from toolbelt.evals.scoring.outcome import Outcome
 
-CHROMIUM = find_chromium()
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the PATH")
+pytestmark = pytest.mark.skipif(
+    find_chromium() is None, reason="no chromium, chromium-browser or google-chrome on the PATH"
+)
 COUNT = "#count"
 ROWS = "#rows a"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return page_file(small_run(), tmp_path_factory.mktemp("small"))
-
-
-@pytest.fixture
-def seen(browser: Browser) -> Iterator[Watched]:
-    with watched(browser) as one:
-        yield one
-
-
-@pytest.fixture
-def page(seen: Watched, small: Path) -> Page:
-    return seen.open(small)
 
 
 def column(page: Page, number: int) -> list[str]:
@@ -139,38 +112,42 @@ def test_a_confusion_shows_its_trials_and_is_taken_away_again(page: Page) -> Non
 
 
 def test_a_case_that_flipped_against_a_baseline_shows_its_trials(seen: Watched, tmp_path: Path) -> None:
+    """The trial of the arm that got worse is opened, and the list holds what flipped there and nothing else."""
     page = seen.open(page_file(small_run(), tmp_path, comparison=WITHIN))
-    page.click("a.case >> text=case-01")
-    expect(page.locator(COUNT)).to_have_text("3 of 60 trials")
-    expect(page.locator(f"{ROWS} .id")).to_have_text(["case-01"] * 3)
-    expect(page.locator("#rows a:focus")).to_have_count(1)
+    flipped = page.locator("#comparison ~ .pair .flips tbody tr")
+    assert "Question 1 about Zürich" in flipped.inner_text()
+    assert "wanted files/read_1" in flipped.inner_text()
+    flipped.get_by_role("link", name="case-01").press("Enter")
+    expect(page.locator("#trial-eyebrow")).to_have_text("loadout · multi · trial 4")
+    expect(page.locator("#trial")).to_contain_text("Called files/write instead of files/read_1.")
+    page.keyboard.press("Escape")
+    expect(page.locator(f"{ROWS} .id")).to_have_text(["case-01"])
+    page.click("#only")
+    expect(page.locator(COUNT)).to_have_text("60 trials")
 
 
-def test_a_part_of_the_page_can_be_linked_to(seen: Watched, small: Path) -> None:
-    page = seen.open(small, "#flipped")
+def test_a_trial_of_very_many_requests_shows_them_a_part_at_a_time(seen: Watched, tmp_path: Path) -> None:
+    page = seen.open(page_file(long_run(5_000), tmp_path), "#trial=0")
+    requests = page.locator("#trial .ask")
+    expect(requests).to_have_count(50)
+    page.get_by_role("button", name="Show the next of 4,950 more requests").press("Enter")
+    expect(requests).to_have_count(100)
+    expect(page.locator("#trial .ask:focus")).to_contain_text("Request 51")
+    expect(page.locator("#trial .offer").nth(50)).to_contain_text("1 added, 1 gone since the request before")
+
+
+def test_a_part_of_the_page_can_be_linked_to(shared: Watched, small: Path) -> None:
+    page = shared.open(small, "#flipped")
     expect(page.locator("#flipped")).to_be_in_viewport()
 
 
-def test_on_paper_there_are_the_tables_and_nothing_to_press(page: Page) -> None:
-    page.emulate_media(media="print")
-    page.set_viewport_size({"width": 1030, "height": 700})  # a landscape page of A4 between its margins
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1030
-    for what in ("#arms-table", "#outcomes-table", "figure img", ".verdict"):
-        assert page.locator(what).first.is_visible()
-    for what in ("#browser", "#confusions", "nav"):
-        assert not page.locator(what).first.is_visible()
-
-
-def test_nothing_moves_once_it_is_drawn(browser: Browser, small: Path) -> None:
-    with watched(browser) as seen:
-        seen.page.add_init_script(
-            "window.moved = 0; new PerformanceObserver((list) => { for (const one of list.getEntries())"
-            " window.moved += one.value; }).observe({ type: 'layout-shift', buffered: true });"
-        )
-        page = seen.open(small)
-        page.wait_for_selector("#flip-table tbody tr", state="attached")
-        page.wait_for_timeout(100)
-        assert page.evaluate("window.moved") < 0.1  # what the web calls good
+def test_a_link_to_a_trial_that_is_not_there_says_so(shared: Watched, small: Path) -> None:
+    page = shared.open(small, "#trial=999999")
+    expect(page.locator("#gone")).to_have_text("This run has no finished trial 999999.")
+    expect(page.locator("#gone")).to_be_in_viewport()
+    page.locator(ROWS).first.click()
+    page.wait_for_selector("#trial[open]")
+    assert not page.locator("#gone").is_visible()
 
 
 def test_confusions_are_those_of_a_comparison(page: Page) -> None:
@@ -202,8 +179,8 @@ def test_a_trial_opens_with_everything_and_back_closes_it(page: Page) -> None:
     assert page.evaluate("location.hash") == ""
 
 
-def test_a_trial_shows_each_offer_what_changed_in_it_and_what_the_user_said(seen: Watched, small: Path) -> None:
-    page = seen.open(small, "#trial=5")
+def test_a_trial_shows_each_offer_what_changed_in_it_and_what_the_user_said(shared: Watched, small: Path) -> None:
+    page = shared.open(small, "#trial=5")
     page.wait_for_selector("#trial[open]")
     said = page.inner_text("#trial")
     assert "2 tools offered, 100 tokens" in said
@@ -212,8 +189,8 @@ def test_a_trial_shows_each_offer_what_changed_in_it_and_what_the_user_said(seen
     assert "Go ahead." in said
     assert "(turn 2)" in said
     page.locator("#trial summary", has_text="4 added").click()
-    assert page.locator("#trial li.plus").all_inner_texts() == [f"+ read_{number}" for number in range(4)]
-    assert page.locator("#trial li.minus").all_inner_texts() == ["− browse_tools", "− load_tools"]
+    expect(page.locator("#trial li.plus")).to_have_text([f"+ read_{number}" for number in range(4)])
+    expect(page.locator("#trial li.minus")).to_have_text(["− browse_tools", "− load_tools"])
 
 
 def test_the_same_case_in_another_arm_is_a_link_and_back_still_closes(page: Page) -> None:
@@ -225,15 +202,18 @@ def test_the_same_case_in_another_arm_is_a_link_and_back_still_closes(page: Page
     page.wait_for_selector("#trial", state="hidden")
 
 
-def test_a_trial_that_was_linked_to_is_closed_without_leaving_the_page(seen: Watched, small: Path) -> None:
-    page = seen.open(small, "#trial=4")
+def test_a_trial_that_was_linked_to_is_closed_without_leaving_the_page(shared: Watched, small: Path) -> None:
+    page = shared.open(small, "#trial=4")
     page.wait_for_selector("#trial[open]")
     page.keyboard.press("Escape")
     page.wait_for_selector("#trial", state="hidden")
     assert page.url.endswith("#trials")
-    page.evaluate("location.hash = '#trial=999999'")
-    page.wait_for_timeout(50)
-    assert not page.locator("#trial").is_visible()
+
+
+def test_what_is_searched_for_is_seen_however_quickly_one_types(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("full")
+    assert page.evaluate("document.getElementById('find').getBoundingClientRect().top < innerHeight / 2")
 
 
 def test_everything_is_done_with_keys(page: Page) -> None:
@@ -263,100 +243,13 @@ def test_everything_is_done_with_keys(page: Page) -> None:
     assert not page.locator("#help").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1200])
-def test_nothing_is_wider_than_the_screen_and_text_stands_out(
-    browser: Browser, small: Path, scheme: str, width: int
-) -> None:
-    with watched(browser, viewport={"width": width, "height": 700}, color_scheme=scheme) as seen:
-        page = seen.open(small)
-        page.wait_for_selector("#flip-table tbody tr", state="attached")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert _contrast(page) > 7
-        page.evaluate("location.hash = '#trial=5'")
-        page.wait_for_selector("#trial[open]")
-        assert page.evaluate("document.querySelector('#trial').scrollWidth") <= width
-
-
-def _contrast(page: Page) -> float:
-    """Of text on paper, by the formula of WCAG 2."""
-    colours = page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
-    one, two = sorted((_luminance([int(part) for part in text[4:-1].split(",")]) for text in colours), reverse=True)
-    return (one + 0.05) / (two + 0.05)
-
-
-def _luminance(colour: list[int]) -> float:
-    red, green, blue = ((c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_without_a_script_verdict_tables_and_pictures_are_there(browser: Browser, small: Path) -> None:
-    with watched(browser, java_script_enabled=False) as seen:
-        seen.page.goto(small.as_uri())
-        said = seen.page.inner_text("body")
-        assert "What was run" in said
-        assert "need a script" in said
-        assert "local/bm25" in seen.page.inner_text("#arms-table")
-        assert seen.page.locator("figure img").count() == 1
-        assert not seen.page.locator("#browser").is_visible()
-
-
-def test_hostile_texts_are_only_text(seen: Watched, tmp_path: Path) -> None:
-    page = seen.open(page_file(hostile_run(), tmp_path))
-    page.wait_for_selector("#flip-table", state="attached")
-    for number in range(len(HOSTILE)):
-        page.evaluate(f"location.hash = '#trial={number}'")
-        expect(page.locator("#trial-eyebrow")).to_have_text(re.compile(f"trial {number}$"))
-        for fold in page.locator("#trial summary").all():
-            fold.click()
-    text = page.evaluate("document.documentElement.innerText + document.title")
-    assert "<img src=x onerror='window.hacked = 1'>" in text
-    shown = page.evaluate("[...document.querySelectorAll('main, dialog')].map((one) => one.textContent).join()")
-    assert not {character for character in UNSAFE.findall(shown) if character not in "\n\t"}
-    assert "\\u202e" in shown
-    assert page.locator("main img[src=x], dialog img, main svg[onload], [onerror]").count() == 0
-
-
-def test_a_browser_spells_out_the_characters_that_the_terminal_does(page: Page) -> None:
-    wanted = [code for code in range(0x110000) if UNSAFE.match(chr(code))]
-    pattern = page.evaluate(
-        "/const UNSAFE = (\\/.*\\/gu);/.exec([...document.scripts].at(-1).textContent)[1].slice(1, -3)"
-    )
-    found = page.evaluate(
-        "(pattern) => { const unsafe = new RegExp(pattern, 'u');"
-        " return Array.from({ length: 0x110000 }, (_, code) => code)"
-        ".filter((code) => unsafe.test(String.fromCodePoint(code))); }",
-        pattern,
-    )
-    assert found == wanted
-
-
-def test_E10_a_page_of_20_000_trials_is_below_30_MB_and_opens_in_two_seconds(browser: Browser, tmp_path: Path) -> None:
-    """The promise is of a machine with nothing else to do: the best of a few, as another test may run beside it."""
-    connection: sqlite3.Connection = big_run()
-    assert connection.execute("SELECT count(*) FROM trials WHERE run = ?", (RUN,)).fetchone() == (20_000,)
-    path = page_file(connection, tmp_path)
-    assert path.stat().st_size < 30_000_000
-    taken = []
-    for _ in range(3):
-        with watched(browser) as seen:
-            seen.page.goto(path.as_uri(), wait_until="commit")
-            seen.page.wait_for_selector(ROWS)
-            taken.append(seen.page.evaluate("performance.now()") / 1000)  # since navigation began
-            assert seen.page.inner_text(COUNT) == "20,000 trials"
-            if min(taken) < 2:
-                _scroll(seen.page)
-                break
-    assert min(taken) < 2
-
-
-def _scroll(page: Page) -> None:
-    """Far down the list at once; only what is seen is drawn."""
-    page.evaluate("document.querySelector('#rows').scrollTop = 56 * 15_000")
-    page.wait_for_selector("[aria-posinset='15003']")
+def test_a_long_list_is_drawn_only_where_it_is_looked_at(seen: Watched, tmp_path: Path) -> None:
+    page = seen.open(page_file(big_run(250, 4), tmp_path))
+    page.evaluate("document.querySelector('#rows').scrollTop = 56 * 750")
+    page.wait_for_selector("[aria-posinset='753']")
     assert page.locator(ROWS).count() < 60
-    page.fill("#find", "case-04321")
-    expect(page.locator(COUNT)).to_have_text("4 of 20,000 trials")
+    page.locator("#find").press_sequentially("case-00221 case-00221", delay=0)
+    expect(page.locator(COUNT)).to_have_text("4 of 1,000 trials")
     page.locator(ROWS).last.click()
     page.wait_for_selector("#trial[open]")
-    assert page.inner_text("#trial-title") == "case-04321"
+    assert page.inner_text("#trial-title") == "case-00221"

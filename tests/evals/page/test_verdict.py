@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.evals.page.compared import ABOUT, CHECKS, PAIR, RIGHT, WITHIN, WRONG
+from tests.evals.page.compared import ABOUT, ACCURACY, CHECKS, PAIR, RIGHT, TOKENS, WITHIN, WRONG
 from tests.evals.page.reading import Read
 from tests.evals.page.runs import HOSTILE, small_run
 from tests.evals.page.writing import page_text
@@ -24,6 +24,8 @@ from toolbelt.evals.page.verdict import MOST_FLIPS, pair_values, verdict_values
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.summary.summarize import summarize
+
+SUMMARY = summarize(small_run(), RUN)
 
 
 def top_of(page: str) -> str:
@@ -74,9 +76,50 @@ def test_a_comparison_says_its_sentence_for_every_pair_and_what_to_know_first() 
         assert told in text
 
 
-def test_a_comparison_of_a_gate_is_shown_without_being_given_twice() -> None:
+def test_a_comparison_of_a_gate_is_shown_without_being_given_and_on_top_only_what_no_check_says() -> None:
     page = page_text(small_run(), gate=GateResult(ABOUT, CHECKS, Limits(), WITHIN))
-    assert sentence(WITHIN, PAIR) in top_of(page)
+    assert sentence(WITHIN, PAIR) not in top_of(page)
+    assert sentence(WITHIN, PAIR) in " ".join(Read.of(page).text.split())
+    assert "Which cases flipped, and to which tools" in top_of(page)
+    fine = replace(PAIR, contrasts=(replace(ACCURACY, verdict=Verdict.NO_REGRESSION), TOKENS))
+    within = replace(WITHIN, pairs=(fine,))
+    top = top_of(page_text(small_run(), gate=GateResult(ABOUT, CHECKS[:1], Limits(), within)))
+    assert sentence(within, fine) in top
+    assert "Which cases flipped" not in top
+
+
+def test_E7_a_bound_is_never_rounded_to_where_the_verdict_would_be_another() -> None:
+    near = replace(ACCURACY, difference=-0.01, low=-0.02004, high=0.0001, verdict=Verdict.INSUFFICIENT_DATA)
+    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(near,)),)), SUMMARY)
+    assert pair["contrasts"][0]["interval"] == "-2.004 to +0.01"
+
+
+def test_the_worst_pair_is_the_one_that_is_unfolded() -> None:
+    verdicts = (Verdict.NO_REGRESSION, Verdict.INSUFFICIENT_DATA, Verdict.REGRESSION, Verdict.REGRESSION)
+    pairs = tuple(replace(PAIR, contrasts=(replace(ACCURACY, verdict=one),)) for one in verdicts)
+    values = pair_values(replace(WITHIN, pairs=pairs), SUMMARY)
+    assert [one["is_worst"] for one in values] == [False, False, True, False]
+    assert [one["badge"]["verdict"] for one in values] == [one.value for one in verdicts]
+
+
+def test_E4_cases_that_no_longer_fit_are_named() -> None:
+    gone = replace(PAIR, newly_overflowing=("case-07", "case-09"))
+    text = " ".join(Read.of(page_text(small_run(), comparison=replace(WITHIN, pairs=(gone,)))).text.split())
+    assert "No longer fit: case-07, case-09." in text
+
+
+def test_why_a_verdict_is_no_better_stands_beside_it() -> None:
+    open_ = replace(ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=("20 cases are too few",))
+    page = page_text(small_run(), comparison=replace(WITHIN, pairs=(replace(PAIR, contrasts=(open_,)),)))
+    assert "20 cases are too few" in Read.of(page).text.partition("Measures of each arm")[2]
+
+
+def test_what_was_wanted_stands_beside_what_was_called_and_leads_to_the_arm() -> None:
+    (pair,) = pair_values(WITHIN, SUMMARY)
+    assert pair["flips"][0]["new"] == {"outcome": "wrong_tool", "called": "files/write", "wanted": "files/read_1"}
+    assert pair["place"] == 1
+    elsewhere = replace(WITHIN, new=replace(ABOUT, name="other"))
+    assert pair_values(elsewhere, SUMMARY)[0]["place"] is None
 
 
 def test_what_cannot_be_compared_says_why_and_gives_no_verdict() -> None:
@@ -99,21 +142,21 @@ def test_drafts_are_said_first() -> None:
 
 
 def test_confusions_that_did_not_change_are_left_out_and_nothing_is_named() -> None:
-    (pair,) = pair_values(WITHIN)
+    (pair,) = pair_values(WITHIN, SUMMARY)
     assert pair["confusions"] == [{"wanted": "files/read_1", "called": "files/write", "old": 0, "new": 4}]
     gone = replace(PAIR, confusions=(Confusion("a", "", 1, 0),))
-    assert pair_values(replace(WITHIN, pairs=(gone,)))[0]["confusions"][0]["called"] == "nothing"
+    assert pair_values(replace(WITHIN, pairs=(gone,)), SUMMARY)[0]["confusions"][0]["called"] == "nothing"
 
 
 def test_of_very_many_flips_the_first_are_listed_and_the_rest_counted() -> None:
     flips = tuple(Flip(f"c{number}", "k", 0.5, WRONG, RIGHT) for number in range(MOST_FLIPS + 7))
-    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, flips=flips),)))
+    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, flips=flips),)), SUMMARY)
     assert (len(pair["flips"]), pair["more_flips"], pair["better"]) == (MOST_FLIPS, 7, MOST_FLIPS + 7)
 
 
 def test_figures_that_are_not_known_say_so() -> None:
     unknown = Contrast(Measure.COST_USD, reasons=("the price is unknown",))
-    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(unknown,), contribution=None),)))
+    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(unknown,), contribution=None),)), SUMMARY)
     assert pair["contrasts"][0]["difference"] == "–"
     assert pair["contrasts"][0]["interval"] == "the price is unknown"
     assert pair["contribution"] == ""

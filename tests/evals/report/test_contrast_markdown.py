@@ -70,7 +70,7 @@ def test_foreign_text_keeps_tables_in_shape_and_holds_no_html(name: str, other: 
     pair = make_pair(ArmName(name, "x"), ArmName(other, "y"), flips=(flip,), unpaired={other: 1})
     text = comparison_markdown(make_comparison(pair, pair, notes=(name,), reasons=(), differences=(other,)))
     tags = set(re.findall(r"<[^>]*>", text))
-    assert tags <= {"<details>", "<summary>", "</summary>", "</details>"}
+    assert tags <= {"<details>", "<summary>", "</summary>", "</details>", "<!-- -->"}  # the last one breaks mentions
     for block in text.split("\n\n"):
         if block.startswith("| "):
             assert len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in block.splitlines()}) == 1

@@ -177,7 +177,7 @@ def test_E7_a_pair_of_which_nothing_was_scored() -> None:
         unpaired={"new: error": 600},
     )  # fmt: skip
     shown = _shown(make_comparison(pair, make_pair(new=TIERED)), 80)
-    assert "nothing can be said" in " ".join(shown.split())
+    assert "cannot be told: no case was scored" in " ".join(shown.split())
     assert "Cases not scored: new 600 error." in shown
     assert "measure" not in _shown(make_comparison(pair), 80)
     assert "None" not in shown
@@ -229,6 +229,12 @@ def test_what_was_not_scored_is_told_side_by_side() -> None:
     shown = _shown(make_comparison(make_pair(unpaired=lost)), 118)
     assert "\nCases not scored: old 10 error, 1,200 not run; new 3 context_overflow.\n" in shown
     assert "not scored" not in _shown(make_comparison(make_pair(unpaired={})), 118)
+
+
+def test_what_differs_is_left_out_before_the_difference_is_folded() -> None:
+    lines = _shown(_two_sides(), 44).splitlines()
+    assert "accuracy       +1.7 points (-0.4 to +3.7)" in lines
+    assert "prompt tokens  -56.0% (-56.4 to -55.6%)" in lines
 
 
 @pytest.mark.parametrize("width", [24, 30, 40])

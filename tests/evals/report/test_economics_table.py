@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -82,6 +83,19 @@ def test_E10_a_section_of_the_report() -> None:
     assert "- Cheapest per solved case, with caching and without: a\\|b." in section
     assert READING in section
     assert "What a provider's cache" not in report_markdown(run(*arms))
+
+
+def test_E6_the_cheapest_is_not_called_so_for_sure_where_too_few_are_solved() -> None:
+    def line(high: float, low: float) -> str:
+        """A solved case costs $4.40 and $5.50 without caching, as five and four of ten were solved."""
+        arms = replace(arm(), solved=Rate(5, 10, low, 0.9)), replace(arm("tiered"), solved=Rate(4, 10, 0.1, high))
+        return economics_lines(billed(*arms))[0]
+
+    unsure = "dynamic; the intervals of the shares solved allow tiered as well."
+    sure = "dynamic."
+    assert [line(high, low).partition(": ")[2] for high, low in ((0.4, 0.41), (0.45, 0.41), (0.4, 0.3))] == [
+        *(sure, unsure, unsure)
+    ]
 
 
 _FEWEST = "Fewest prompt tokens billed in full per solved case"

@@ -21,7 +21,6 @@ from toolbelt.evals.report.frames import (
     write_arms_csv,
     write_arms_parquet,
     write_trials,
-    write_trials_csv,
 )
 from toolbelt.evals.summary.summarize import summarize
 
@@ -57,7 +56,7 @@ def test_rows_agree_with_the_summary() -> None:
 def test_E6_unknown_tokens_are_empty_cells() -> None:
     connection = database([("m", "tiered", "")], [{"invalidated_tokens": 30}, {"invalidated_tokens": None}])
     file = io.StringIO(newline="")
-    write_trials_csv(connection, RUN, file)
+    write_trials(connection, RUN, file)
     assert [row["invalidated_tokens"] for row in _rows(file.getvalue())] == ["30", ""]
 
 
@@ -69,7 +68,7 @@ def test_a_run_without_trials_has_its_columns_all_the_same() -> None:
     connection = database([("m", "full", "")], [])
     assert list(load_trials(connection, RUN).columns) == list(TRIAL_COLUMNS)
     text = io.StringIO(newline="")
-    write_trials_csv(connection, RUN, text)
+    write_trials(connection, RUN, text)
     assert text.getvalue() == ",".join(TRIAL_COLUMNS) + "\r\n"
 
 
@@ -77,7 +76,7 @@ def test_E10_the_csv_of_trials_is_the_same_however_it_is_cut() -> None:
     texts = []
     for chunk in (1, 7, 1000):
         file = io.StringIO(newline="")
-        write_trials_csv(sample_run(), RUN, file, chunk)
+        write_trials(sample_run(), RUN, file, chunk=chunk)
         texts.append(file.getvalue())
     assert len(set(texts)) == 1
     rows = _rows(texts[0])
@@ -92,7 +91,7 @@ def test_E10_the_csv_of_trials_is_the_same_however_it_is_cut() -> None:
 def test_no_text_becomes_a_formula_of_a_spreadsheet(text: str) -> None:
     connection = database([(text, text, text)], [{"case_id": text, "reason": text, "arguments_checked": 1}])
     trials, arms = io.StringIO(newline=""), io.StringIO(newline="")
-    write_trials_csv(connection, RUN, trials)
+    write_trials(connection, RUN, trials)
     write_arms_csv(summarize(connection, RUN), arms)
     for row in (*_rows(trials.getvalue()), *_rows(arms.getvalue())):
         cells: dict[str, Any] = dict(row)
@@ -138,10 +137,12 @@ def test_E10_unknown_figures_of_an_arm_have_a_type_all_the_same(tmp_path: Path) 
     types = {field.name: str(field.type) for field in parquet.read_schema(tmp_path / "arms.parquet")}
     assert (types["accuracy"], types["accuracy_numerator"], types["cost_usd"]) == ("double", "int64", "double")
     assert "null" not in types.values()
+    kept = parquet.read_schema(tmp_path / "arms.parquet").metadata
+    assert kept[b"run"] == RUN.encode(), "whoever reads it without pandas knows what it is of, too"
 
 
 @pytest.mark.parametrize("text", ["'=1", "''+1", "'-", "'"])
 def test_what_is_marked_already_is_marked_again_so_that_one_mark_can_go(text: str) -> None:
     file = io.StringIO(newline="")
-    write_trials_csv(database([("m", "full", "")], [{"reason": text}]), RUN, file)
+    write_trials(database([("m", "full", "")], [{"reason": text}]), RUN, file)
     assert [row["reason"] for row in _rows(file.getvalue())] == ["'" + text if len(text) > 1 else text]

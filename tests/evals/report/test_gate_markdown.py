@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.evals.evidence.sides import ABOUT, FULL, RIGHT, WRONG, side
 from toolbelt.evals.gate.gate import check_run
 from toolbelt.evals.gate.result import Check, GateResult, Limits
@@ -75,6 +77,35 @@ def test_a_comment_holds_65536_characters() -> None:
     assert "… and 57 more cases." in text
 
 
+@pytest.mark.parametrize(("arms", "cases"), [(1, 5000), (30, 60), (100, 30)])
+def test_a_comment_holds_65536_characters_whatever_strangers_call_things(arms: int, cases: int) -> None:
+    long = "| `x` <details> & _ " * 8
+    names = tuple(replace(FULL, toolset=f"loadout:{long}{number}") for number in range(arms))
+    odd = replace(WRONG, surplus=(long,), called=(long,), missing=(long + "m",))
+    old = side(*[[RIGHT] * cases] * arms, names=names, is_baseline=True, name=long)
+    limits = Limits(min_accuracy=0.5, max_token_increase=0.1, max_cost_increase=0.1, min_sample_size=10)
+    result = check_run(side(*[[odd] * cases] * arms, names=names), limits, old)
+    text = gate_markdown(result)
+    assert len(text) < 65_536
+    assert text.count("<details>") == text.count("</details>")
+    assert text.startswith("### ❌ Tool selection: regression\n\nRun ")
+    assert ("which does not fit here" in text) is (arms > 1)
+    rows = [line for line in text.splitlines() if line.startswith("| ❌ | loadout:")]
+    assert all(line.endswith(" |") for line in rows), "no line is cut within"
+    assert len(gate_markdown(result, most_characters=3000)) <= 3000
+
+
+def test_a_comment_calls_nobody() -> None:
+    names = (replace(FULL, toolset="loadout:@octocat"),)
+    odd = replace(WRONG, surplus=("@all",), called=("@all",))
+    old = side([RIGHT] * 40, names=names, is_baseline=True, name="b#12.json")
+    text = gate_markdown(check_run(side([odd] * 40, names=names), Limits(), old))
+    assert "@octocat" not in text
+    assert "@all" not in text
+    assert "#12" not in text
+    assert "@<!-- -->octocat" in text, "which is shown as it is written"
+
+
 def test_without_a_baseline_there_are_the_checks_alone() -> None:
     checks = (Check("min-accuracy", Verdict.INSUFFICIENT_DATA, "too few cases", "m · full"),)
     assert gate_markdown(GateResult(replace(ABOUT, cases=3), checks, Limits())) == (
@@ -82,3 +113,12 @@ def test_without_a_baseline_there_are_the_checks_alone() -> None:
         "Run 20260301-120000-beef: 3 cases of office.\n\n"
         "- ⚠️ **min-accuracy** full: too few cases\n"
     )
+
+
+def test_a_pass_shows_what_it_lets_through() -> None:
+    old = side([RIGHT] * 300, is_baseline=True, name="b.json")
+    lost = replace(WRONG, missing=("git/<blame>|",))
+    text = gate_markdown(check_run(side([RIGHT] * 297 + [lost] * 3), Limits(margin=0.1), old))
+    assert text.startswith("### ✅ Tool selection: no regression\n")
+    assert "\n- ⚠️ full: no case of git/&lt;blame&gt;\\| is right any more; 3 were\n" in text
+    assert "| ❌ | c297 | right | wrong_tool: git/log" in text

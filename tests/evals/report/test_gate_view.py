@@ -66,3 +66,15 @@ def test_what_strangers_wrote_moves_no_cursor() -> None:
     text = "\n".join(shown(result, 120))
     assert "\x1b" not in text
     assert "\\x1b[2J[red]" in text
+
+
+def test_a_pass_shows_what_it_lets_through() -> None:
+    old = side([RIGHT] * 300, is_baseline=True, name="b.json", code=CODE)
+    lost = replace(WRONG, missing=("git/blame",))
+    lines = shown(check_run(side([RIGHT] * 297 + [lost] * 3, code=CODE), Limits(margin=0.1), old), 120)
+    assert lines[0].startswith("no_regression  ")
+    assert lines[-5:] == [
+        "local/bm25 · full: 3 cases now wrong, 0 now right",
+        "  no case of git/blame is right any more; 3 were",
+        *(f"  c{number}: git/log instead of git/blame" for number in (297, 298, 299)),
+    ]

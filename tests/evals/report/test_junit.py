@@ -31,7 +31,8 @@ GATE = """\
 <testcase name="reviewed" classname="run">
 <properties>
 <property name="verdict" value="no_regression" />
-</properties></testcase>
+</properties>
+<system-out>no case is a draft</system-out></testcase>
 <testcase name="min-accuracy" classname="m &lt;&amp;&gt; · full">
 <properties>
 <property name="verdict" value="regression" />
@@ -70,6 +71,18 @@ def test_a_failure_of_accuracy_lists_the_cases_that_flipped() -> None:
     assert flips == [f"c{number}: git/log instead of git/status" for number in range(270, 300)]
     (suite,) = JUnitXml.fromstring(text.encode())
     assert (suite.failures, suite.errors, suite.tests) == (1, 0, 6)
+
+
+def test_what_flipped_within_the_margin_is_to_be_read_on_a_pass() -> None:
+    old = side([RIGHT] * 300, is_baseline=True, name="baseline.json")
+    text = gate_junit(check_run(side([RIGHT] * 297 + [WRONG] * 3), Limits(margin=0.1), old))
+    (passed,) = (case for case in ET.fromstring(text).iter("testcase") if case.get("name") == "accuracy")
+    assert passed.find("failure") is None
+    head, *flips = (passed.findtext("system-out") or "").split("\n")
+    assert "3 cases now wrong" in head
+    assert flips == [f"c{number}: git/log instead of git/status" for number in (297, 298, 299)]
+    (suite,) = JUnitXml.fromstring(text.encode())
+    assert (suite.failures, suite.errors, suite.tests) == (0, 0, 6)
 
 
 def test_errors_are_apart_from_failures() -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -199,3 +200,47 @@ def test_E8_the_log_is_a_write_ahead_one(store: RunStore) -> None:
     run = store.create(make_plan(), ["t"] * 3)
     assert reader.execute("SELECT run FROM runs").fetchall() == [(run,)], "each write is seen at once by others"
     reader.close()
+
+
+_READ_ONLY = """
+import os, sys
+from pathlib import Path
+import filelock
+from toolbelt.errors import StorageError
+from toolbelt.evals.running.store import RunStore
+if os.getuid() == 0:
+    os.setuid(65534)  # whom the modes of files stop
+path = Path(sys.argv[1])
+try:
+    with RunStore(path, must_exist=True) as store:
+        row = store.get("latest")
+        print(row.run, store.find_status(row))
+        store.set_status(row.run, "finished")
+except StorageError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_is_only_to_be_read_is_read_where_no_log_can_be_opened() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # as pytest's own are shut to others
+        path = Path(folder) / "runs.db"
+        with RunStore(path) as store:
+            run = store.create(make_plan(), ["t"] * 3)
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+
+        def read() -> list[str]:
+            command = [sys.executable, "-c", _READ_ONLY, str(path)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            assert done.stderr == ""
+            return done.stdout.splitlines()
+
+        before, first = path.read_bytes(), read()
+        path.parent.chmod(0o755)
+        assert (first[0], path.read_bytes(), [*path.parent.iterdir()]) == (f"{run} killed", before, [path])
+        assert "cannot be used: attempt to write a readonly database" in first[1]
+        (path.parent / "runs.db-wal").write_bytes(bytes(4096))  # what it holds is not in the file
+        path.parent.chmod(0o555)
+        [refused] = read()
+        path.parent.chmod(0o755)
+        assert "cannot be used: " in refused

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from toolbelt.evals.summary.intervals import _student_t, clustered_interval, effective_size, wilson_interval
+from toolbelt.evals.summary.intervals import _effective, _student_t, clustered_interval, wilson_interval
 
 CLUSTERS = st.lists(
     st.integers(1, 9).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=30
@@ -90,7 +90,7 @@ def test_E7_the_interval_holds_the_share_and_is_never_of_zero_width(counts: list
 @given(CLUSTERS)
 def test_E7_clusters_are_never_worth_more_than_their_trials(counts: list[tuple[int, int]]) -> None:
     n = sum(size for _, size in counts)
-    assert 0 < effective_size(counts) <= n
+    assert 0 < _effective(counts, 0.95)[2] <= n
     low, high = clustered_interval(counts)
     plain_low, plain_high = wilson_interval(sum(successes for successes, _ in counts), n)
     assert high - low >= plain_high - plain_low - 1e-12
@@ -131,7 +131,7 @@ def test_E7_nothing_that_differs_says_little_however_often_it_is_repeated() -> N
 def test_E7_few_clusters_and_few_differences_prove_little(
     counts: list[tuple[int, int]], low: float, high: float
 ) -> None:
-    assert low - 1e-9 <= effective_size(counts) <= high + 1e-9
+    assert low - 1e-9 <= _effective(counts, 0.95)[2] <= high + 1e-9
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.3, 0.7, 1.0])
