@@ -83,10 +83,12 @@ def test_the_commands_work_as_written_one_after_the_other(commands: list[str], p
         assert "warning" not in done.stderr
 
 
-def test_the_picture_is_what_is_printed(project: Path) -> None:
-    (block,) = (block for block in blocks("console") if block.startswith("$ toolbelt loadout inspect research"))
+@pytest.mark.parametrize("beginning", ["toolbelt loadout inspect research", "toolbelt model fit"])
+def test_the_picture_is_what_is_printed(beginning: str, project: Path) -> None:
+    (block,) = (block for block in blocks("console") if block.startswith(f"$ {beginning}"))
+    command, *drawn = block.splitlines()
     done = subprocess.run(
-        [sys.executable, "-m", "toolbelt", "loadout", "inspect", "research", "--no-tools"],
+        [sys.executable, "-m", "toolbelt", *shlex.split(command)[2:]],
         cwd=project,
         capture_output=True,
         text=True,
@@ -94,7 +96,7 @@ def test_the_picture_is_what_is_printed(project: Path) -> None:
         env={**os.environ, "COLUMNS": "100"},
     )
     printed = done.stdout.splitlines()
-    shown = [line for line in block.splitlines()[1:] if line.strip() != "…"]
+    shown = [line for line in drawn if line.strip() != "…" and not line.startswith("$ ")]
     assert [line for line in shown if line not in printed] == []
 
 

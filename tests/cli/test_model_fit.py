@@ -158,3 +158,26 @@ def test_an_8k_window_refuses_the_large_catalog_before_anything_is_sent(toolbelt
     whole = data["fits"][0]
     assert (whole["toolset"], whole["context_window"], whole["verdict"]) == ("the whole catalog", 8_192, "refuses")
     assert "leave no room in a window of 8,192" in whole["reasons"][0]
+
+
+def test_a_dash_writes_to_standard_output_and_nothing_else(toolbelt: Toolbelt, own: Path) -> None:
+    arguments = ("model", "fit", "--loadout", "minimal", "--model", "gpt-4o", "--fix")
+    ran = toolbelt(*arguments, "-")
+    assert ran.code == 0
+    assert not (own / "-").exists()
+    assert toolbelt(*arguments, "fixed.json").code == 0
+    assert ran.json == json.loads((own / "fixed.json").read_text(encoding="utf-8"))
+    assert toolbelt(*arguments, "-", "--json").json == ran.json
+
+
+@pytest.mark.parametrize("command", [("model", "fit"), ("loadout", "inspect", "minimal")], ids=" ".join)
+def test_a_model_without_a_name_is_refused(command: tuple[str, ...], toolbelt: Toolbelt, own: Path) -> None:
+    ran = toolbelt(*command, "--model", " ")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--model wants the name of a model" in ran.err
+
+
+def test_what_holds_no_conversation_is_unsupported(toolbelt: Toolbelt, own: Path) -> None:
+    ran = toolbelt("model", "fit", "--loadout", "minimal", "--model", "text-embedding-3-small", "--check", "--json")
+    assert ran.code == 1
+    assert [one["verdict"] for one in ran.json["fits"]] == ["unsupported"]

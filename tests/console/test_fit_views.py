@@ -60,15 +60,16 @@ Toolsets  of catalog tools
    2  git                    60 tools  1,800 tokens
    3  web                    30 tools  900 tokens
 
-Model              window     1       2       3
-gpt-4o            128,000 x>128!   1.4%*   0.7%!
-small/model         4,000 x112%    ~45%     22%*
-tiny                1,000 x450%   x180%    x90%
-mute              128,000     -       -       -
-who/knows         unknown     ?       ?       ?
+Model              window               1                 2                 3
+                         the whole catalog              git               web
+gpt-4o            128,000           x>128!             1.4%*             0.7%!
+small/model         4,000           x112%              ~45%               22%*
+tiny                1,000           x450%             x180%              x90%
+mute              128,000               -                 -                 -
+who/knows         unknown               ?                 ?                 ?
 
-12% share of the window   ~ over 40%   x no room   x>128 too many tools   -
-calls no tools   ? unknown   ! tools to mend   * largest that fits
+12% share of the window   ~ over 40%   x no room   x>128 too many tools
+- calls no tools   ? unknown   ! tools to mend   * largest that fits
 
 What does not fit
   gpt-4o with the whole catalog: refuses. A request may hold 128 tools; these
@@ -140,3 +141,35 @@ def test_hostile_names_are_spelled_out() -> None:
     toolsets = (Toolset("lo\x1bad", CATALOG.tools[:1]),)
     drawn = _draw(_matrix((ModelFacts("mo\u202edel", None, None, None, 10),), toolsets))
     assert not {"\x1b", "\u202e"} & set(drawn)
+
+
+@pytest.mark.parametrize(
+    ("width", "heading"),
+    [
+        pytest.param(80, "the whole catalog              git               web", id="whole-where-there-is-room"),
+        pytest.param(48, "the whole…       git        web", id="cut-where-there-is-not"),
+    ],
+)
+def test_each_column_is_headed_by_the_name_of_its_toolset(width: int, heading: str) -> None:
+    lines = _draw(_matrix(), width).split("\n")
+    below = lines[next(number for number, line in enumerate(lines) if line.startswith("Model")) + 1]
+    assert below.strip() == heading
+    # A column's number, its name and its figures end at the same place, but for a name that fills it.
+    above = lines[lines.index(below) - 1]
+    assert above.index("2") == below.index("git") + 2
+    assert above.index("3") == below.index("web") + 2
+
+
+def test_the_legend_tells_of_the_marks_that_are_there_alone() -> None:
+    few = ModelFacts("few", None, None, "chat", 128_000, output_reserve=9, max_tools=50, tool_calling=True)
+    drawn = _draw(_matrix((few,)))
+    assert "\n12% share of the window   x>50 too many tools   * largest that fits\n" in drawn
+    assert not any(mark in drawn for mark in ("~ over", "x no room", "- calls", "? unknown", "! tools"))
+    assert "\n? unknown\n" in _draw(_matrix((ModelFacts("who/knows"),)))
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_no_entry_of_the_legend_is_torn_apart(width: int) -> None:
+    lines = _draw(_matrix(), width).split("\n")
+    entries = [entry for line in lines for entry in line.split("   ")]
+    assert {"* largest that fits", "! tools to mend"} <= set(entries)

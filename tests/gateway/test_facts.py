@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from toolbelt.gateway.facts import WELL_KNOWN, find_facts, is_known, list_models, list_well_known
+from toolbelt.gateway.facts import TALKING_MODES, WELL_KNOWN, find_facts, is_known, list_models, list_well_known
 from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
 from toolbelt.gateway.models import DEFAULT_MODELS, ModelTable
 from toolbelt.models.facts import ModelFacts, ModelPrices
@@ -44,7 +46,8 @@ def test_every_fact_is_litellms(tmp_path: Path) -> None:
             assert facts.provider == entry.get("litellm_provider")
             assert facts.context_window == (entry.get("max_input_tokens") or None)
             assert facts.output_limit == (entry.get("max_output_tokens") or None)
-            assert facts.tool_calling == entry.get("supports_function_calling")
+            if facts.tool_calling is not False or entry.get("mode") in TALKING_MODES:
+                assert facts.tool_calling == entry.get("supports_function_calling")
             if facts.tool_calling:
                 assert facts.parallel_calls == entry.get("supports_parallel_function_calling")
                 assert facts.tool_choice == entry.get("supports_tool_choice")
@@ -295,6 +298,24 @@ def test_the_well_known_are_known_and_hold_those_shown_by_default() -> None:
     assert all(find_facts(name, table).context_window and find_facts(name, table).prices for name in hosted)
 
 
+@pytest.mark.parametrize(
+    ("mode", "calls"),
+    [
+        pytest.param("embedding", False, id="an-embedding-calls-no-tools"),
+        pytest.param("audio_transcription", False, id="nor-does-a-transcription"),
+        pytest.param("chat", None, id="of-a-chat-model-it-is-unknown"),
+        pytest.param("realtime", None, id="of-live-talk-too-where-most-models-do"),
+        pytest.param("image_generation", None, id="and-of-pictures-where-some-do"),
+    ],
+)
+def test_what_holds_no_conversation_calls_no_tools(mode: str, calls: bool | None, tmp_path: Path) -> None:
+    facts = _facts(tmp_path, {"m": {"mode": mode, "max_input_tokens": 9000}})
+    assert facts.tool_calling is calls
+    assert facts.sources.get("tool_calling") == (None if calls is None else "litellm")
+    told = _facts(tmp_path, {"m": {"mode": mode}}, OwnModel("m", tool_calling=True))
+    assert (told.tool_calling, told.sources["tool_calling"]) == (True, "toolbelt.yaml")  # the project knows better
+
+
 def test_models_that_do_not_talk_are_not_listed() -> None:
     listed = set(list_models(ModelTable()))
     assert {"gpt-4o", "o3-pro"} < listed
@@ -318,3 +339,15 @@ def test_a_spoilt_extract_is_made_anew(spoilt: str, tmp_path: Path) -> None:
     extract.write_text(json.dumps({**json.loads(spoilt), "of": kept["of"]}) if spoilt.startswith('{"f') else spoilt)
     assert find_facts("m", ModelTable(cache_folder, source)) == first
     assert json.loads(extract.read_text()) == kept
+
+
+def test_the_rules_of_providers_are_loaded_where_a_model_is_asked_about(tmp_path: Path) -> None:
+    for arguments, loaded in ((("list",), False), (("show", "minimal"), False), (("inspect", "minimal"), True)):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "toolbelt", "loadout", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ("toolbelt.models.provider_rules" in done.stderr) is loaded

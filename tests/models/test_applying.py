@@ -29,7 +29,7 @@ def model_table() -> ModelTable:
         pytest.param("mistral/mistral-large-latest", "mistral", None, id="mistral"),
         pytest.param("command-r-08-2024", "cohere", None, id="cohere"),
         pytest.param("deepseek/deepseek-chat", "deepseek", 128, id="deepseek-takes-128"),
-        pytest.param("xai/grok-4.5", "xai", 200, id="xai-takes-200"),
+        pytest.param("xai/grok-4.5", "xai", 350, id="xai-takes-350-since-the-middle-of-2026"),
         pytest.param("ollama/llama3.1", "ollama", None, id="ollama"),
         pytest.param("hosted_vllm/my-model", None, None, id="of-ones-own-server-nothing-is-known"),
         pytest.param("openai/my-model", None, None, id="not-all-that-is-called-openai-is-openai"),

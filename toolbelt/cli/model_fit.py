@@ -27,6 +27,7 @@ from toolbelt.stores.files import write_text
 
 WHOLE = "the whole catalog"
 _FAILED = 1
+_STANDARD = "-"
 
 
 @click.command(
@@ -41,7 +42,12 @@ _FAILED = 1
 @option("--all", "show_all", is_flag=True, help="Every reason and every broken rule.")
 @option("--check", is_flag=True, help="Exit with 1 where a pair does not fit, with 3 where that is unknown.")
 @option("--strict", is_flag=True, help="As --check, and 1 too where a tool breaks a rule as it is sent.")
-@option("--fix", "-o", metavar="FILE", help="Write the tools as the one model's API takes them, and the way back.")
+@option(
+    "--fix",
+    "-o",
+    metavar="FILE",
+    help="Write the tools as the one model's API takes them, and the way back; - for standard output.",
+)
 @option(
     "--format",
     "form",
@@ -163,6 +169,9 @@ def _write_fixed(
         "api": None if rules is None else rules.title,
         **wire_data(wire, form),
     }
+    if file == _STANDARD:
+        print_json(made)
+        return
     write_text(file, json_text(made) + "\n", overwrite=force)
     tell(f"wrote {plural(len(wire.tools), 'tool')} to {file}, with {plural(len(wire.changes), 'change')}")
     if as_json:

@@ -15,7 +15,6 @@ from toolbelt.catalog.tokens import TokenCounter, ToolTokens, count_tool_tokens
 from toolbelt.console.screen import progress, tell, tell_findings
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
-from toolbelt.gateway.facts import find_facts
 from toolbelt.gateway.models import DEFAULT_MODELS, ModelTable, find_form
 from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.loadouts import Lineage, Resolution, ToolLoadout, ToolLoadoutRegistry
@@ -208,10 +207,18 @@ class Workspace:
 
     def facts(self, model: str) -> ModelFacts:
         """What is known of a model: what `toolbelt.yaml` says, else litellm's table."""
+        from toolbelt.gateway.facts import find_facts  # prices and the rules of providers, where a model is asked about
+
         return find_facts(model, self.models)
 
     def model_names(self, asked: Sequence[str]) -> tuple[str, ...]:
-        """Those asked about, else the project's, else a few of every size."""
+        """Those asked about, else the project's, else a few of every size.
+
+        Raises:
+            ToolbeltError: a name that is blank.
+        """
+        if any(not name.strip() for name in asked):
+            raise ToolbeltError("--model wants the name of a model, not nothing; see: toolbelt model list")
         return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
 
     def comparer(self, tools: Sequence[Tool]) -> Comparer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from toolbelt.console.inspection_view import VERDICT_STYLES, percent
 from toolbelt.console.text import plural, visible
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import DEGRADED_SHARE, Verdict
 from toolbelt.models.rules import Effect, rule_name
 
 if TYPE_CHECKING:
@@ -28,16 +28,7 @@ _MOST_SHARE = 9.995
 _WINDOW = 12
 _LEAST_NAME = 16
 _MOST_REASONS = 12
-_LEGEND = (
-    ("12%", "share of the window"),
-    ("~", "over 40%"),
-    ("x", "no room"),
-    ("x>128", "too many tools"),
-    ("-", "calls no tools"),
-    ("?", "unknown"),
-    ("!", "tools to mend"),
-    ("*", "largest that fits"),
-)
+_MOST_HEADING = 18
 _EFFECTS: Mapping[Effect, str] = {
     Effect.REFUSED: "refused",
     Effect.SOME_REFUSE: "refused by some models",
@@ -81,10 +72,43 @@ def matrix_view(matrix: Matrix, screen: Console, *, show_all: bool) -> Renderabl
     per_table = max(1, min(len(matrix.toolsets), (screen.width - min(longest, _LEAST_NAME)) // _CELL))
     for start in range(0, len(matrix.toolsets), per_table):
         parts += [*_table(matrix, range(len(matrix.toolsets))[start : start + per_table], longest, screen), Text()]
-    parts.append(Text("   ".join(f"{mark} {meaning}" for mark, meaning in _LEGEND), "bright_black"))
+    parts += [Text(line, "bright_black") for line in _in_lines(_legend(matrix), screen.width)]
     parts += _reason_lines(matrix, show_all=show_all)
     parts += _violation_lines(matrix, show_all=show_all)
     return Group(*parts)
+
+
+def _legend(matrix: Matrix) -> Iterator[str]:
+    """What the marks mean that are there."""
+    fits = [fit for fits in matrix.fits for fit in fits]
+    verdicts = {fit.verdict for fit in fits}
+    if any(_cell(fit).endswith(("%", "x")) for fit in fits):
+        yield "12% share of the window"
+    if Verdict.FITS_DEGRADED in verdicts:
+        yield f"~ over {DEGRADED_SHARE:.0%}"
+    if any(fit.verdict is Verdict.REFUSES and not fit.surplus for fit in fits):
+        yield "x no room"
+    if (most := next((fit.max_tools for fit in fits if _cell(fit).startswith("x>")), None)) is not None:
+        yield f"x>{most:,} too many tools"
+    if Verdict.UNSUPPORTED in verdicts:
+        yield "- calls no tools"
+    if Verdict.UNKNOWN in verdicts:
+        yield "? unknown"
+    if any(fit.to_mend for fit in fits):
+        yield "! tools to mend"
+    if any(largest_fitting(matrix.toolsets, fits) is not None for fits in matrix.by_model):
+        yield "* largest that fits"
+
+
+def _in_lines(parts: Iterable[str], width: int) -> list[str]:
+    """`parts` side by side, each whole, in as many lines as that takes."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(lines[-1]) + 3 + len(part) <= width:
+            lines[-1] += f"   {part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 def _toolset_lines(matrix: Matrix) -> Iterator[Text]:
@@ -105,8 +129,17 @@ def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Ite
     left = screen.width - _CELL * len(columns)
     window = _WINDOW if left >= longest + _WINDOW else 0  # the window gives way, not a name
     name_width = max(min(longest, left - window), 1)
+    headings = [visible(matrix.toolsets[number].name) for number in columns]
+    spare = (left - window - name_width) // len(columns)
+    wanted = min(max(map(cell_len, headings)), _MOST_HEADING) + 1
+    cell = _CELL + max(0, min(spare, wanted - _CELL))
+    share = cell - (_CELL - _SHARE)
     head = f"{'Model':<{name_width}}{'window':>{window}}" if window else f"{'Model':<{name_width}}"[:name_width]
-    yield Text(head + "".join(f"{number + 1:>{_SHARE}}  " for number in columns).rstrip(), "bold")
+    yield Text(head + "".join(f"{number + 1:>{share}}  " for number in columns).rstrip(), "bold")
+    below = "".join(_heading(name, share, cell) for name in headings).rstrip()
+    line = Text(" " * (name_width + window) + below, "bright_black")
+    line.no_wrap, line.overflow = True, "crop"
+    yield line
     for fits in matrix.by_model:
         largest = largest_fitting(matrix.toolsets, fits)
         line = Text(_fit_name(visible(fits[0].model), name_width))
@@ -115,9 +148,16 @@ def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Ite
             line.append(f"{'unknown' if size is None else f'{size:,}':>{window}}", "bright_black")
         for number in columns:
             marks = ("!" if fits[number].to_mend else "") + ("*" if number == largest else "")
-            line.append(f"{_cell(fits[number]):>{_SHARE}}{marks:<2}", VERDICT_STYLES[fits[number].verdict])
+            line.append(f"{_cell(fits[number]):>{share}}{marks:<2}", VERDICT_STYLES[fits[number].verdict])
         line.no_wrap, line.overflow = True, "crop"
         yield line
+
+
+def _heading(name: str, share: int, cell: int) -> str:
+    """`name` above the figures, to their right edge, or one further where that saves cutting it."""
+    if cell_len(name) > cell - 1:
+        name = f"{set_cell_size(name, cell - 2).rstrip()}…"
+    return set_cell_size(" " * (share - cell_len(name)) + name, cell)
 
 
 def _fit_name(name: str, width: int) -> str:

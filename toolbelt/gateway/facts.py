@@ -3,7 +3,7 @@
 The table was written by many hands. What follows was seen in it, and decides how it is read:
 
 - `supports_function_calling` is missing from one chat model in four, o3-mini on Azure and Llama 3.1 on Bedrock among
-  them, which do call tools. So what is missing is unknown; only `false` is no.
+  them, which do call tools. So what is missing is unknown; only `false` is no, and to be an embedding or the like.
 - `supports_tool_choice` is said of models such as Llama 2, of which nothing is said about tools. Without tools that
   are known to be called, it is no ground, nor is `supports_parallel_function_calling`.
 - `supports_prompt_caching` is missing from hundreds of models that have a price for tokens read from the cache; who
@@ -37,6 +37,13 @@ WELL_KNOWN = (
 """What people ask about, by provider; a table that is older or newer may know others."""
 TALKING_MODES = frozenset({"chat", "responses", "completion"})
 """What a model has to be for, to be asked anything."""
+_SILENT_MODES = frozenset(
+    {
+        *("embedding", "rerank", "moderation", "search", "ocr", "vector_store"),
+        *("audio_transcription", "audio_speech", "video_generation"),
+    }
+)
+"""Where the table need not say that no tools are called. Of pictures and live talk it has models that call some."""
 _LOCAL: Mapping[str, ModelFacts] = MappingProxyType(
     {
         "local/bm25": ModelFacts(
@@ -47,6 +54,7 @@ _LOCAL: Mapping[str, ModelFacts] = MappingProxyType(
 """Models of our own, which no table knows. They have no window: whatever is offered is ranked."""
 _FILE_NAME = "model-facts.json"
 _OURS, _PROJECT, _TABLE, _RULES, _DEFAULT = "toolbelt", "toolbelt.yaml", "litellm", "provider rules", "default"
+_NUMBERS = (int, float)
 _OF_THE_PROVIDER = frozenset({"caching", "prices"})
 """Facts of whoever serves a model, not of the model."""
 
@@ -145,6 +153,8 @@ class _Gathered:
             self.learn("prices", entry.prices and _prices(entry.prices), source)
 
     def sum_up(self, model: str, known_as: str | None) -> ModelFacts:
+        if self._facts.get("mode") in _SILENT_MODES:
+            self.learn("tool_calling", False, self._sources["mode"])
         if self._facts.get("tool_calling") is False:  # then neither several at once, nor when told to
             for key in ("parallel_calls", "tool_choice"):
                 self._facts[key], self._sources[key] = False, self._sources["tool_calling"]
@@ -191,20 +201,29 @@ def _prices(told: list[float | None]) -> ModelPrices:
 
 
 def _is_sound(value: object) -> bool:
-    if not isinstance(value, list) or len(value) != len(_Entry._fields):
+    # Asked of thousands of entries whenever a model is looked up: hence nothing but comparisons.
+    if type(value) is not list or len(value) != len(_Entry._fields):
         return False
-    entry = _Entry(*value)
-    limits = (entry.context_window, entry.output_limit)
-    flags = (entry.tool_calling, entry.parallel_calls, entry.tool_choice, entry.caching)
+    mode, window, limit, calls, parallel, choice, caching, prices = value
     return (
-        (entry.mode is None or isinstance(entry.mode, str))
-        and all(limit is None or (type(limit) is int and limit > 0) for limit in limits)
-        and all(flag is None or isinstance(flag, bool) for flag in flags)
-        and (entry.prices is None or _are_prices(entry.prices))
+        (mode is None or type(mode) is str)
+        and (window is None or (type(window) is int and window > 0))
+        and (limit is None or (type(limit) is int and limit > 0))
+        and (calls is None or calls is True or calls is False)
+        and (parallel is None or parallel is True or parallel is False)
+        and (choice is None or choice is True or choice is False)
+        and (caching is None or caching is True or caching is False)
+        and (prices is None or _are_prices(prices))
     )
 
 
 def _are_prices(value: object) -> bool:
-    if not isinstance(value, list) or len(value) != 4 or None in value[:2]:
+    if type(value) is not list or len(value) != 4:
         return False
-    return all(price is None or (type(price) in (int, float) and price >= 0) for price in value)
+    prompt, completion, read, write = value
+    return (
+        (type(prompt) in _NUMBERS and prompt >= 0)
+        and (type(completion) in _NUMBERS and completion >= 0)
+        and (read is None or (type(read) in _NUMBERS and read >= 0))
+        and (write is None or (type(write) in _NUMBERS and write >= 0))
+    )

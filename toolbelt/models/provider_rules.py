@@ -341,11 +341,13 @@ XAI = ProviderRules(
     frozenset({"xai"}),
     (
         Fact(
-            MaxTools(200),
+            MaxTools(350),
             _at(
-                "https://github.com/anomalyco/opencode/issues/20500",
+                "https://github.com/farion1231/cc-switch/issues/6795",
+                "https://github.com/github/copilot-cli/issues/4836",
                 "https://github.com/anomalyco/opencode/issues/28911",
             ),
+            note="200 up to the middle of 2026, and still in what was then written about it",
         ),
     ),
     modes=frozenset({"chat", "responses"}),
