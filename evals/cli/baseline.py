@@ -16,7 +16,8 @@ from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.cli.options import arms_option, store_option
+from toolbelt.evals.cli.files import keep_apart
+from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
 from toolbelt.evals.evidence.baseline import (
     Baseline,
     format_baseline,
@@ -59,6 +60,7 @@ def baseline() -> None:
     default=DEFAULT_BASELINE,
     show_default=True,
     metavar="FILE",
+    envvar="TOOLBELT_EVAL_BASELINE_SAVE_OUTPUT",
     help="Replaced as a whole where it is there, but for what is no baseline.",
 )
 @arms_option
@@ -66,8 +68,10 @@ def baseline() -> None:
 @json_option
 def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: bool) -> int:
     """Save RUN (an id, the beginning of one, or `latest`) as a baseline; every trial must have come to an end."""
-    from toolbelt.evals.cli.sides import choose_arms, open_side
+    from toolbelt.evals.cli.sides import choose_arms, is_path, open_side
 
+    keep_apart({"RUN": name if is_path(name) else None, "--store": store}, {"--output": output})
+    tell_environment("arms")
     path = Path(output)
     replaced = path.is_file() and path.stat().st_size > 0
     if replaced and not is_baseline(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +13,13 @@ from toolbelt.cli.boundary import OK, USAGE
 from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
-from toolbelt.errors import StorageError, ToolbeltError
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import CommaList, interval_seed_option, margin_option, store_option
-from toolbelt.evals.cli.sides import choose_arms, find_arm, open_side
+from toolbelt.evals.cli.sides import choose_arms, find_arm, is_path, open_side
 from toolbelt.evals.comparison.comparison import Comparison, Measure
 from toolbelt.evals.evidence.evidence import Side
+from toolbelt.stores.files import make_way_for, write_text
 
 if TYPE_CHECKING:
     from toolbelt.evals.comparison.pairing import Pairing
@@ -67,7 +70,14 @@ _FLIPS = 5
 )
 @option("--details", is_flag=True, help="Tell of each pair of arms in full, however many there are.")
 @interval_seed_option
-@option("--output", "-o", metavar="FILE", help="Write it as Markdown, too.")
+@option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    envvar="TOOLBELT_EVAL_COMPARE_OUTPUT",
+    help="Write it as Markdown, too, all or nothing; its folder is made if need be.",
+)
+@option("--force", is_flag=True, help="Replace FILE if it exists.")
 @store_option
 @json_option
 def compare(
@@ -81,6 +91,7 @@ def compare(
     details: bool,
     seed: int,
     output: str | None,
+    force: bool,
     store: str,
     as_json: bool,
 ) -> int:
@@ -92,6 +103,10 @@ def compare(
     # numpy and scipy, which `--help` does without
     from toolbelt.evals.comparison.compare import compare as compare_sides
 
+    if output is not None:
+        sides = {"A": old if is_path(old) else None, "B": new if new and is_path(new) else None}
+        keep_apart({**sides, "--store": store}, {"--output": output})
+        make_way_for(output, overwrite=force or not Path(output).is_file())
     with ExitStack() as stack:
         before = stack.enter_context(open_side(old, Path(store)))
         after = before if new is None else stack.enter_context(open_side(new, Path(store)))
@@ -103,7 +118,7 @@ def compare(
     if found.is_comparable and not found.pairs:
         raise ToolbeltError(_nothing_shared(before, after))
     if output is not None:
-        _write(Path(output), found)
+        _write(Path(output), found, force=force)
     if as_json:
         from toolbelt.evals.comparison.data import comparison_data
 
@@ -168,12 +183,10 @@ def _nothing_shared(old: Side, new: Side) -> str:
     )
 
 
-def _write(path: Path, found: Comparison) -> None:
+def _write(path: Path, found: Comparison, *, force: bool) -> None:
     from toolbelt.evals.report.contrast_markdown import comparison_markdown
 
-    try:
+    with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(comparison_markdown(found), encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"Cannot write {str(path)!r}: {error.strerror or error}.") from None
+    write_text(path, comparison_markdown(found), overwrite=force)
     tell(f"wrote {path}")

@@ -17,13 +17,14 @@ from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.console.text import json_text, plural, visible_lines
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.economics.caching import says_something
 from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.report.table import summary_view
 from toolbelt.evals.running.store import RunStore
-from toolbelt.stores.files import make_way_for, write_text
+from toolbelt.stores.files import make_way_for, replacing, write_text
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.plan import Plan
@@ -126,7 +127,13 @@ def report(
     type=click.Choice(TABLES),
     help="With csv and parquet: a row for each trial, or for each arm.  [default: trials]",
 )
-@option("--output", "-o", metavar="FILE", help="Write here, all or nothing; `-` is the standard output.  [default: -]")
+@option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    envvar="TOOLBELT_EVAL_EXPORT_OUTPUT",
+    help="Write here, all or nothing; `-` is the standard output.  [default: -]",
+)
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
 @store_option
 @json_option
@@ -147,10 +154,11 @@ def export(
             f"--table goes with {' and '.join(key for key, one in FORMS.items() if one.is_table)} alone."
         )
     if output is not None:
+        keep_apart({"--store": store}, {"--output": output})
         make_way_for(output, overwrite=force or not Path(output).is_file())
     with RunStore(Path(store), must_exist=True) as opened:
         row = opened.get(name)
-        with _opened(output, chosen) as file:
+        with _opened(output, chosen, overwrite=force) as file:
             export_run(opened, row, chosen, file, table=table or TABLES[0], models=_models(row.plan), progress=progress)
     if output is None:
         return
@@ -162,7 +170,13 @@ def export(
 
 @click.command(epilog=examples("toolbelt eval schema", "toolbelt eval schema comparison -o comparison.schema.json"))
 @click.argument("name", metavar="[DOCUMENT]", type=click.Choice(list(SCHEMAS)), default=next(iter(SCHEMAS)))
-@option("--output", "-o", metavar="FILE", help="Write here, all or nothing, instead of to standard output.")
+@option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    envvar="TOOLBELT_EVAL_SCHEMA_OUTPUT",
+    help="Write here, all or nothing, instead of to standard output.",
+)
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
 @json_option
 def schema(name: str, output: str | None, force: bool, as_json: bool) -> None:
@@ -189,13 +203,11 @@ def _models(plan: Plan) -> ModelTable:
 
 
 @contextlib.contextmanager
-def _opened(output: str | None, form: str) -> Iterator[IO[Any]]:
+def _opened(output: str | None, form: str, *, overwrite: bool) -> Iterator[IO[Any]]:
     """The file, replaced as a whole; or the standard output, on a terminal without what could move its cursor."""
-    from toolbelt.evals.exports.writing import replacing
-
     is_binary = FORMS[form].is_binary
     if output is not None:
-        with replacing(Path(output), "wb" if is_binary else "w") as file:
+        with replacing(output, "wb" if is_binary else "w", overwrite=overwrite) as file:
             yield file
     elif sys.stdout.isatty():
         if is_binary:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,26 @@ from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
-from toolbelt.evals.cli.options import FiniteRange, arms_option, interval_seed_option, margin_option, store_option
+from toolbelt.evals.cli.files import keep_apart
+from toolbelt.evals.cli.options import (
+    FiniteRange,
+    arms_option,
+    interval_seed_option,
+    margin_option,
+    store_option,
+    tell_environment,
+)
 from toolbelt.evals.cli.sides import find_arms, is_path, open_side, split_arms
 from toolbelt.evals.comparison.comparison import Measure
-from toolbelt.evals.evidence.baseline import read_baseline
 from toolbelt.evals.evidence.evidence import Side
 from toolbelt.evals.gate.data import EXIT_CODES, gate_data, summary_line
 from toolbelt.evals.gate.result import GateResult, Limits
 from toolbelt.stores.files import make_way_for, write_text
 
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+_LIMITS = ("margin", "measure", "min_accuracy", "max_token_increase", "max_cost_increase", "min_sample_size")
+_SWAYING = ("baseline", *_LIMITS, "arms")
+"""Flags that a verdict rests on."""
 
 
 @click.command(
@@ -36,7 +47,10 @@ _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 )
 @click.argument("name", metavar="[RUN]", default="latest")
 @option(
-    "--baseline", metavar="FILE", help="What `toolbelt eval baseline save` wrote.  [default: absolute limits alone]"
+    "--baseline",
+    metavar="FILE",
+    help="What RUN is held against: what `toolbelt eval baseline save` wrote, or another run.  "
+    "[default: absolute limits alone]",
 )
 @margin_option
 @option(
@@ -64,8 +78,12 @@ _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 )
 @arms_option
 @interval_seed_option
-@option("--junit", metavar="FILE", help="Also write JUnit XML.")
-@option("--markdown", metavar="FILE", help="Also write Markdown, such as for a comment on a pull request.")
+@option("--junit", metavar="FILE", help="Also write JUnit XML, over that of an earlier run.")
+@option(
+    "--markdown",
+    metavar="FILE",
+    help="Also write Markdown, over that of an earlier run, such as for a comment on a pull request.",
+)
 @store_option
 @json_option
 def gate(name: str, **asked: Any) -> int:
@@ -75,11 +93,19 @@ def gate(name: str, **asked: Any) -> int:
     Markdown is added to that file, too.
     """
     limits = _limits(asked)
-    _refuse_same_files(name, asked)
+    files = {"RUN": name if is_path(name) else None, "--store": asked["store"]}
+    against = asked["baseline"]
+    keep_apart(files, {"--baseline": against if against and is_path(against) else None})  # held so, it always passes
+    reports = {"--junit": asked["junit"], "--markdown": asked["markdown"]}
+    keep_apart({**files, "--baseline": against if against and is_path(against) else None}, reports)
     for path in filter(None, (asked["junit"], asked["markdown"])):
         make_way_for(path, overwrite=True)
-    baseline = None if asked["baseline"] is None else read_baseline(Path(asked["baseline"]))
-    with open_side(name, Path(asked["store"])) as run:
+    tell_environment(*_SWAYING)
+    with ExitStack() as stack:
+        baseline = None if against is None else stack.enter_context(open_side(against, Path(asked["store"])))
+        run = stack.enter_context(open_side(name, Path(asked["store"])))
+        if baseline is not None and baseline.about.name == run.about.name:
+            raise ToolbeltError(f"Run {run.about.name} would be held against itself, and always pass; name another.")
         result = _look(run, baseline, limits, asked["arms"], asked["seed"])
     failures = [*_show(result, as_json=asked["as_json"]), *_write_files(result, asked["junit"], asked["markdown"])]
     for failure in failures:  # the verdict is told all the same, and a regression stays one
@@ -104,7 +130,7 @@ def _limits(asked: dict[str, Any]) -> Limits:
         if limits.min_accuracy is None:
             raise ToolbeltError(
                 "Nothing to hold the run against: name a baseline (--baseline FILE, which "
-                "`toolbelt eval baseline save` writes) or an absolute limit (--min-accuracy)."
+                "`toolbelt eval baseline save` writes; or another run) or an absolute limit (--min-accuracy)."
             )
     return limits
 
@@ -134,19 +160,6 @@ def _find_keys(run: Side, baseline: Side | None, name: str) -> set[tuple[str, st
     if not found:
         raise failures[0]
     return found
-
-
-def _refuse_same_files(name: str, asked: dict[str, Any]) -> None:
-    """A report must not take the place of what it is about, and a file held against itself always passes."""
-    files = {"RUN": name if is_path(name) else None, "--store": asked["store"], "--baseline": asked["baseline"]}
-    files |= {"--junit": asked["junit"], "--markdown": asked["markdown"]}
-    seen: dict[str, str] = {}
-    for what, path in files.items():
-        if not path or (Path(path).exists() and not Path(path).is_file()):  # such as /dev/null
-            continue
-        before = seen.setdefault(os.path.realpath(path), what)
-        if before != what:
-            raise ToolbeltError(f"{before} and {what} are the same file, {path!r}; name another.")
 
 
 def _show(result: GateResult, *, as_json: bool) -> Iterator[str]:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from toolbelt.cli.options import option
+from toolbelt.console.screen import tell
 from toolbelt.evals.comparison.comparison import MARGIN
 from toolbelt.evals.running.store import DEFAULT_FILE
 
@@ -69,6 +71,26 @@ interval_seed_option = option(
     metavar="N",
     help="Of what is drawn for intervals.",
 )
+
+
+def tell_environment(*names: str) -> None:
+    """Tell on standard error which options of the command in hand were set by the environment, or by a `.env`.
+
+    For what a verdict rests on: such a setting is easily forgotten, and may turn every failure into a pass.
+
+    Args:
+        names: Of parameters.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if (
+            parameter.name not in names
+            or context.get_parameter_source(parameter.name) is not ParameterSource.ENVIRONMENT
+        ):
+            continue
+        value = context.params[parameter.name]
+        shown = ",".join(value) if isinstance(value, tuple) else value
+        tell(f"{parameter.opts[0]} {shown} from {parameter.envvar}")
 
 
 def asking_options(

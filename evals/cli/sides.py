@@ -11,6 +11,7 @@ from toolbelt.errors import NotFoundError, ToolbeltError, nearest
 from toolbelt.evals.comparison.wording import toolset_label
 from toolbelt.evals.evidence.evidence import ArmName, Side
 from toolbelt.evals.evidence.stored import StoredRun
+from toolbelt.evals.running.names import is_file_name
 from toolbelt.evals.running.store import RunStore
 
 _BASELINE = ".json"
@@ -47,8 +48,8 @@ def open_side(name: str, store: Path) -> Iterator[Side]:
 
 
 def is_path(name: str) -> bool:
-    """Whether a side of that name is a file, not a run: ids hold no slash and end in no `.json`."""
-    return "/" in name or "\\" in name or name.endswith(_BASELINE) or Path(name).is_file()
+    """Whether a side of that name is a file, not a run; see `toolbelt.evals.running.names.is_file_name`."""
+    return is_file_name(name, (_BASELINE,))
 
 
 def find_arm(arms: Sequence[ArmName], name: str) -> int:

@@ -1,7 +1,8 @@
-"""How many cases would tell what so many could not."""
+"""What would tell what so many cases could not: answers that are missing, or how many cases more."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
@@ -10,6 +11,8 @@ from toolbelt.evals.statistics.verdict import Verdict, judge
 
 MOST_CASES = 1_000_000
 """Beyond which a number is no advice."""
+_FEW = 0.05
+"""Share of the cases that may lack an answer without being the first thing to mend."""
 
 
 def wanted_cases(contrast: Contrast, margin: float = MARGIN, level: float = LEVEL) -> int | None:
@@ -19,7 +22,8 @@ def wanted_cases(contrast: Contrast, margin: float = MARGIN, level: float = LEVE
     the loss found is the margin or more, it is the cases that would show a loss of that size; else those that would
     rule out the margin. A loss has to be seen among as many contrasts as there were (Holm); an interval is not
     adjusted. How much cases differ is read off the interval, which knows of clusters and epochs: more cases of the
-    same sort are meant, asked as often.
+    same sort are meant, asked as often. Where no case differed, it is the cases that would rule out the margin if none
+    of them did.
 
     Args:
         contrast: Of a share.
@@ -27,11 +31,29 @@ def wanted_cases(contrast: Contrast, margin: float = MARGIN, level: float = LEVE
         level: Of the interval.
 
     Returns:
-        More than there were; `None` where the verdict is another or rests on trials that were not scored, where no
-        number helps (the loss is just the margin, or there is no margin and no difference), or where it is over a
-        million.
+        More than there were; `None` where the verdict is another or rests on trials that were not scored, where many
+        of those planned lack an answer, where no number helps (the loss is just the margin, or there is no margin and
+        no difference), or where it is over a million.
     """
-    if contrast.difference is None or contrast.low is None or contrast.high is None or not is_too_few(contrast, margin):
+    least = _cases_if_none_differs(contrast, margin, level)
+    return _cases_if_as_many_differ(contrast, margin, level) if least is None else least
+
+
+def _cases_if_none_differs(contrast: Contrast, margin: float, level: float) -> int | None:
+    """Read off the bound of so many clusters alike, whole / (1 + n / quantile²), whatever size those are."""
+    if contrast.differing != 0 or contrast.low is None or margin <= 0 or not _wants_more(contrast, margin):
+        return None
+    square = NormalDist().inv_cdf(0.5 + level / 2) ** 2
+    clusters = -contrast.low * (contrast.clusters + square) / margin - square
+    found = max(math.floor(clusters * contrast.cases / contrast.clusters), contrast.cases) + 1
+    return found if found <= MOST_CASES else None
+
+
+def _cases_if_as_many_differ(contrast: Contrast, margin: float, level: float) -> int | None:
+    """As the interval allows."""
+    if contrast.difference is None or contrast.low is None or contrast.high is None:
+        return None
+    if not _wants_more(contrast, margin):
         return None
     # scipy, which is not needed to show a verdict that stands
     from toolbelt.evals.statistics.planning import cases_for_difference, cases_for_margin
@@ -55,21 +77,53 @@ def is_too_few(contrast: Contrast, margin: float = MARGIN) -> bool:
     return judge(low, high, p_value, margin) is Verdict.INSUFFICIENT_DATA
 
 
+def is_unfinished(contrast: Contrast) -> bool:
+    """Whether more than a few of the cases planned lack an answer: figures of the rest say little yet."""
+    return contrast.unanswered > _FEW * contrast.planned
+
+
 def advice(contrast: Contrast, margin: float = MARGIN, level: float = LEVEL) -> str:
-    """`about 2,400 cases would do`; empty where no number of cases helps or none is needed."""
+    """`about 2,400 cases would do`, or that answers are missing; empty where neither helps or none is needed."""
     return common_advice([contrast], margin, level)
 
 
 def common_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> str:
-    """`about 2,400 cases would do for 3 of 4`: as many as the most demanding takes that a number helps."""
-    few = [contrast for contrast in contrasts if contrast.verdict is Verdict.INSUFFICIENT_DATA]
-    wanted = [cases for one in few if (cases := wanted_cases(one, margin, level)) is not None]
-    if not wanted:
-        return ""
-    of = len(few)
-    every = {1: "", 2: " for both"}.get(of, f" for all {of}")
-    which = every if len(wanted) == of else f" for {len(wanted)} of {of}"
-    return f"about {_about(max(wanted)):,} cases would do{which}"
+    """`about 2,400 cases would do for 3 of 4`: as many as the most demanding takes that a number helps. Before more
+    cases are asked, those planned are to be answered.
+    """
+    unsure = [contrast for contrast in contrasts if contrast.verdict is Verdict.INSUFFICIENT_DATA]
+    told = []
+    if missing := [one for one in unsure if _wants_answers(one, margin)]:
+        worst = max(missing, key=lambda one: one.unanswered)
+        count = worst.unanswered
+        lack = f"{count:,} of {worst.planned:,} cases {'lacks' if count == 1 else 'lack'} an answer"
+        told.append(f"{lack}{_which(len(missing), len(unsure))}: first toolbelt eval resume --retry-errors")
+    wanted = [one for one in unsure if wanted_cases(one, margin, level) is not None]
+    if wanted:
+        told.append(_enough(wanted, _which(len(wanted), len(unsure)), margin, level))
+    return "; ".join(told)
+
+
+def _enough(wanted: Sequence[Contrast], which: str, margin: float, level: float) -> str:
+    least = [cases for one in wanted if (cases := _cases_if_none_differs(one, margin, level)) is not None]
+    found = [cases for one in wanted if (cases := _cases_if_as_many_differ(one, margin, level)) is not None]
+    if len(least) < len(wanted):
+        return f"about {_about(max(found)):,} cases would do{which}"
+    allowed = f", {_about(max(found)):,} if as many do as these allow" if found else ""
+    return f"about {_about(max(least)):,} cases would do{which} if none flips{allowed}"
+
+
+def _which(count: int, of: int) -> str:
+    return {1: "", 2: " for both"}.get(of, f" for all {of}") if count == of else f" for {count} of {of}"
+
+
+def _wants_more(contrast: Contrast, margin: float) -> bool:
+    return is_too_few(contrast, margin) and not is_unfinished(contrast)
+
+
+def _wants_answers(contrast: Contrast, margin: float) -> bool:
+    """Whether answers that are missing are what keeps the verdict open, as far as can be told."""
+    return is_unfinished(contrast) or (contrast.unanswered > 0 and not is_too_few(contrast, margin))
 
 
 def _adjustment(contrast: Contrast) -> float:

@@ -68,7 +68,13 @@ def compare_amounts(
     clusters = len(set(labels))
     named = {measure.value: column for measure, column in columns.items()} if clusters > 1 else {}
     means = paired_means_of(named, labels, settings.level, settings.seed, min(settings.resamples, RESAMPLES))
-    empty = Contrast(Measure.REQUESTS, cases=len(labels), clusters=clusters)
+    empty = Contrast(
+        Measure.REQUESTS,
+        cases=len(labels),
+        clusters=clusters,
+        planned=cases.planned,
+        unanswered=cases.unanswered,
+    )
     contrasts = []
     for measure in measures:
         found = replace(empty, measure=measure)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from toolbelt.evals.comparison.comparison import Measure
+from toolbelt.evals.comparison.comparison import Fit, Measure
 from toolbelt.evals.evidence.evidence import Attempt, CaseEvidence
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -95,9 +95,14 @@ class Pair:
         return not (self.old.lost or self.new.lost)
 
     @property
+    def has_fitted(self) -> bool:
+        """Whether it was scored in the old arm, and never too long."""
+        return bool(self.old.attempts) and not self.old.too_long
+
+    @property
     def newly_overflows(self) -> bool:
-        """Whether it was scored in the old arm, never too long, and is too long in the new one (rule E4)."""
-        return bool(self.new.too_long and self.old.attempts) and not self.old.too_long
+        """Whether it has fitted, and is too long in the new arm (rule E4)."""
+        return self.has_fitted and bool(self.new.too_long)
 
     @property
     def never_fits(self) -> bool:
@@ -147,8 +152,11 @@ class SideBySide:
     epochs: int = 1
     scored: tuple[Pair, ...] = field(init=False)
     """Those that each arm was scored on."""
+    partly: tuple[Pair, ...] = field(init=False)
+    """Those of which not every epoch of both arms was scored."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "partly", tuple(pair for pair in self.pairs if not pair.is_whole))
         object.__setattr__(self, "scored", tuple(pair for pair in self.pairs if pair.is_scored))
 
     @property
@@ -159,32 +167,41 @@ class SideBySide:
     @property
     def incomplete(self) -> int:
         """Cases of which not every epoch was scored in both arms, but for those that never fitted in either."""
-        return self.unread + sum(not pair.is_whole and not pair.never_fits for pair in self.pairs)
+        return self.unread + sum(not pair.never_fits for pair in self.partly)
 
     @property
     def never_fit(self) -> int:
         """Cases that were too long in both arms, which count for neither."""
-        return sum(pair.never_fits for pair in self.pairs)
+        return sum(pair.never_fits for pair in self.partly)
 
     @property
     def may_be_losses(self) -> int:
         """Cases whose unscored epochs may hide a loss."""
-        return self.unread + sum(pair.may_be_loss for pair in self.pairs)
+        return self.unread + sum(pair.may_be_loss for pair in self.partly)
 
     @property
     def may_be_gains(self) -> int:
         """Cases whose unscored epochs may hide a gain."""
-        return self.unread + sum(pair.may_be_gain for pair in self.pairs)
+        return self.unread + sum(pair.may_be_gain for pair in self.partly)
+
+    @property
+    def unanswered(self) -> int:
+        """Cases of which a trial of either arm ended with an error or has not been run."""
+        return self.unread + sum(bool(pair.old.in_doubt or pair.new.in_doubt) for pair in self.partly)
+
+    def count_fit(self) -> Fit:
+        """Of how many cases it is known whether they still fit the model's window."""
+        fitted = [pair.new for pair in self.pairs if pair.has_fitted]
+        return Fit(len(fitted), sum(not new.in_doubt for new in fitted), sum(NOT_RUN in new.lost for new in fitted))
 
     def count_lost(self) -> dict[str, int]:
         """Cases of which not every epoch was scored, by side and reason, such as `old: error`; a case may have
         several.
         """
         counts: Counter[str] = Counter()
-        for pair in self.pairs:
-            if not pair.is_whole:
-                for side, tried in (("old", pair.old), ("new", pair.new)):
-                    counts.update({f"{side}: {why}" for why in tried.lost})
+        for pair in self.partly:
+            for side, tried in (("old", pair.old), ("new", pair.new)):
+                counts.update({f"{side}: {why}" for why in tried.lost})
         if self.unread:
             counts.update({f"{side}: {NOT_RUN}": self.unread for side in ("old", "new")})
         return dict(sorted(counts.items(), key=lambda item: (item[0].startswith("new"), item[0])))

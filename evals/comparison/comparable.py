@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from toolbelt.console.text import plural
@@ -9,6 +11,8 @@ from toolbelt.evals.evidence.evidence import About
 
 _SHOWN = 12
 """Characters of a digest or a commit that are told."""
+_MOST_NAMED = 8
+"""Cases, kinds or tags that a command to repeat is told with."""
 
 
 def why_not(old: About, new: About) -> tuple[str, ...]:
@@ -33,7 +37,7 @@ def why_not(old: About, new: About) -> tuple[str, ...]:
         how = ", but others or in another order" if old.cases == new.cases else ""
         found.append(
             f"Not the same cases were asked: {plural(old.cases, 'case')} in {one}, {new.cases:,} in {other}{how}; "
-            f"{_repeat(again)} with the --kind, --tag, --case, --limit and --seed of {_name(as_in)}."
+            f"{_choose(again, as_in)}."
         )
     if old.epochs != new.epochs:
         found.append(
@@ -113,6 +117,33 @@ def _repeat(about: About) -> str:
     if about.is_baseline:
         return "save a new baseline from a run"
     return f"repeat {_name(about)}"
+
+
+def _choose(again: About, as_in: About) -> str:
+    """What to do so that one is asked the cases of the other."""
+    wanted = _flags(as_in.filter)
+    surplus = [f"--{key}" for key in again.filter if key not in as_in.filter and key != "seed"]
+    if again.filter == as_in.filter:
+        # A catalog that lacks a tool leaves out what asks for it.
+        return (
+            f"both were chosen alike, so that another catalog left others out, or the dataset is in another order; "
+            f"{_repeat(again)} with the catalog and the dataset of {_name(as_in)}"
+        )
+    without = f"without {' and '.join(surplus)}" if surplus else ""
+    return f"{_repeat(again)} {' and '.join(filter(None, (wanted and f'with {wanted}', without)))}"
+
+
+def _flags(chosen: Mapping[str, Any]) -> str:
+    """`--kind single --limit 120 --seed 0`, to be pasted; many cases are not listed."""
+    words = []
+    for key, value in chosen.items():
+        if isinstance(value, list | tuple) and len(value) > _MOST_NAMED:
+            words.append(f"--{key} for each of its {len(value):,}")
+        elif isinstance(value, list | tuple):
+            words += [f"--{key} {shlex.quote(one)}" for one in value]
+        else:
+            words.append(f"--{key} {value}")
+    return " ".join(words)
 
 
 def _with(flag: str, value: Any) -> str:

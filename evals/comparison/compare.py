@@ -22,6 +22,7 @@ from toolbelt.evals.comparison.shares import (
     tell_incomplete,
     tell_never_fit,
 )
+from toolbelt.evals.comparison.unlike import ClusterSizes, measure_clusters, tell_unlike
 from toolbelt.evals.evidence.evidence import About, ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
 
@@ -36,6 +37,7 @@ class _Looked:
         amounts: Contrasts of amounts, in their order.
         incomplete: Cases of which not every epoch was scored in both arms, though they fitted in one.
         never_fit: Cases that fitted the window in neither.
+        clusters: Weight and sizes of clusters, see `toolbelt.evals.comparison.unlike`.
     """
 
     arms: ArmComparison
@@ -43,6 +45,7 @@ class _Looked:
     amounts: tuple[Contrast, ...]
     incomplete: int
     never_fit: int
+    clusters: ClusterSizes
 
 
 def compare(
@@ -100,7 +103,13 @@ def compare(
     pairs = tuple(
         replace(one.arms, contrasts=(*(next(verdicts) for _ in one.findings), *one.amounts)) for one in looked
     )
-    notes = (*told.notes, *_note_same(told, pairing), *_note_arms(told), *_note_unscored(looked, old.about))
+    notes = (
+        *told.notes,
+        *_note_same(told, pairing),
+        *_note_arms(told),
+        *_note_unscored(looked, old.about),
+        *_note_clusters(looked),
+    )
     return replace(told, pairs=pairs, notes=notes, differences=(*told.differences, *_tell_keys(pairing, pairs)))
 
 
@@ -128,6 +137,7 @@ def _look(old: ArmName, new: ArmName, cases: SideBySide, measures: Sequence[Meas
         parts=part_by_kind(cases.scored, told),
         unpaired=cases.count_lost(),
         newly_overflowing=tuple(pair.case for pair in cases.pairs if pair.newly_overflows),
+        fit=cases.count_fit(),
     )
     return _Looked(
         arms,
@@ -135,6 +145,7 @@ def _look(old: ArmName, new: ArmName, cases: SideBySide, measures: Sequence[Meas
         compare_amounts(old, new, cases, amounts, settings),
         cases.incomplete,
         cases.never_fit,
+        measure_clusters(cases.scored),
     )
 
 
@@ -163,6 +174,12 @@ def _note_unscored(looked: Sequence[_Looked], about: About) -> Iterator[str]:
     too_long = [one.never_fit for one in looked if one.never_fit]
     if too_long:
         yield f"{tell_never_fit(max(too_long))}{_of_comparisons(len(too_long), len(looked))}."
+
+
+def _note_clusters(looked: Sequence[_Looked]) -> Iterator[str]:
+    """That few large clusters may carry what is found."""
+    if told := tell_unlike([one.clusters for one in looked]):
+        yield told
 
 
 def _of_comparisons(count: int, of: int) -> str:

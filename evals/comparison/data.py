@@ -19,9 +19,11 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
 
     Shares and their differences are fractions, amounts means over the cases that both arms were scored on, differences
     new − old; `null` where something is not known. `contrasts` has one entry a pair and measure, `pairs` one a pair in
-    the same order, with what is of all measures. `flipped` has the cases of which the first share asked for changed,
-    and stands in the contrast of that share, the first of each pair; it is `null` in the others. `better`, `worse` and
-    `parts` are of that share, too; `confusions` and `contribution` are of accuracy always.
+    the same order, with what is of all measures: its `verdict` is a regression where cases no longer fit the model's
+    window, whatever that of the share, which is of the cases that could be scored: `cases` of those `planned`.
+    `flipped` has the cases of which the first share asked for changed, and stands in the contrast of that share, the
+    first of each pair; it is `null` in the others. `better`, `worse` and `parts` are of that share, too; `confusions`
+    and `contribution` are of accuracy always.
     """
     return {
         "schema": SCHEMA,
@@ -43,6 +45,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
 def _about(about: About) -> dict[str, Any]:
     return {
         **{field.name: getattr(about, field.name) for field in fields(about)},
+        "filter": dict(about.filter),
         "settings": dict(about.settings),
         "code": dict(about.code),
     }
@@ -75,6 +78,7 @@ def _figures(contrast: Contrast, comparison: Comparison) -> dict[str, Any]:
         "adjusted_p": contrast.adjusted_p,
         "verdict": None if contrast.verdict is None else contrast.verdict.value,
         "cases": contrast.cases,
+        "planned": contrast.planned,
         "clusters": contrast.clusters,
         "wanted_cases": wanted_cases(contrast, comparison.margin, comparison.level),
         "method": contrast.method,
@@ -106,6 +110,7 @@ def _pair(comparison: Comparison, pair: ArmComparison) -> dict[str, Any]:
     return {
         "a": _arm(pair.old, comparison.old),
         "b": _arm(pair.new, comparison.new),
+        "verdict": None if pair.verdict is None else pair.verdict.value,
         "sentence": sentence(comparison, pair),
         "better": sum(flip.change > 0 for flip in pair.flips),
         "worse": sum(flip.change < 0 for flip in pair.flips),

@@ -1,13 +1,13 @@
 """Shares of two arms and the verdict over them, which must not rest on what was not scored (rule E7).
 
 A trial that failed or was not run may have gone either way. So a verdict is given only if it also holds where all of
-them are counted against it: `no_regression` with each lost in the new arm and won in the old one, `regression` the other
-way round, over all cases that were to be asked.
+them are counted against it: `no_regression` with each lost in the new arm and won in the old one, `regression` the
+other way round, over all cases that were to be asked.
 
-A prompt that does not fit the window is no such doubt: it would not fit again, and nothing right can have come of it. An
-arm that could not answer had nothing to lose, and will have won nothing. So an epoch that was too long in both arms
-counts for neither; one that was in the old arm alone is no loss, whatever the new one made of it, but may be a gain;
-one that was in the new arm alone may be a loss (and is a regression of itself, where the case had fitted before).
+A prompt that does not fit the window is no such doubt: it would not fit again, and nothing right can have come of it.
+So an epoch that was too long in both arms counts for neither. One that was in the old arm alone is no loss, whatever
+the new one made of it (there was nothing to lose), but may be a gain. One that was in the new arm alone may be a loss;
+where the case had always fitted the arms have regressed (`ArmComparison.verdict`), whatever the share says.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.console.text import plural
+from toolbelt.evals.comparison.advice import is_unfinished
 from toolbelt.evals.comparison.cases import Pair, SideBySide, in_clusters
 from toolbelt.evals.comparison.comparison import Contrast, Measure
 from toolbelt.evals.comparison.wording import format_bound, format_bounds
@@ -52,14 +53,12 @@ class Difference:
             nothing is.
         best: What it would be the other way round; `None` where nothing is in doubt, or the p value is too large
             already.
-        newly_overflowing: Cases that no longer fit the model's window.
     """
 
     contrast: Contrast
     cases: SideBySide
     worst: paired.Contrast | None = None
     best: paired.Contrast | None = None
-    newly_overflowing: int = 0
 
     @property
     def least_sure_p(self) -> float:
@@ -85,12 +84,12 @@ def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> 
     found = _difference(
         in_clusters(cases.scored, lambda pair: (pair.new.share(measure), pair.old.share(measure))), settings
     )
-    newly = sum(pair.newly_overflows for pair in cases.pairs)
+    contrast = Contrast(measure, planned=cases.planned, unanswered=cases.unanswered)
     if found is None:
-        return Difference(Contrast(measure), cases.incomplete, cases.planned, cases.epochs, newly_overflowing=newly)
+        return Difference(contrast, cases)
     count = len(cases.scored)
-    contrast = Contrast(
-        measure,
+    contrast = replace(
+        contrast,
         old=sum(pair.old.share(measure) for pair in cases.scored) / count,
         new=sum(pair.new.share(measure) for pair in cases.scored) / count,
         difference=found.difference,
@@ -99,9 +98,10 @@ def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> 
         p_value=found.p_value,
         cases=count,
         clusters=found.clusters,
+        differing=sum(pair.old.share(measure) != pair.new.share(measure) for pair in cases.scored),
         method=found.method.value,
     )
-    finding = Difference(contrast, cases.incomplete, cases.planned, cases.epochs, newly_overflowing=newly)
+    finding = Difference(contrast, cases)
     if not (cases.may_be_losses or cases.may_be_gains):
         return finding
     worst = _clustered(cases, lambda pair: pair.worst(measure))
@@ -145,20 +145,13 @@ def _judge(finding: Difference, margin: float, p: float | None, least_sure: floa
     if p is not None and contrast.low is not None and contrast.high is not None:
         verdict, reasons = judge(contrast.low, contrast.high, p, margin), []
         if verdict is Verdict.INSUFFICIENT_DATA:
-            reasons = [_unsure(contrast.low, contrast.high, p, margin, tests)]
+            reasons = [_unsure(contrast, contrast.low, contrast.high, p, margin, tests)]
         elif (doubt := _doubt(finding, verdict, margin, least_sure)) is not None:
             verdict, reasons = Verdict.INSUFFICIENT_DATA, [doubt]
-    if finding.newly_overflowing:
-        # Rule E4, whatever is left of its accuracy.
-        count = finding.newly_overflowing
-        verdict, reasons = (
-            Verdict.REGRESSION,
-            [f"{plural(count, 'case')} that could be asked no longer {'fits' if count == 1 else 'fit'} the window."],
-        )
     return replace(contrast, adjusted_p=p, verdict=verdict, reasons=tuple(reasons))
 
 
-def _doubt(finding: Finding, verdict: Verdict, margin: float, least_sure: float) -> str | None:
+def _doubt(finding: Difference, verdict: Verdict, margin: float, least_sure: float) -> str | None:
     """Why a verdict would rest on trials that were not scored; `None` if it would not."""
     worst, best, cases = finding.worst, finding.best, finding.cases
     apart = f"; {more}" if (more := tell_never_fit(cases.never_fit, is_more=True)) else ""
@@ -178,15 +171,21 @@ def _doubt(finding: Finding, verdict: Verdict, margin: float, least_sure: float)
     return None
 
 
-def _unsure(low: float, high: float, p: float, margin: float, tests: int) -> str:
+def _unsure(contrast: Contrast, low: float, high: float, p: float, margin: float, tests: int) -> str:
     if high < 0:
-        over = f", adjusted over {tests} verdicts" if tests > 1 else ""
-        return f"A loss is likely but not certain: the p value is {p:.2g}{over}."
-    return f"Too few cases: {format_bounds(low, high, margin)} points are possible."
+        alone, head = contrast.p_value, "A loss is likely but not certain:"
+        if tests == 1 or alone is None:
+            return f"{head} the p value is {p:.2g}."
+        if alone < SIGNIFICANT:
+            chance = f"among {tests} verdicts it may be chance (adjusted: {p:.2g})"
+            return f"{head} alone its p value would be {alone:.2g}; {chance}."
+        return f"{head} the p value is {alone:.2g} (adjusted over {tests} verdicts: {p:.2g})."
+    few = f"Too few of {contrast.planned:,} cases are answered yet" if is_unfinished(contrast) else "Too few cases"
+    return f"{few}: {format_bounds(low, high, margin)} points are possible."
 
 
-def _incomplete(finding: Difference) -> str:
-    return tell_incomplete(finding.incomplete, finding.planned, finding.epochs)
+def _tell(cases: SideBySide, count: int) -> str:
+    return tell_incomplete(count, cases.planned, cases.epochs)
 
 
 def tell_incomplete(incomplete: int, planned: int, epochs: int) -> str:

@@ -122,7 +122,8 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
         said = f"Whether {new} is worse than {old}{of} cannot be told: {why[0].lower()}{why[1:]}"
         return f"{_overflow(pair, new)}. {said}" if pair.newly_overflowing else said
     level, bounds = comparison.level, format_bounds(low, high, comparison.margin)
-    interval = f"{level:.0%} interval {bounds}"
+    over = f", over {contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else ""
+    interval = f"{level:.0%} interval {bounds}{over}"
     if pair.newly_overflowing:
         measure = contrast.measure.value
         return (
@@ -131,12 +132,13 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     beyond = f" by more than {format_margin(comparison.margin)} points" if comparison.margin else ""
     if contrast.verdict is Verdict.INSUFFICIENT_DATA:
         said = f"Whether {new} is worse than {old}{of}{beyond} cannot be told"
+        wanted = advice(contrast, comparison.margin, level)
         if not is_too_few(contrast, comparison.margin):
-            return f"{said}: {'; '.join(reason.rstrip('.') for reason in contrast.reasons)}"
-        between = f"the difference lies between {bounds.replace(' to ', ' and ')} points ({level:.0%} interval)"
+            told = [reason.rstrip(".") for reason in contrast.reasons]
+            return f"{said}: {'; '.join(filter(None, [*told, wanted]))}"
+        between = f"the difference lies between {bounds.replace(' to ', ' and ')} points ({level:.0%} interval{over})"
         if high < 0:  # which looks like a loss: why it is not taken for one
             between = "; ".join([*(reason.rstrip(".") for reason in contrast.reasons), between])
-        wanted = advice(contrast, comparison.margin, level)
         return f"{said}{'.' if high < 0 else ':'} {between}{f'; {wanted}' if wanted else ''}"
     size = format_points(abs(difference), _places(difference, (0.0,))).lstrip("+")
     by = f"by {size} points ({interval})"

@@ -9,7 +9,7 @@ The file is JSON (`baseline.schema.json` in `toolbelt.evals.exports`), made so t
   as `columns` says in the head. `null` is what is not known.
 - A seventh element, an object, tells more where there is more: `covered` where it is false; of trials that were wrong
   `missing` and `surplus` tools, and `called` where that differs from `surplus`.
-- `cluster` is left out where it is the case's id.
+- `cluster` is left out where it is the case's id, and `filter` where every case of the dataset was asked.
 
 No id of a run, no time, no latency and no commit is in it, so that a run with the same results gives the same bytes,
 and a case that changed is a line that changed. The figures of `arms` follow from the cases; they are there to be read,
@@ -28,7 +28,7 @@ from toolbelt.characters import INVISIBLE
 from toolbelt.console.text import plural
 from toolbelt.documents.files import decode
 from toolbelt.documents.json_text import parse_json
-from toolbelt.errors import InvalidFileError, NotFoundError, StorageError
+from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.evidence.baseline_form import (
     COLUMNS,
     FIGURES,
@@ -46,6 +46,7 @@ from toolbelt.findings import Finding, Severity
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 _HALF = re.compile("[\ud800-\udfff]")
 _CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
+_SAYS_SO = re.compile(rf'"schema"\s*:\s*"{re.escape(SCHEMA_NAME)}/')
 _LONGEST_NAME = 200
 """Characters that are kept of what a model called; names of real tools are shorter."""
 
@@ -74,6 +75,7 @@ class Baseline:
             chosen=data["chosen"],
             cases=data["case_count"],
             epochs=data["epochs"],
+            filter=data.get("filter", {}),
             settings=data["settings"],
             catalog=data["catalog"],
             surroundings=data["surroundings"],
@@ -109,13 +111,20 @@ class Baseline:
 
 
 def is_baseline(path: Path) -> bool:
-    """Whether a file says that it is a baseline, of whichever version; not whether it is a good one."""
+    """Whether a file says that it is a baseline, of whichever version; not whether it is a good one.
+
+    Where it says so does not matter: `jq -S` moves it behind the cases. One that a merge or an editor has broken still
+    is one, so that it can be saved anew.
+    """
     try:
-        with path.open("rb") as file:
-            start = file.read(4096)
-    except (OSError, ValueError):
+        text = _read(path, str(path))
+    except ToolbeltError:
         return False
-    return f'"{SCHEMA_NAME}/'.encode() in start
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return _SAYS_SO.search(text) is not None
+    return isinstance(document, dict) and str(document.get("schema")).startswith(f"{SCHEMA_NAME}/")
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -183,6 +192,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         "chosen": about.chosen,
         "case_count": about.cases,
         "epochs": about.epochs,
+        **({"filter": dict(about.filter)} if about.filter else {}),
         "settings": dict(sorted(about.settings.items())),
         "catalog": about.catalog,
         "surroundings": about.surroundings,

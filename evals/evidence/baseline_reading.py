@@ -31,6 +31,7 @@ _HEAD = (
     "arms",
     "cases",
 )
+_FILTER = ("kind", "tag", "case", "limit", "seed")
 _NAMES = ("model", "toolset", "variant", "tokenizer")
 _MORE = ("covered", "missing", "surplus", "called")
 _AGAIN = "save the baseline again: toolbelt eval baseline save"
@@ -65,7 +66,7 @@ class _Checker:
         data = self.document.data
         if not self._is_this_version(data):
             return
-        self._keys(data, _HEAD)
+        self._keys(data, _HEAD, optional=("filter",))
         self._text(data, "chosen")
         self._text(data, "catalog")
         self._text(data, "surroundings")
@@ -79,6 +80,7 @@ class _Checker:
         if "code" in data and isinstance(data["code"], dict):
             for key in data["code"]:
                 self._text(data["code"], key, "code")
+        self._filter(data.get("filter", {}))
         if "columns" in data and data["columns"] != list(COLUMNS):
             self._fault(f"'columns' are {', '.join(COLUMNS)}, in this order.", "columns")
         arms, cases = data.get("arms", []), data.get("cases", [])
@@ -116,6 +118,19 @@ class _Checker:
         self._keys(dataset, ("name", "digest"), "dataset")
         for key in ("name", "digest"):
             self._text(dataset, key, "dataset", blank=False)
+
+    def _filter(self, chosen: Any) -> None:
+        if not isinstance(chosen, dict):
+            self._fault(f"'filter' is an object; this is {_sort(chosen)}.", "filter")
+            return
+        self._keys(chosen, (), "filter", optional=_FILTER)
+        for key in _FILTER[:3]:
+            texts = chosen.get(key, [])
+            if self._is_list(texts, "filter", key) and not all(isinstance(text, str) for text in texts):
+                self._fault(f"{key!r} is a list of texts.", "filter", key)
+        for key in _FILTER[3:]:
+            if not isinstance(chosen.get(key, 1), int) or isinstance(chosen.get(key), bool):
+                self._fault(f"{key!r} is a whole number; this is {_shown(chosen[key])}.", "filter", key)
 
     def _arms(self, arms: list[Any]) -> None:
         seen: dict[tuple[Any, ...], int] = {}

@@ -117,6 +117,8 @@ class About:
         chosen: Digest of which cases were asked, in which order.
         cases: How many each arm is asked.
         epochs: How often.
+        filter: With which flags of `toolbelt eval run` they were chosen, as far as given: `kind`, `tag` and `case`,
+            lists of texts, `limit`, and with it `seed`.
         settings: How models were asked and judged: sampling and request limit; what must agree.
         catalog: Name of the catalog.
         surroundings: Digest of the catalog and the loadouts.
@@ -134,6 +136,7 @@ class About:
     chosen: str
     cases: int
     epochs: int = 1
+    filter: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     catalog: str = ""
     surroundings: str = ""

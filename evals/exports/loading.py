@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.exports.about import make_about
 from toolbelt.evals.report.frames import load_trials, read_trials_csv, read_trials_parquet
-from toolbelt.evals.running.store import DEFAULT_FILE, LATEST, RunStore
+from toolbelt.evals.running.names import LATEST, is_file_name
+from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,8 @@ def load_run(run: str | Path = LATEST, *, store: str | Path | None = None) -> pd
 
     Args:
         run: A run of the store: its id, the beginning of one, or `latest`. Or a path: of a file of runs, whose latest
-            is read; of a report's folder; of a `trials.parquet` or `trials.csv`. `~` is the home folder.
+            is read; of a report's folder; of a `trials.parquet` or `trials.csv`. `~` is the home folder. Where a run
+            has the name of a file, it is the run; the file is `./NAME`.
         store: The file of runs; `TOOLBELT_STORE`, else `.toolbelt/runs.db`, if `None`.
 
     Raises:
@@ -40,14 +42,14 @@ def load_run(run: str | Path = LATEST, *, store: str | Path | None = None) -> pd
         ToolbeltError: several runs begin so; or the file holds no trials, or those of another version.
         StorageError: it cannot be read.
     """
-    if store is None and (isinstance(run, Path) or _is_path(run)):
+    if store is None and (isinstance(run, Path) or is_file_name(run, _ENDINGS)):
         return _load_path(_at_home(run))
-    return _load_stored(_at_home(store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE), str(run))
-
-
-def _is_path(name: str) -> bool:
-    """Whether that is no run's id: they hold no slash and have no such ending."""
-    return "/" in name or os.sep in name or name.endswith(_ENDINGS) or Path(name).exists()
+    try:
+        return _load_stored(_at_home(store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE), str(run))
+    except NotFoundError:
+        if store is None and os.path.exists(run):  # noqa: PTH110   as among reports, whose folders are called as their runs
+            return _load_path(Path(run))
+        raise
 
 
 def _at_home(path: str | Path) -> Path:

@@ -1,4 +1,4 @@
-"""A run's report: a folder of files, replaced all or none."""
+"""A run's report: a folder of files, none of which is replaced before all are written."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def write_report(
     Args:
         store: The file of runs.
         row: The run; it may be going on: all files are of one moment.
-        folder: Made if need be; files of these names in it are replaced, all or none, others left alone.
+        folder: Made if need be; files of these names in it are replaced when all are written, others left alone.
         wanted: What is to be said beyond the measures of each arm.
         progress: Told how far it is.
 
     Raises:
-        ToolbeltError: no trial of the run has finished; or a folder stands where a file is to be.
+        ToolbeltError: no trial of the run has finished; or a folder or device stands where a file is to be.
         NotFoundError: no model or arm has a name given.
-        StorageError: the disk would not; nothing was changed.
+        StorageError: the disk would not; it says whether anything was changed.
     """
     # pandas takes a second to import, and most commands do without.
     from toolbelt.evals.report.frames import write_arms_csv, write_trials

@@ -83,6 +83,11 @@ def _staged(stage: Path, folder: Path, files: dict[str, StagedFile], name: str, 
         raise ToolbeltError(f"{str(path)!r} is {'a folder' if path.is_dir() else 'no plain file'}; move it away.")
     # A link may lead to another disk, from which nothing can be moved here as a whole: its file is written over there.
     is_here = os.path.realpath(path.parent) == os.path.dirname(os.path.realpath(path))  # noqa: PTH120  texts
-    files[name] = StagedFile(path, stage if is_here else None)
-    with files[name].open(mode) as file:
-        yield file
+    staged = StagedFile(path, stage if is_here else None)
+    try:
+        with staged.open(mode) as file:
+            yield file
+    except BaseException:
+        staged.discard()
+        raise
+    files[name] = staged

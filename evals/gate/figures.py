@@ -18,6 +18,8 @@ class ArmFigures:
 
     Attributes:
         name: Which.
+        cases: Cases with a scored trial.
+        asked: Cases planned.
         planned: Trials.
         finished: Those that came to an end.
         scored: Those that say something.
@@ -30,6 +32,8 @@ class ArmFigures:
     """
 
     name: ArmName
+    cases: int
+    asked: int
     planned: int
     finished: int
     scored: int
@@ -63,6 +67,8 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
     unread = max(0, about.cases - len(found))
     return ArmFigures(
         side.arms[arm],
+        cases=sum(bool(case.scored) for case in found.values()),
+        asked=about.cases,
         planned=about.cases * about.epochs,
         finished=len(attempts),
         scored=len(scored),

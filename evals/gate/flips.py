@@ -75,6 +75,8 @@ def _count(worse: int, better: int, takers: str, epochs: int) -> str:
 def _taker(attempt: Attempt) -> str:
     """Where a case went, or how: `to web/search`, `to nothing`, `with wrong arguments`."""
     missing, surplus = missing_and_surplus(attempt)
+    if _is_right_out_of_reach(attempt):
+        return "out of reach"
     if attempt.outcome in _HOW_FIRST:
         return _WAYS[attempt.outcome]
     if surplus:
@@ -87,6 +89,8 @@ def _taker(attempt: Attempt) -> str:
 def _describe(attempt: Attempt) -> str:
     wanted, surplus = (", ".join(tools) for tools in missing_and_surplus(attempt))
     outcome = attempt.outcome
+    if _is_right_out_of_reach(attempt):
+        return "the right answer cannot be reached"
     if outcome in _HOW_FIRST:
         called, lacked = (
             f", {word} {tools}" if tools else "" for word, tools in (("called", surplus), ("without", wanted))
@@ -104,7 +108,10 @@ def _describe(attempt: Attempt) -> str:
     return told if attempt.covered else f"{told}; the right answer cannot be reached"
 
 
+def _is_right_out_of_reach(attempt: Attempt) -> bool:
+    """Whether nothing but what was offered is amiss (rule E5)."""
+    return attempt.outcome.is_right_by_names and not attempt.covered
+
+
 def _way(attempt: Attempt) -> str:
-    if attempt.outcome is Outcome.CORRECT:
-        return "out of reach"  # right, but for what was offered (rule E5)
     return _WAYS.get(attempt.outcome, attempt.outcome.value)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.advice import advice
 from toolbelt.evals.comparison.compare import compare
-from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Measure
+from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
 from toolbelt.evals.comparison.pairing import Pairing
 from toolbelt.evals.comparison.wording import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.evidence.evidence import Side
@@ -83,8 +84,8 @@ def _check(figures: tuple[ArmFigures, ...], limits: Limits, comparison: Comparis
     epochs = 1 if comparison is None else comparison.new.epochs
     if limits.min_sample_size > 1:
         yield from (_sample_size(arm, pairs, limits.min_sample_size) for arm in figures)
-    yield from (_overflow(pair) for pair in pairs)
-    yield from (_share(pair, limits, epochs) for pair in pairs)
+    yield from (_overflow(pair, limits.measure) for pair in pairs)
+    yield from (_counted(_share(pair, limits, epochs), pair.contrast(limits.measure)) for pair in pairs)
     if (least := limits.min_accuracy) is not None:
         yield from (_min_share(arm, limits.measure, least) for arm in figures)
     if (tolerated := limits.max_token_increase) is not None:
@@ -106,14 +107,27 @@ def _clusters(pair: ArmComparison) -> int:
     return max((contrast.clusters for contrast in pair.contrasts if contrast.measure.is_share), default=0)
 
 
-def _overflow(pair: ArmComparison) -> Check:
-    newly = pair.newly_overflowing
-    label, count = pair.new.label, len(pair.newly_overflowing)
-    if not newly:
-        return Check("overflow", PASS, "every case that fitted the model's window still does", label, 0, limit=0)
-    fit = "case no longer fits" if count == 1 else "cases no longer fit"
-    message = f"{count:,} {fit} the model's window: {_some(newly)}"
-    return Check("overflow", FAIL, message, label, observed=count, limit=0)
+def _overflow(pair: ArmComparison, measure: Measure) -> Check:
+    newly, fit = pair.newly_overflowing, pair.fit
+    count = len(newly)
+    if newly:
+        no_longer = "case no longer fits" if count == 1 else "cases no longer fit"
+        verdict, told = FAIL, f"{count:,} {no_longer} the model's window: {_some(newly)}"
+    elif not fit.answered:
+        verdict = UNSURE
+        which = f"none of the {plural(fit.before, 'case')} that fitted was answered" if fit.before else "no case fitted"
+        told = f"cannot be told: {which}"
+    elif fit.answered == fit.before:
+        verdict, told = PASS, "every case that fitted the model's window still does"
+    else:
+        # Where the share passes whatever became of those that failed, one of them need not leave all undecided.
+        is_decided = not fit.unrun and pair.contrast(measure).verdict in (PASS, FAIL)
+        verdict = PASS if is_decided else UNSURE
+        left = fit.before - fit.answered
+        why = f"{left:,} more that fitted it {'was' if left == 1 else 'were'} not"
+        told = f"of the {plural(fit.answered, 'case')} that were answered, none has outgrown the model's window; {why}"
+    seen = count if fit.answered or newly else None
+    return Check("overflow", verdict, told, pair.new.label, seen, limit=0, cases=fit.answered, planned=fit.before)
 
 
 def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
@@ -123,32 +137,42 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
     if difference is None or low is None or high is None or contrast.old is None or contrast.new is None:
         why = "; ".join(map(_begun, contrast.reasons)) or "nothing was scored in both"
         return Check(name, UNSURE, f"cannot be told: {why}", label, limit=-margin)
+    # What no longer fits has a check of its own: here it is a case that is not scored.
     verdict = contrast.verdict or UNSURE
-    if pair.newly_overflowing:
-        # The overflow has a check of its own, and must not look like a loss of accuracy too.
-        verdict = UNSURE if low <= -margin else PASS
     shares = f"{contrast.old:.1%} → {contrast.new:.1%}, {format_points(difference)} points"
-    parts = [f"{shares} ({format_bounds(low, high, margin)}), margin {format_margin(margin)}"]
+    over = f", over {contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else ""
+    parts = [f"{shares} ({format_bounds(low, high, margin)}{over}), margin {format_margin(margin)}"]
     parts.append(describe_flips(pair.flips, epochs))
     if verdict is UNSURE:
-        parts += [_begun(reason) for reason in contrast.reasons if not pair.newly_overflowing]
+        parts += map(_begun, contrast.reasons)
         parts += filter(None, [advice(contrast, margin)])
     return Check(name, verdict, "; ".join(parts), label, difference, low, high, -margin)
 
 
+def _counted(check: Check, contrast: Contrast) -> Check:
+    """With how many cases its figures are of."""
+    return replace(check, cases=contrast.cases, planned=contrast.planned)
+
+
 def _min_share(arm: ArmFigures, measure: Measure, least: float) -> Check:
-    name, label, share = f"min-{measure.value}", arm.name.label, arm.share
+    name, label, share, asked = f"min-{measure.value}", arm.name.label, arm.share, arm.asked
     if share is None:
-        return Check(name, UNSURE, "cannot be told: nothing was scored", label, limit=least)
+        told = "cannot be told: nothing was scored"
+        return Check(name, UNSURE, told, label, limit=least, cases=0, planned=asked)
     unscored = arm.planned - arm.scored
     told = f"{share:.1%} of {arm.scored:,} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"
     bounded = f"; {unscored:,} unscored may have gone either way" if unscored else ""
     verdict = PASS if arm.low >= least else FAIL if arm.high < least else UNSURE
     why = "; too few cases to tell which side of it the truth is" if verdict is UNSURE else ""
-    return Check(name, verdict, told + bounded + why, label, share, arm.low, arm.high, least)
+    message = told + bounded + why
+    return Check(name, verdict, message, label, share, arm.low, arm.high, least, arm.cases, asked)
 
 
 def _increase(name: str, pair: ArmComparison, measure: Measure, tolerated: float) -> Check:
+    return _counted(_compare_amounts(name, pair, measure, tolerated), pair.contrast(measure))
+
+
+def _compare_amounts(name: str, pair: ArmComparison, measure: Measure, tolerated: float) -> Check:
     contrast, label, limit = pair.contrast(measure), pair.new.label, 1 + tolerated
     old, new, what = contrast.old, contrast.new, _WORDS[measure]
     if old is None or new is None:

@@ -47,6 +47,8 @@ class Check:
         low: Lower bound of its interval.
         high: Upper bound.
         limit: What it is held against.
+        cases: Of how many cases that figure is; `None` where it is not of cases.
+        planned: How many were to be looked at: all that were to be asked, or, of `overflow`, all that had fitted.
     """
 
     name: str
@@ -57,6 +59,8 @@ class Check:
     low: float | None = None
     high: float | None = None
     limit: float | None = None
+    cases: int | None = None
+    planned: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

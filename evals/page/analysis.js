@@ -92,11 +92,13 @@ function flippedCell(of, arm, isRight) {
     own.length > 1 && el("span", { class: "beside" }, `${right.length} of ${scored.length}${scored.length < own.length ? " scored" : ""} epochs right`));
 }
 
+const outcomeOf = (place) => DATA.outcomes[trials.outcome[place]][0];
+
 // Tools that were wanted and not called; those that were called at the wrong time were called.
 function wantedIn(place) {
   const [missing, surplus] = [trials.missing[place], trials.surplus[place]];
   const lacked = without(missing, surplus);
-  const isOrder = DATA.outcomes[trials.outcome[place]][0] === "wrong_tool" && missing.length && !lacked.length && !without(surplus, missing).length;
+  const isOrder = outcomeOf(place) === "wrong_tool" && missing.length && !lacked.length && !without(surplus, missing).length;
   return isOrder ? "another order" : lacked.map((one) => tools[one]).join(", ");
 }
 
@@ -113,7 +115,9 @@ function linkFlips(table) {
   for (const one of own) {
     const of = cases[caseByName.get(one.dataset.case)];
     const candidates = of.trials.filter(isOfArm);
-    const telling = candidates.find((place) => sortOf(place) === (one.dataset.change === "worse" ? "wrong" : "right")) ?? candidates[0];
+    // Where arguments count, the one that tells may be right by names.
+    const telling = candidates.find((place) => outcomeOf(place) === one.dataset.outcome)
+      ?? candidates.find((place) => sortOf(place) === (one.dataset.change === "worse" ? "wrong" : "right")) ?? candidates[0];
     one.nextElementSibling.append(" · ", el("span", { dir: "auto" }, askedOf(of)));
     if (telling === undefined) continue;
     const link = el("a", { href: `#trial=${trials.number[telling]}`, onclick: () => browse({ only }, false) });

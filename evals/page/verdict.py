@@ -120,7 +120,7 @@ def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dic
         "old": old,
         "new": new,
         "place": place,
-        "badge": badge(pair.contrast(judged).verdict),
+        "badge": badge(pair.verdict_by(judged)),
         "sentence": sentence(comparison, pair, judged),
         "contrasts": [_contrast(one, comparison.margin) for one in pair.contrasts],
         "overflowing": pair.newly_overflowing[:MOST_OVERFLOWING],
@@ -238,7 +238,7 @@ def _sentences(comparison: Comparison, gate: GateResult | None) -> list[dict[str
     said = []
     for pair in comparison.pairs:
         measure = _judged(pair) if gate is None else gate.limits.measure
-        said.append({**badge(pair.contrast(measure).verdict), "text": sentence(comparison, pair, measure)})
+        said.append({**badge(pair.verdict_by(measure)), "text": sentence(comparison, pair, measure)})
     return said
 
 

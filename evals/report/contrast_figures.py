@@ -86,12 +86,14 @@ def format_p(p_value: float | None) -> str:
 
 
 def reason_lines(pair: ArmComparison) -> list[str]:
-    """Why there is no better verdict or no figure, but for what the sentence says of the first share."""
-    main = main_contrast(pair)
+    """Why there is no better verdict or no figure, but for what the sentence says of the first share; which, where
+    cases no longer fit the window, is nothing of that.
+    """
+    main = Contrast(Measure.ACCURACY) if pair.newly_overflowing else main_contrast(pair)
     measures: dict[str, list[str]] = {}
     for contrast in pair.contrasts:
         for reason in contrast.reasons:
-            if contrast.measure is not main.measure and reason not in main.reasons:
+            if reason not in main.reasons:
                 measures.setdefault(reason, []).append(_FORMATS[contrast.measure][0])
     return [f"{', '.join(names)}: {reason}" for reason, names in measures.items()]
 
@@ -141,9 +143,11 @@ def against_line(comparison: Comparison) -> str:
 def verdict_counts(comparison: Comparison) -> str:
     """`30 comparisons: 10 regression, 20 no_regression`, of the first share; how many cases would tell of the rest."""
     mains = [main_contrast(pair) for pair in comparison.pairs]
-    counts = Counter(main.verdict for main in mains)
+    # No number of cases helps an arm that no longer fits the window.
+    open_ = [main for main, pair in zip(mains, comparison.pairs, strict=True) if not pair.newly_overflowing]
+    counts = Counter(pair.verdict for pair in comparison.pairs)
     shown = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
-    wanted = common_advice(mains, comparison.margin, comparison.level)
+    wanted = common_advice(open_, comparison.margin, comparison.level)
     return f"{plural(len(mains), 'comparison')}: {shown or 'no verdict'}{f'; {wanted}' if wanted else ''}"
 
 

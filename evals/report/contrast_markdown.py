@@ -87,7 +87,7 @@ def _summary(comparison: Comparison) -> str:
                 format_share(main.old),
                 format_share(main.new),
                 format_difference(main, comparison.margin),
-                main.verdict.value if main.verdict else "",
+                pair.verdict.value if pair.verdict else "",
                 format_difference(tokens, comparison.margin),
                 f"{better:,}",
                 f"{worse:,}",

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console.text import visible
-from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
+from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.comparison.wording import main_contrast, sentence, short_label, toolset_label
 from toolbelt.evals.report.contrast_figures import (
     BETTER_HEADERS,
@@ -153,7 +153,7 @@ def _summary_columns(comparison: Comparison) -> dict[str, tuple[str, list[Text]]
         "new": ("new", [Text(format_share(main.new)) for main in mains]),
         "difference": (f"{name}, points", [Text(format_difference(main, margin, "")) for main in mains]),
         "p": ("p (Holm)", [Text(format_p(main.adjusted_p)) for main in mains]),
-        "verdict": ("verdict", [_verdict(main) for main in mains]),
+        "verdict": ("verdict", [_verdict(pair.verdict) for pair in pairs]),
     }
     if mains[0].measure is Measure.ACCURACY:
         columns["solved"] = ("solved", _changes(pairs, Measure.SOLVED, margin))
@@ -184,9 +184,7 @@ def _overflows(comparison: Comparison) -> Iterator[Text]:
 
 def _pair(comparison: Comparison, pair: ArmComparison, width: int, flips: int) -> Iterator[RenderableType]:
     yield from (Text(), Text(visible(pair_title(comparison, pair)), "bold"))
-    yield Text(
-        visible(sentence(comparison, pair)), _STYLES.get(main_contrast(pair).verdict or Verdict.NO_REGRESSION, "")
-    )
+    yield Text(visible(sentence(comparison, pair)), _STYLES.get(pair.verdict or Verdict.NO_REGRESSION, ""))
     if line := overflow_line(pair, _OVERFLOWS):
         yield Text(visible(line), _STYLES[Verdict.REGRESSION])
     if has_figures(pair):
@@ -217,7 +215,7 @@ def _contrasts(comparison: Comparison, pair: ArmComparison, width: int) -> Table
     rows: list[_Row] = []
     for contrast in pair.contrasts:
         name, *cells, _ = contrast_cells(contrast, comparison.margin)
-        rows.append((_SHORT.get(name, name), *cells, _verdict(contrast)))
+        rows.append((_SHORT.get(name, name), *cells, _verdict(contrast.verdict)))
     kept = list(range(len(CONTRAST_HEADERS)))
     widths = [max(len(header), *(_cells(row[place]) for row in rows)) for place, header in enumerate(CONTRAST_HEADERS)]
     for place in (4, 5, 1, 2):  # the p value, then the verdict, which the sentence says; then what differs
@@ -274,8 +272,8 @@ def _named(
     yield from (Text(), Text(title, "bold"), table)
 
 
-def _verdict(contrast: Contrast) -> Text:
-    return Text(contrast.verdict.value, _STYLES[contrast.verdict]) if contrast.verdict else Text()
+def _verdict(verdict: Verdict | None) -> Text:
+    return Text(verdict.value, _STYLES[verdict]) if verdict else Text()
 
 
 def _table() -> Table:

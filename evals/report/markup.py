@@ -19,7 +19,7 @@ def escaped(text: str) -> str:
 
 def escaped_html(text: str) -> str:
     """As `escaped`, for the text of an HTML element within Markdown, where a backslash would be shown."""
-    return _quiet(_plain(text))
+    return _quiet(_SPECIAL.sub(lambda match: f"&#x{ord(match.group()):x};", _plain(text)))
 
 
 def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:

@@ -26,14 +26,13 @@ from toolbelt.evals.conversation import Usage
 from toolbelt.evals.running.asking import Earlier, plus_cost
 from toolbelt.evals.running.kept_cases import format_case
 from toolbelt.evals.running.locks import RunLocks
+from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.plan import Done, Plan
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
 from toolbelt.evals.running.replies import format_reply, parse_reply
 from toolbelt.evals.running.schema import TABLES, VERSION
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
-LATEST = "latest"
-"""Stands for the run begun last."""
 _BUSY_SECONDS = 60
 _NO_LOG = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
 _REMEMBERED = 1000

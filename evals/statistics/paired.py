@@ -76,11 +76,10 @@ def paired_difference(pairs: Pairs, level: float = 0.95, seed: int = 0, resample
     kept = [cluster for cluster in pairs if len(cluster)]
     if not all(0 <= value <= 1 for cluster in kept for pair in cluster for value in pair):
         raise ValueError("Shares lie in 0..1; leave cases out that were not scored in both.")
-    # In one order, so that sums of thirds are rounded alike, and chance is the same, in whatever order cases come.
-    clusters = read_clusters(sorted(sorted(cluster) for cluster in kept))
     if all(len(cluster) == 1 and set(cluster[0]) <= {0, 1} for cluster in kept):
-        return _exact(clusters, level)
-    return _resampled(clusters, level, seed, resamples)
+        return _exact(read_clusters(kept), level)
+    # In one order, so that sums of thirds are rounded alike, and chance is the same, in whatever order cases come.
+    return _resampled(read_clusters(sorted(sorted(cluster) for cluster in kept)), level, seed, resamples)
 
 
 def cluster_score_interval(clusters: Clusters, level: float = 0.95) -> tuple[float, float]:

@@ -27,6 +27,10 @@ _LARGEST = 2_000
 """Differences that are turned one by one where there are too many for all."""
 _SLACK = 1e-9
 """By which sums that are equal may differ in rounding, relative to the largest there can be."""
+_LEAST_ERROR = 0.4
+"""Of the standard error found: the least that a sample's counts as. So a bound of the bootstrap-t interval is at most
+2.5 times as far as the samples reach to the other side: where 1, 2, 3 or 4 clusters changed alike and all others did
+not, up to 3.5, 7, 10.5 or 10 might have. By the Poisson distribution that is 5.6, 7.2, 8.8 and 10.2."""
 _ROUNDING = 1e-12
 """Of a sum of squares, what subtracting may leave where nothing is left."""
 
@@ -43,9 +47,12 @@ def ratio_intervals(
     """Intervals of ratios of sums over clusters, by a bootstrap that draws clusters (Efron 1979).
 
     They are expanded percentile intervals (`expanded_tail`), and `studentised`, what of the bootstrap-t interval
-    (Efron 1982, chapter 10) reaches further: it sees what a skewed sample lacks. All figures come from the same
-    samples. Where those would take over `MOST_DRAWN` draws, what they tend to is computed (`expansion`): within 2% of
-    the interval's width of drawn ones, which are 1% from each other.
+    (Efron 1982, chapter 10) reaches further: it sees what a skewed sample lacks. Where a few clusters differ from all
+    others, a sample that holds none of those has next to no standard error, and that interval would run off. So a
+    sample's error counts as `_LEAST_ERROR` of the one found or more, and where no denominator is below 0, no bound is
+    outside of the clusters' own ratios. All figures come from the same samples. Where those would take over
+    `MOST_DRAWN` draws, what they tend to is computed (`expansion`): within 2% of the interval's width of drawn ones,
+    which are 1% from each other.
 
     Args:
         rows: A row for each of two clusters or more, of shape (clusters, columns). Their order does not matter.
@@ -74,7 +81,8 @@ def ratio_intervals(
         interval = _percentiles(sums[:, a], sums[:, b], tail)
         if studentised and interval is not None:
             columns = [a, b, *range(rows.shape[1] + 3 * place, rows.shape[1] + 3 * place + 3)]
-            interval = _widened(interval, _studentised(sums[:, columns], totals[columns], level))
+            reach = _studentised(sums[:, columns], totals[columns], level)
+            interval = _widened(interval, _among(rows[:, a], rows[:, b], reach))
         found.append(interval)
     return found
 
@@ -159,20 +167,22 @@ def _computed(above: Floats, below: Floats, tail: float, level: float | None) ->
     low, high = (resampled_quantile(above, below, share) for share in (tail, 1 - tail))
     if low is None or high is None:
         return None
-    return (low, high) if level is None else _widened((low, high), studentised_interval(above, below, level))
+    interval = _among(above, below, (low, high))
+    if level is None:
+        return interval
+    return _widened(interval, _among(above, below, studentised_interval(above, below, level)))
 
 
 def _studentised(sums: Floats, totals: Floats, level: float) -> tuple[float, float]:
-    """The bootstrap-t interval of a ratio; columns are the sums of a, b, a², ab and b². Not finite where too many
-    samples are of clusters that do not differ.
+    """The bootstrap-t interval of a ratio; columns are the sums of a, b, a², ab and b². The errors of samples are held
+    above a share of the one found.
     """
     ratios, errors = _ratio_and_error(sums)
     ratio, error = (float(figure[0]) for figure in _ratio_and_error(totals[None, :]))
-    steps = ratios - ratio
-    # A step without error is without bound, but for one that is rounding.
-    away = np.where(np.abs(steps) > _SLACK * abs(ratio), np.copysign(math.inf, steps), 0.0)
-    scaled = np.where(errors > 0, steps / np.where(errors > 0, errors, 1.0), away)
-    low, high = np.quantile(scaled, (0.5 - level / 2, 0.5 + level / 2), method="nearest")
+    if not error > 0:
+        return ratio, ratio
+    scaled = (ratios - ratio) / np.maximum(errors, _LEAST_ERROR * error)
+    low, high = np.quantile(scaled, (0.5 - level / 2, 0.5 + level / 2))
     return ratio - float(high) * error, ratio - float(low) * error
 
 
@@ -183,12 +193,19 @@ def _ratio_and_error(sums: Floats) -> tuple[Floats, Floats]:
     return ratios, np.sqrt(np.where(squares > _ROUNDING * sums[:, 2], squares, 0.0)) / sums[:, 1]
 
 
+def _among(above: Floats, below: Floats, interval: tuple[float, float]) -> tuple[float, float]:
+    """The interval as far as it lies among the clusters' own ratios, as each ratio of sums over some of them does."""
+    if below.min() < 0:
+        return interval
+    ratio = float(above.sum() / below.sum())  # which rounding may put beside them
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = above / np.abs(below)
+    least, most = min(ratio, float(np.nanmin(each))), max(ratio, float(np.nanmax(each)))
+    return max(least, interval[0]), min(most, interval[1])
+
+
 def _widened(interval: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    low, high = interval
-    return (
-        min(low, other[0]) if math.isfinite(other[0]) else low,
-        max(high, other[1]) if math.isfinite(other[1]) else high,
-    )
+    return min(interval[0], other[0]), max(interval[1], other[1])
 
 
 def _signed_sums(kinds: Floats, counts: NDArray[np.intp], draws: int, rng: np.random.Generator) -> Floats:

@@ -72,6 +72,27 @@ def test_one_environment_variable_means_one_flag_in_a_command() -> None:
         assert len(names) == len(set(map(str, names)))
 
 
+OUTPUTS = {
+    "eval report": "a folder of reports",
+    "eval compare": "Markdown",
+    "eval export": "a run",
+    "eval schema": "a JSON Schema",
+    "eval baseline save": "a baseline",
+}
+
+
+def test_one_environment_variable_means_one_sort_of_file() -> None:
+    """Else a place that is set for one command is where another writes something else."""
+    named = {
+        name: parameter.envvar
+        for name, command in LEAVES.items()
+        for parameter in command.params
+        if name in OUTPUTS and "--output" in parameter.opts
+    }
+    assert named.keys() == OUTPUTS.keys()
+    assert len(set(named.values())) == len(named)
+
+
 @pytest.mark.parametrize("name", LEAVES)
 def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
     counts = {

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from toolbelt.errors import StorageError, ToolbeltError
-from toolbelt.stores.files import cache_folder, write_text
+from toolbelt.stores.files import cache_folder, replacing, write_text
 
 OLD = "old\n" * 1000
 NEW = "new\n" * 1000
@@ -202,6 +202,18 @@ except ToolbeltError as error:
     assert len(winners) == 1, said
     assert file.read_text() == winners[0]
     assert sum("exists already" in text for text in said.values()) == 3
+    assert [entry.name for entry in tmp_path.iterdir()] == ["f"]
+
+
+def test_what_is_there_by_the_end_is_not_replaced_either(tmp_path: Path) -> None:
+    def write() -> None:
+        with replacing(tmp_path / "f", "wb", overwrite=False) as file:
+            file.write(b"mine")
+            (tmp_path / "f").write_text("somebody was quicker")
+
+    with pytest.raises(ToolbeltError, match=r"exists already; use --force"):
+        write()
+    assert (tmp_path / "f").read_text() == "somebody was quicker"
     assert [entry.name for entry in tmp_path.iterdir()] == ["f"]
 
 

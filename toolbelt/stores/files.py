@@ -102,10 +102,12 @@ class StagedFile:
             after: A sentence for the error: what has changed already.
 
         Raises:
+            ValueError: it has not been written.
             ToolbeltError: something is there, and may not be replaced.
             StorageError: the disk would not.
         """
-        assert self._temporary is not None, "it was written"
+        if self._temporary is None:
+            raise ValueError(f"{str(self.path)!r} has not been written.")
         with _telling(self.path, after, self._folder):
             if overwrite:
                 self._temporary.replace(self.target)

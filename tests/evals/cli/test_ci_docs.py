@@ -24,7 +24,9 @@ OURS = [line.partition(" > ")[0] for line in COMMANDS if line.startswith("toolbe
 def test_the_workflow_asks_for_no_more_than_it_needs() -> None:
     assert WORKFLOW["permissions"] == {"contents": "read", "pull-requests": "write"}
     assert "pull_request_target" not in TEXT, "which would run a stranger's change with our secrets"
-    assert not re.search(r"^ *- run: pip install (?:-\S+ )*toolbelt", TEXT, re.MULTILINE), "which is somebody else's package"
+    assert not re.search(r"^ *- run: pip install (?:-\S+ )*toolbelt", TEXT, re.MULTILINE), (
+        "which is somebody else's package"
+    )
 
 
 def test_the_gate_is_asked_where_trials_failed_too() -> None:

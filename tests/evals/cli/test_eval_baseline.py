@@ -76,6 +76,42 @@ def test_some_of_the_arms(toolbelt: Toolbelt, shop: Path) -> None:
     assert (wrong.code, "'oracle'" in wrong.err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(("latest", "-o", ".toolbelt/runs.db"), "--store and --output are the same file", id="the-store"),
+        pytest.param(("latest", "-o", ".toolbelt/runs.db-wal"), "belongs to the file of runs", id="what-belongs-to-it"),
+        pytest.param(("./b.json", "-o", "b.json"), "RUN and --output are the same file", id="what-it-is-made-of"),
+    ],
+)
+def test_what_it_is_made_of_is_not_written_over(
+    arguments: tuple[str, ...], says: str, toolbelt: Toolbelt, shop: Path
+) -> None:
+    toolbelt("eval", "baseline", "save", "-o", "b.json")
+    ran = toolbelt("eval", "baseline", "save", *arguments)
+    assert (ran.code, ran.out, says in ran.err) == (2, "", True), ran.err
+    assert not (shop / ".toolbelt" / "runs.db-wal").exists()
+
+
+def test_one_with_its_keys_in_another_order_is_replaced(toolbelt: Toolbelt, shop: Path) -> None:
+    toolbelt("eval", "baseline", "save", "-o", "b.json")
+    first = (shop / "b.json").read_bytes()
+    (shop / "b.json").write_text(json.dumps(json.loads(first), sort_keys=True, indent=200))  # as `jq -S` does
+    ran = toolbelt("eval", "baseline", "save", "-o", "b.json")
+    assert ran.code == 0
+    assert ran.err.endswith(": nothing changed\n")
+    assert (shop / "b.json").read_bytes() == first
+
+
+def test_arms_that_the_environment_chose_are_told(
+    toolbelt: Toolbelt, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLBELT_ARM", "full")
+    ran = toolbelt("eval", "baseline", "save", "-o", "b.json")
+    assert ran.err.splitlines()[0] == "note: --arm full from TOOLBELT_ARM"
+    assert "3 cases × 1 arm;" in ran.err
+
+
 def test_showing_one(toolbelt: Toolbelt, shop: Path) -> None:
     toolbelt("eval", "baseline", "save")
     lines = toolbelt("eval", "baseline", "show").out.splitlines()

@@ -224,8 +224,51 @@ def test_E10_markdown_is_written_where_it_is_wanted(office: Path, run: Callable[
     assert (office / "out/deep/compared.md").read_text().startswith(f"# Arms of {name}\n")
     (office / "folder").mkdir()
     refused = compare("-o", "folder")
-    assert refused.code == 3
-    assert "Cannot write 'folder'" in refused.err
+    assert (refused.code, refused.err) == (2, "Error: 'folder' is a folder; name a file.\n")
+    full = compare("-o", "/dev/full")
+    assert (full.code, "No space left on device" in full.err) == (3, True)
+
+
+def test_a_file_that_is_there_is_replaced_when_asked_to_be(
+    office: Path, run: Callable[..., str], compare: Compare
+) -> None:
+    run("-t", "full,loadout")
+    (office / "notes.md").write_text("mine")
+    refused = compare("-o", "notes.md")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "Error: 'notes.md' exists already; use --force to replace it, or another name.\n"
+    assert (office / "notes.md").read_text() == "mine"
+    (office / "link.md").symlink_to("notes.md")
+    assert compare("-o", "link.md", "--force").code == 0
+    assert (office / "link.md").is_symlink()
+    assert (office / "notes.md").read_text().startswith("# Arms of ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(
+            ["latest", "--store", "ax.db", "-o", "ax.db"], "--store and --output are the same", id="the-store"
+        ),
+        pytest.param(["latest", "--store", "ax.db", "-o", "ax.db-wal"], "belongs to the file of runs", id="its-log"),
+        pytest.param(["latest", "--store", "ax.db", "-o", "ax.db-shm"], "belongs to the file of runs", id="its-memory"),
+        pytest.param(["latest", "--store", "ax.db", "-o", "link"], "the same file", id="through-a-link"),
+        pytest.param(["base.json", "latest", "-o", "./base.json"], "A and --output are the same", id="the-old-side"),
+        pytest.param(["latest", "base.json", "-o", "base.json"], "B and --output are the same", id="the-new-side"),
+    ],
+)
+def test_what_is_compared_is_not_written_over(
+    office: Path, run: Callable[..., str], toolbelt: Toolbelt, compare: Compare, arguments: list[str], says: str
+) -> None:
+    run("-t", "full,loadout", "--store", "ax.db")
+    assert toolbelt("eval", "baseline", "save", "-o", "base.json", "--store", "ax.db").code == 0
+    (office / "link").symlink_to("ax.db")
+    before = {path.name: path.read_bytes() for path in office.iterdir() if path.is_file()}
+    for force in ([], ["--force"]):
+        ran = compare(*arguments, *force)
+        assert (ran.code, ran.out) == (2, "")
+        assert says in ran.err
+    assert {path.name: path.read_bytes() for path in office.iterdir() if path.is_file()} == before
 
 
 def test_details_of_many_when_asked(run: Callable[..., str], compare: Compare) -> None:

@@ -70,6 +70,15 @@ def test_a_row_is_a_trial_or_an_arm(toolbelt: Toolbelt, kept: Path) -> None:
     assert len(load_run("trials.parquet")) == 46
 
 
+@pytest.mark.parametrize("name", [".toolbelt/runs.db", ".toolbelt/../.toolbelt/runs.db", ".toolbelt/runs.db-wal"])
+def test_the_store_is_not_written_over(toolbelt: Toolbelt, kept: Path, name: str) -> None:
+    before = Path(".toolbelt/runs.db").read_bytes()
+    ran = toolbelt("eval", "export", "-f", "csv", "-o", name, "--force")
+    assert (ran.code, ran.out) == (2, "")
+    assert "same file" in ran.err or "belongs to the file of runs" in ran.err
+    assert Path(".toolbelt/runs.db").read_bytes() == before
+
+
 def test_json_goes_alone_to_standard_output(toolbelt: Toolbelt, kept: Path) -> None:
     plain = toolbelt("eval", "export")
     assert plain.json["run"] == RUN

@@ -122,6 +122,17 @@ def test_a_file_that_is_there_is_one_whatever_its_name(project: Path) -> None:
     (project / "baseline").write_text("")
     assert is_path("baseline")
     assert not is_path("other")
+    assert not is_path("x" * 5000), "longer than any name of a file"
+
+
+def test_a_file_called_as_a_run_is_does_not_take_its_place(office: Path, toolbelt: Toolbelt) -> None:
+    run = toolbelt("eval", "run", "-d", "office", "-t", "full", "--json").json["run"]
+    for name in ("latest", run, run[:4], run[:-2]):
+        (office / name).write_text("of somebody else's")
+        with open_side(name, STORE) as side:
+            assert (side.about.name, side.about.is_baseline) == (run, False)
+        with pytest.raises(InvalidFileError), open_side(f"./{name}", STORE):
+            pass
 
 
 def test_a_run_goes_by_its_id_its_beginning_or_latest(office: Path, toolbelt: Toolbelt) -> None:

@@ -70,6 +70,7 @@ def test_E7_a_single_cluster_has_no_interval() -> None:
         ratio=2,
         cases=3,
         clusters=1,
+        planned=3,
         reasons=("A single cluster of cases has no interval.",),
     )
 
@@ -100,7 +101,7 @@ def test_E6_what_is_not_known_of_every_trial_has_no_figures(
     measure: Measure, old: Attempt, new: Attempt, reason: str
 ) -> None:
     found = contrasts([[old], [tried()]], [[tried()], [new]])
-    assert found[measure] == Contrast(measure, cases=2, clusters=2, reasons=(reason,))
+    assert found[measure] == Contrast(measure, cases=2, clusters=2, planned=2, reasons=(reason,))
     assert found[Measure.REQUESTS].difference == 0
 
 
@@ -118,7 +119,7 @@ def test_E6_tokens_of_different_tokenizers_are_not_compared() -> None:
     found = contrasts(arms, arms, (ARM, other))
     reason = "Counted by different tokenizers: o200k and claude."
     for measure in (Measure.DEFINITION_TOKENS, Measure.PROMPT_TOKENS):
-        assert found[measure] == Contrast(measure, cases=2, clusters=2, reasons=(reason,))
+        assert found[measure] == Contrast(measure, cases=2, clusters=2, planned=2, reasons=(reason,))
     assert found[Measure.COST_USD].difference == 0
     same_model = contrasts(arms, arms, (ARM, replace(ARM, tokenizer="claude")))
     assert same_model[Measure.DEFINITION_TOKENS].reasons == (reason,)

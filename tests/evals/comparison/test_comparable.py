@@ -45,15 +45,17 @@ BASELINE = replace(A, name="base.json", is_baseline=True)
         pytest.param(
             A,
             {"chosen": "d", "cases": 1000},
-            "Not the same cases were asked: 724 cases in run a, 1,000 in run b; repeat run b with the --kind, --tag, "
-            "--case, --limit and --seed of run a.",
+            "Not the same cases were asked: 724 cases in run a, 1,000 in run b; both were chosen alike, so that "
+            "another catalog left others out, or the dataset is in another order; repeat run b with the catalog and "
+            "the dataset of run a.",
             id="fewer-cases",
         ),
         pytest.param(
             A,
             {"chosen": "d"},
-            "Not the same cases were asked: 724 cases in run a, 724 in run b, but others or in another order; repeat "
-            "run b with the --kind, --tag, --case, --limit and --seed of run a.",
+            "Not the same cases were asked: 724 cases in run a, 724 in run b, but others or in another order; both "
+            "were chosen alike, so that another catalog left others out, or the dataset is in another order; repeat "
+            "run b with the catalog and the dataset of run a.",
             id="other-cases",
         ),
         pytest.param(
@@ -81,6 +83,30 @@ BASELINE = replace(A, name="base.json", is_baseline=True)
 )
 def test_E7_what_must_agree_is_refused_with_what_to_do(old: About, changes: dict[str, Any], expected: str) -> None:
     assert why_not(old, replace(B, **changes)) == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        pytest.param({"limit": 120, "seed": 0}, {}, "with --limit 120 --seed 0", id="a-limit"),
+        pytest.param({}, {"limit": 120, "seed": 0}, "without --limit", id="a-limit-too-many"),
+        pytest.param({}, {"kind": ["x"], "tag": ["y"]}, "without --kind and --tag", id="two-too-many"),
+        pytest.param(
+            {"kind": ["single", "no tool"], "limit": 9, "seed": 7},
+            {"tag": ["y"], "limit": 8, "seed": 7},
+            "with --kind single --kind 'no tool' --limit 9 --seed 7 and without --tag",
+            id="one-for-the-other",
+        ),
+        pytest.param({"case": ["a", "b"]}, {}, "with --case a --case b", id="named-cases"),
+        pytest.param({"case": list("abcdefghi")}, {}, "with --case for each of its 9", id="too-many-to-list"),
+    ],
+)
+def test_E7_other_cases_are_told_with_the_flags_that_choose_them(
+    old: dict[str, Any], new: dict[str, Any], what: str
+) -> None:
+    one, other = replace(BASELINE, filter=old), replace(B, filter=new, chosen="d", cases=9)
+    (reason,) = why_not(one, other)
+    assert reason.endswith(f"; repeat run b {what}.")
 
 
 def test_E7_a_baseline_on_the_new_side_is_not_to_be_repeated() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.evals.comparison.sides import side
 from toolbelt.evals.comparison.cases import lay_side_by_side
 from toolbelt.evals.comparison.comparison import Confusion
-from toolbelt.evals.comparison.confusions import find_confusions, name_confusions
+from toolbelt.evals.comparison.confusions import find_confusions, missing_and_surplus, name_confusions
 from toolbelt.evals.evidence.evidence import Attempt
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -34,6 +34,10 @@ def wrong(missing: str, surplus: str) -> Attempt:
 )
 def test_what_is_confused_with_what(missing: str, surplus: str, expected: set[tuple[str, str]]) -> None:
     assert name_confusions(wrong(missing, surplus)) == expected
+
+
+def test_what_is_missing_and_surplus_alike_took_no_place() -> None:
+    assert tuple(map(list, missing_and_surplus(wrong("a b a", "b c a")))) == (["a"], ["c"])
 
 
 def test_a_right_trial_confuses_nothing() -> None:

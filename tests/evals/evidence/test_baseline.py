@@ -166,6 +166,13 @@ def test_a_round_trip_is_the_identity(pairs: list[tuple[str, Attempt]]) -> None:
     jsonschema.validate(json.loads(text), SCHEMA)
 
 
+def test_E7_how_cases_were_chosen_is_kept_where_not_all_were_asked() -> None:
+    chosen = {"kind": ["single"], "limit": 2, "seed": 7}
+    saved = format_baseline(side([RIGHT, WRONG], filter=chosen))
+    assert parse_baseline(saved, "base.json").about.filter == chosen
+    assert '"filter"' not in SAVED
+
+
 def test_what_a_model_wrote_is_kept_short_and_seen() -> None:
     odd = replace(WRONG, called=("\udc80\u202e" + "x" * 5000,), surplus=("\udc80\u202e" + "x" * 5000,))
     text = format_baseline(side([odd]))
@@ -241,6 +248,10 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param(broken(lambda data: data.update(dataset={})), "'digest' is missing", id="empty-dataset"),
         pytest.param(broken(lambda data: data.update(code={"toolbelt": 1})), "is a text", id="code"),
         pytest.param(broken(lambda data: data.update(settings=[])), "'settings' is an object", id="settings"),
+        pytest.param(broken(lambda data: data.update(filter=[])), "'filter' is an object", id="filter"),
+        pytest.param(broken(lambda data: data.update(filter={"kinds": []})), "Did you mean 'kind'", id="no-such-flag"),
+        pytest.param(broken(lambda data: data.update(filter={"tag": [1]})), "'tag' is a list of texts", id="no-tag"),
+        pytest.param(broken(lambda data: data.update(filter={"limit": "1"})), "is a whole number", id="no-limit"),
         pytest.param(broken(lambda data: data["cases"].pop()), "'case_count' says 3", id="a-case-lost"),
         pytest.param(broken(lambda data: data["cases"].append(None)), "A case is an object", id="null-for-a-case"),
         pytest.param(broken(lambda data: data["cases"][0]["arms"].pop()), "There are 2 arms", id="an-arm-lost"),
@@ -305,6 +316,26 @@ def test_whatever_stands_in_the_place_of_a_value_no_file_crashes(data: st.DataOb
     except ToolbeltError:
         return
     assert [len(found.read(arm)) for arm in (0, 1)] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        pytest.param(json.dumps(json.loads(SAVED), sort_keys=True, indent=100), True, id="with-its-keys-sorted"),
+        pytest.param(SAVED.replace('"schema": ', '"schema":'), True, id="without-blanks"),
+        pytest.param(json.dumps(json.loads(SAVED), sort_keys=True, indent=100)[:-3], True, id="cut"),
+        pytest.param(SAVED.replace("toolbelt.baseline/1", "toolbelt.baseline/99"), True, id="of-a-later-version"),
+        pytest.param(SAVED.replace("toolbelt.baseline/", "toolbelt.other/"), False, id="another-document"),
+        pytest.param(json.dumps({"kept": json.loads(SAVED)}), False, id="what-holds-one"),
+        pytest.param(json.dumps({"text": SAVED}), False, id="what-quotes-one"),
+        pytest.param(f"See:\n{SAVED}", False, id="a-text-with-one-in-it"),
+        pytest.param("[" * 100_000, False, id="deep"),
+        pytest.param("{}", False, id="nothing"),
+    ],
+)
+def test_a_baseline_says_what_it_is_wherever_it_does(text: str, is_one: bool, tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_text(text, encoding="utf-8")
+    assert is_baseline(tmp_path / "b.json") is is_one
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

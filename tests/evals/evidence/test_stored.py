@@ -112,3 +112,33 @@ def test_a_killed_run_says_so(store: Path) -> None:
         connection.execute("UPDATE runs SET status = 'running'")
     with RunStore(store) as opened:
         assert StoredRun(opened, opened.get("latest")).about.status == "killed"
+
+
+def test_an_arm_that_is_looked_at_again_is_read_once(store: Path) -> None:
+    with RunStore(store) as opened:
+        side = StoredRun(opened, opened.get("latest"))
+        asked: list[str] = []
+        opened.connection.set_trace_callback(lambda text: asked.append(text) if "FROM trials" in text else None)
+        first = side.read(0)
+        assert side.read(0) is first
+        assert len(asked) == 1
+        assert side.read(1) is not first
+        assert (side.read(0), len(asked)) == (first, 3), "one arm is held at a time"
+
+
+@pytest.mark.parametrize(
+    ("flags", "kept"),
+    [
+        pytest.param((), {}, id="all-cases"),
+        pytest.param(("--limit", "2", "--seed", "7"), {"limit": 2, "seed": 7}, id="drawn"),
+        pytest.param(
+            ("--kind", "single", "--case", "money", "--case", "where"),
+            {"kind": ["single"], "case": ["money", "where"]},
+            id="named",
+        ),
+    ],
+)
+def test_E7_how_cases_were_chosen_is_kept(store: Path, flags: tuple[str, ...], kept: dict[str, object]) -> None:
+    assert run_command(["eval", "run", "-d", "shop", "-t", "full", "--json", *flags]) == 0
+    with RunStore(store) as opened:
+        assert StoredRun(opened, opened.get("latest")).about.filter == kept

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.evals.exports.columns import arm_columns, trial_columns
 from tests.evals.summary.rows import RUN, database
-from toolbelt.evals.exports.columns import arm_columns, trial_columns
 from toolbelt.evals.report.columns import AMOUNTS, BOUNDS, OUTCOMES, PASSING, RATES, TRIAL_COLUMNS, find_type
 from toolbelt.evals.report.frames import arms_frame
 from toolbelt.evals.running.records import TrialRecord

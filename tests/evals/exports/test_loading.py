@@ -72,8 +72,12 @@ def test_the_store_is_the_one_the_commands_use(kept: Path, monkeypatch: pytest.M
     (tmp_path / ".toolbelt" / "runs.db").write_bytes((kept / "runs.db").read_bytes())
     assert equal(load_run("latest"), frame)
     (tmp_path / "latest").write_text("")
+    assert equal(load_run("latest"), frame), "a file that happens to be called so does not take its place"
     with pytest.raises(ToolbeltError, match="'latest' is no file of trials"):
-        load_run("latest")
+        load_run("./latest")
+    monkeypatch.chdir(kept / "reports")
+    assert equal(load_run(RUN), frame), "there is no such run here, but a folder that is called as one"
+    monkeypatch.chdir(tmp_path)
     assert equal(load_run("latest", store=".toolbelt/runs.db"), frame), (
         "with a store it is a run's id, whatever lies here"
     )

@@ -1,7 +1,8 @@
-"""Files replaced as a whole: one, or all of a folder (rule E10)."""
+"""Files of a report: each replaced as a whole, and none before all are written (rule E10)."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from toolbelt.errors import StorageError, ToolbeltError
-from toolbelt.evals.exports.writing import replacing, replacing_all
+from toolbelt.evals.exports.writing import replacing_all
+from toolbelt.stores.files import replacing
 
 
 def names(folder: Path) -> list[str]:
@@ -72,22 +74,88 @@ def test_a_new_file_has_the_mode_the_user_asks_for_and_an_old_one_keeps_its_own(
         for name in ("old", "new"):
             with replacing(tmp_path / name, "wb") as file:
                 file.write(b"x")
-        with replacing_all(tmp_path) as opened, opened("other", "w"):
-            pass
+        with replacing_all(tmp_path) as opened:
+            for name in ("old", "other"):
+                with opened(name, "w"):
+                    pass
     finally:
         os.umask(before)
     modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in names(tmp_path)}
     assert modes == {"old": 0o604, "new": 0o640, "other": 0o640}
 
 
-def test_a_link_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-    (tmp_path / "there" / "f").write_text("old")
-    (tmp_path / "link").symlink_to(tmp_path / "there" / "f")
-    with replacing(tmp_path / "link", "w") as file:
-        file.write("new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "there" / "f").read_text() == "new"
+@pytest.mark.parametrize("there", ["there", "."], ids=["elsewhere", "beside"])
+def test_a_link_is_followed(tmp_path: Path, there: str) -> None:
+    folder = tmp_path / "report"
+    target = folder / there / "target"
+    target.parent.mkdir(parents=True)
+    target.write_text("old")
+    target.chmod(0o640)
+    (folder / "report.html").symlink_to(target)
+    (folder / "dangling").symlink_to(folder / there / "new")
+    before = names(folder)
+    with replacing_all(folder) as opened:
+        for name in ("report.html", "dangling"):
+            with opened(name, "w") as file:
+                file.write("new")
+        assert target.read_text() == "old"
+    for link in ("report.html", "dangling"):
+        assert (folder / link).is_symlink()
+        assert (folder / link).read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert set(names(folder)) == {*before, *(["new"] if there == "." else [])}
+    assert set(names(target.parent)) >= {"target", "new"}
+    assert not [path for path in target.parent.iterdir() if path.name.endswith(".tmp")]
+
+
+def test_a_link_to_another_file_system_is_followed(tmp_path: Path) -> None:
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or shared.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is one file system alone")
+    target = shared / f"toolbelt-{os.getpid()}.html"
+    target.write_text("old")
+    try:
+        (tmp_path / "report.html").symlink_to(target)
+        with replacing_all(tmp_path) as opened, opened("report.html", "w") as file:
+            file.write("new")
+        assert (target.read_text(), (tmp_path / "report.html").is_symlink()) == ("new", True)
+    finally:
+        target.unlink()
+
+
+def test_what_leads_to_a_device_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "f").symlink_to("/dev/null")
+    with pytest.raises(ToolbeltError, match="no plain file"), replacing_all(tmp_path) as opened, opened("f", "w"):
+        pass
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_file_given_up_takes_no_place(tmp_path: Path) -> None:
+    with replacing_all(tmp_path) as opened:
+        with contextlib.suppress(ValueError), opened("half", "w") as file:
+            file.write("half")
+            raise ValueError
+        with opened("whole", "w") as file:
+            file.write("whole")
+    assert names(tmp_path) == ["whole"]
+
+
+def test_a_move_that_fails_says_what_has_been_replaced_and_leaves_each_file_whole(tmp_path: Path) -> None:
+    for name in "fgh":
+        (tmp_path / name).write_text("old")
+
+    def write() -> None:
+        with replacing_all(tmp_path) as opened:
+            for name in "fgh":
+                with opened(name, "w") as file:
+                    file.write("new")
+            (tmp_path / "g").unlink()
+            (tmp_path / "g").mkdir()
+
+    with pytest.raises(StorageError, match=r"Cannot write '.*/g': .*\. 1 of 3 files have been replaced\."):
+        write()
+    assert names(tmp_path) == ["f", "g", "h"]
+    assert ((tmp_path / "f").read_text(), (tmp_path / "h").read_text()) == ("new", "old")
 
 
 def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
@@ -141,7 +209,8 @@ def test_running_out_of_space_leaves_the_old_files_whole(tmp_path: Path) -> None
 import resource, signal, sys
 from pathlib import Path
 from toolbelt.errors import StorageError
-from toolbelt.evals.exports.writing import replacing, replacing_all
+from toolbelt.evals.exports.writing import replacing_all
+from toolbelt.stores.files import replacing
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
 folder = Path(sys.argv[1])
@@ -161,7 +230,7 @@ except StorageError as error:
 """
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines() == [
-        f"Cannot write '{tmp_path}/f': File too large.",
-        f"Cannot write '{tmp_path}/g': File too large.",
+        f"Cannot write '{tmp_path}/f': File too large. Nothing was changed.",
+        f"Cannot write '{tmp_path}/g': File too large. Nothing was changed.",
     ], done
     assert (names(tmp_path), (tmp_path / "f").read_text()) == (["f"], "old")

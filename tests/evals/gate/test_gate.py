@@ -14,12 +14,11 @@ from toolbelt.evals.comparison.comparison import Measure
 from toolbelt.evals.evidence.evidence import ArmName, Attempt, CaseEvidence
 from toolbelt.evals.gate.data import EXIT_CODES, gate_data, summary_line
 from toolbelt.evals.gate.gate import check_run
-from toolbelt.evals.gate.result import Check, GateResult, Limits, LostTool
+from toolbelt.evals.gate.result import FAIL, PASS, UNSURE, Check, GateResult, Limits, LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.summary.intervals import wilson_interval
 
-PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
 MANY = 300
 
 
@@ -274,6 +273,29 @@ def test_a_tool_that_has_lost_all_its_cases_is_told_within_the_margin() -> None:
     assert one_flipped.lost == (), "a single one is a flip like others"
     unknown = check_run(base([RIGHT] * (MANY - 3) + [blind] * 3), Limits(margin=0.1), old)
     assert unknown.lost == (), "a baseline does not keep what was called where it was right"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "lost"),
+    [
+        pytest.param(Outcome.WRONG_TOOL, (), id="called-in-another-order-it-is-still-found"),
+        pytest.param(
+            Outcome.UNOFFERED_TOOL, (LostTool(FULL.label, "media/look", 3),), id="no-longer-offered-it-is-lost"
+        ),
+    ],
+)
+def test_a_tool_that_is_called_in_vain(outcome: Outcome, lost: tuple[LostTool, ...]) -> None:
+    both = replace(WRONG, outcome=outcome, missing=("media/look",), surplus=("media/look",), called=("media/look",))
+    result = check_run(side([RIGHT] * (MANY - 3) + [both] * 3), Limits(margin=0.1), base([RIGHT] * MANY))
+    assert result.lost == lost
+
+
+def test_arguments_that_a_baseline_did_not_keep_are_no_calls_of_nothing() -> None:
+    """A baseline that is looked at as the run: what it called where the tools were right was not kept."""
+    wrong = Attempt(Outcome.WRONG_ARGUMENTS, True, None, definition_tokens=100, own_prompt_tokens=150, cost_usd=0.0)
+    result = check_run(base([wrong] * 40), Limits(measure=Measure.SOLVED), base([RIGHT] * 40))
+    message = found(result, "solved").message
+    assert "40 cases now wrong (40 with wrong arguments), 0 now right" in message
 
 
 def test_nothing_looked_at_proves_nothing() -> None:

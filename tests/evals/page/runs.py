@@ -112,6 +112,31 @@ def _small_requests(trial: dict[str, Any], arm: int) -> Iterator[dict[str, Any]]
         yield made | {"reply": reply("Here you are." if calls else "No tool is needed.", *calls)}
 
 
+def epochs_run() -> sqlite3.Connection:
+    """Two arms, three epochs: one case is worse, one better; of one the arguments alone are wrong, and once."""
+    right: dict[str, Any] = {"called": '["a/x"]'}
+    nothing = {"outcome": "missing_call", "called": "[]", "missing": '["a/x"]'}
+    order = {"outcome": "wrong_tool", "called": '["b/x", "a/x"]', "missing": '["a/x"]', "surplus": '["a/x"]'}
+    amiss = {"outcome": "wrong_arguments", "called": '["a/x"]'}
+    error = {"outcome": "error", "called": "[]", "ending": "error"}
+    of = {
+        "worse": ((right, right, error), (right, nothing, right)),
+        "better": ((right, right, order), (error, right, right)),
+        "arguments": ((right, right, right), (right, amiss, right)),
+    }
+    trials: list[dict[str, Any]] = [
+        made | {"case_id": case, "cluster": case, "arm": arm, "epoch": epoch}
+        for case, arms in of.items()
+        for arm, epochs in enumerate(arms)
+        for epoch, made in enumerate(epochs)
+    ]
+    trials = [made | {"trial": number} for number, made in enumerate(trials)]
+    connection = database(ARMS[:2], trials, planned=9, plan={"cases": 3, "epochs": 3})
+    for case in of:
+        add_case(connection, case, content(f"Is it {case}?", "a/x"))
+    return connection
+
+
 def long_run(requests: int) -> sqlite3.Connection:
     """One trial of so many requests, each offering one tool that the one before did not, in place of another."""
     trial = {"trial": 0, "case_id": "long", "cluster": "long", "requests": requests}

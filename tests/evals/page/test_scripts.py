@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from playwright.sync_api import Page, expect
 
 from tests.evals.page.browser import Watched, find_chromium
 from tests.evals.page.compared import WITHIN
-from tests.evals.page.runs import SEVERAL, big_run, long_run, small_run
+from tests.evals.page.runs import SEVERAL, big_run, epochs_run, long_run, small_run
 from tests.evals.page.writing import page_file
+from toolbelt.evals.comparison.comparison import Flip
 from toolbelt.evals.comparison.confusions import name_confusions
 from toolbelt.evals.evidence.evidence import Attempt
 from toolbelt.evals.running.records import parse_names
@@ -22,6 +24,7 @@ pytestmark = pytest.mark.skipif(
 )
 COUNT = "#count"
 ROWS = "#rows a"
+HREFS = "links => links.map((link) => link.getAttribute('href'))"
 
 
 def column(page: Page, number: int) -> list[str]:
@@ -98,6 +101,34 @@ def test_flipped_cases_are_those_that_one_arm_alone_was_right_on(page: Page) -> 
     expect(page.locator(COUNT)).to_have_text(f"{2 * len(first ^ second)} of 60 trials")
     page.select_option("#to", "0")
     expect(page.locator(COUNT)).to_have_text("0 of 60 trials")
+
+
+def test_a_flip_shows_the_epoch_that_tells_and_counts_those_that_were_scored(seen: Watched, tmp_path: Path) -> None:
+    page = seen.open(page_file(epochs_run(), tmp_path))
+    rows = page.locator("#flip-table tbody tr")
+    told = {row.locator("th bdi").inner_text(): row.locator("td").all_inner_texts()[1:] for row in rows.all()}
+    links = {row.locator("th bdi").inner_text(): row.locator("td a").evaluate_all(HREFS) for row in rows.all()}
+    assert [" ".join(cell.split()) for cell in told["worse"]] == [
+        "✓ correct called a/x 2 of 2 scored epochs right",
+        "✕ missing call called nothing wanted a/x 2 of 3 epochs right",
+    ]
+    assert links["worse"] == ["#trial=0", "#trial=4"]
+    assert [" ".join(cell.split()) for cell in told["better"]] == [
+        "✕ wrong tool called b/x, a/x wanted another order 2 of 3 epochs right",
+        "✓ correct called a/x 2 of 2 scored epochs right",
+    ]
+    assert links["better"] == ["#trial=8", "#trial=10"]
+
+
+def test_where_arguments_count_a_flip_leads_to_the_epoch_whose_arguments_are_wrong(
+    seen: Watched, tmp_path: Path
+) -> None:
+    wrong = Attempt(Outcome.WRONG_ARGUMENTS, covered=True, called=("a/x",))
+    flip = Flip("arguments", "single", -1 / 3, Attempt(Outcome.CORRECT, covered=True), wrong)
+    comparison = replace(WITHIN, pairs=(replace(WITHIN.pairs[0], flips=(flip,)),))
+    page = seen.open(page_file(epochs_run(), tmp_path, comparison=comparison))
+    link = page.locator("#comparison ~ .pair .flips").get_by_role("link", name="arguments", include_hidden=True)
+    assert link.get_attribute("href") == "#trial=16"
 
 
 def test_a_confusion_shows_its_trials_and_is_taken_away_again(page: Page) -> None:

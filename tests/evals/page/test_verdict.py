@@ -122,6 +122,29 @@ def test_what_was_wanted_stands_beside_what_was_called_and_leads_to_the_arm() ->
     assert pair_values(elsewhere, SUMMARY)[0]["place"] is None
 
 
+@pytest.mark.parametrize(
+    ("attempt", "called", "wanted"),
+    [
+        pytest.param(Attempt(Outcome.CORRECT, True, None), "the right tools", "", id="right-and-not-kept"),
+        pytest.param(Attempt(Outcome.WRONG_ARGUMENTS, True, None), "the right tools", "", id="arguments-and-not-kept"),
+        pytest.param(Attempt(Outcome.MISSING_CALL, True, None, ("a",)), None, "a", id="wrong-and-not-kept"),
+        pytest.param(Attempt(Outcome.MISSING_CALL, True, (), ("a",)), "nothing", "a", id="nothing-called"),
+        pytest.param(
+            Attempt(Outcome.WRONG_TOOL, True, ("b", "a"), ("a",), ("a",)), "b, a", "another order", id="order"
+        ),
+        pytest.param(Attempt(Outcome.UNOFFERED_TOOL, True, ("a",), ("a",), ("a",)), "a", "", id="not-offered"),
+        pytest.param(
+            Attempt(Outcome.WRONG_TOOL, True, ("a", "c"), ("b", "a"), ("a", "c")), "a, c", "b", id="one-of-two"
+        ),
+    ],
+)
+def test_a_flip_wants_no_tool_that_was_called(attempt: Attempt, called: str | None, wanted: str) -> None:
+    pair = replace(PAIR, flips=(Flip("case-01", "single", -1.0, RIGHT, attempt),))
+    (values,) = pair_values(replace(WITHIN, pairs=(pair,)), SUMMARY)
+    told = values["flips"][0]["new"]
+    assert (told["called"], told["wanted"]) == (called, wanted)
+
+
 def test_what_cannot_be_compared_says_why_and_gives_no_verdict() -> None:
     other = replace(ABOUT, name="other")
     top = top_of(page_text(small_run(), comparison=Comparison(other, ABOUT, reasons=("The cases differ.",))))

@@ -28,9 +28,10 @@ from tests.evals.comparison.samples import (
     with_accuracy,
 )
 from toolbelt.evals.comparison.comparison import Comparison, Contrast, Measure, Part
-from toolbelt.evals.evidence.evidence import ArmName
+from toolbelt.evals.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.report.contrasts import comparison_view
 from toolbelt.evals.report.figures import NOTHING
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 
 EXPECTED = Path(__file__).parent / "expected"
@@ -119,9 +120,19 @@ def test_as_many_cases_that_flipped_as_asked_for(flips: int, lines: int) -> None
 
 
 def test_what_a_baseline_did_not_keep_is_not_made_up() -> None:
-    assert "the right answer -> nothing" in _shown(make_comparison(), 118)
+    right = replace(WORSE, old=Attempt(Outcome.CORRECT, True, None))
+    assert "the right answer -> git/log" in _shown(make_comparison(make_pair(flips=(right,))), 118)
     wrong = replace(WORSE, old=replace(WORSE.new, called=None))
     assert "not kept -> git/log" in _shown(make_comparison(make_pair(flips=(wrong,))), 118)
+
+
+def test_the_right_tools_with_wrong_arguments_are_not_told_as_the_right_answer() -> None:
+    flip = replace(WORSE, old=Attempt(Outcome.CORRECT, True, None), new=Attempt(Outcome.WRONG_ARGUMENTS, True, None))
+    shown = _shown(make_comparison(make_pair(flips=(flip,))), 160)
+    assert "wrong_arguments  the right answer -> the right tools, wrong arguments\n" in shown
+    flip = replace(flip, new=Attempt(Outcome.INVALID_ARGUMENTS, True, None))
+    shown = _shown(make_comparison(make_pair(flips=(flip,))), 160)
+    assert "invalid_arguments  the right answer -> the right tools, invalid arguments\n" in shown
 
 
 def test_confusions_that_became_rarer_are_not_among_those_that_became_commoner() -> None:

@@ -6,6 +6,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy import stats
 
@@ -34,9 +36,20 @@ def test_there_is_no_ratio_to_nothing(pairs: list[list[tuple[float, float]]]) ->
     assert found.low <= found.difference <= found.high
 
 
-def test_a_ratio_of_amounts_is_never_below_nothing() -> None:
+def test_a_ratio_is_never_below_that_of_every_case() -> None:
     amounts = [(0.78, 2.64), (69.11, 2.7), (0.11, 0.46), (0.47, 0.08), (59.47, 1.29)]  # no more than noise
-    assert paired_means([[pair] for pair in amounts]).ratio_low == 0
+    assert paired_means([[pair] for pair in amounts]).ratio_low == pytest.approx(0.11 / 0.46)
+
+
+@pytest.mark.parametrize("cases", [30, 20_000])
+def test_a_case_that_cost_nothing_leaves_the_others_their_ratio(cases: int) -> None:
+    old, new = np.full(cases, 2.0), np.full(cases, 3.0)
+    old[0], new[1] = 0, 2.5
+    found = paired_means_of({"cost": (new, old)}, range(cases), resamples=2_000)["cost"]
+    assert found.ratio_low is not None
+    assert found.ratio_high is not None
+    assert 1.5 - 6 / cases < found.ratio_low <= 1.5
+    assert 1.5 < found.ratio_high < 1.5 * (1 + 6 / cases)
 
 
 @pytest.mark.parametrize("pairs", [[], [[(1, 2)]], [[(1, 2)], [(float("inf"), 2)]], [[], [(1, 2)]]])
@@ -146,6 +159,69 @@ def test_bounds_are_numbers_even_where_hardly_a_cluster_differs(values: list[tup
     assert np.isfinite([found.low, found.high, found.ratio_low, found.ratio_high]).all()
     assert found.low <= found.difference + 1e-12
     assert found.difference <= found.high + 1e-12
+
+
+RARE = [
+    pytest.param(few, size, rest, id=f"{few}-times-{size}-others-{rest}")
+    for few in (1, 2, 3, 4, 6, 10)
+    for size, rest in ((2.0, 0.9), (2.0, 1.009), (0.5, 1.1), (5.0, 1.0))
+]
+
+
+@pytest.mark.parametrize("cases", [40, 724, 20_000])
+@pytest.mark.parametrize(("few", "size", "rest"), RARE)
+def test_E7_a_few_cases_that_change_unlike_the_others_move_bounds_by_no_more_than_such_cases_can(
+    few: int, size: float, rest: float, cases: int
+) -> None:
+    old = 46_500 + np.random.default_rng(3).integers(0, 40, cases)
+    new = np.round(rest * old)
+    new[:few] = size * old[:few]
+    found = paired_means_of({"tokens": (new, old)}, range(cases), resamples=2_000)["tokens"]
+    assert found.ratio_low is not None
+    assert found.ratio_high is not None
+    one = (size - rest) / cases  # what one such case does to the ratio
+    fewest, most = sorted(((found.ratio_low - rest) / one, (found.ratio_high - rest) / one))
+    # How many such cases there might be on average, of which so few were seen: exact, by the Poisson distribution.
+    exact = stats.chi2.ppf(0.025, 2 * few) / 2, stats.chi2.ppf(0.975, 2 * few + 2) / 2
+    assert fewest <= few
+    assert fewest == pytest.approx(exact[0], abs=1.5)
+    assert 0.6 * exact[1] <= most <= 1.3 * exact[1]
+    per_case = 46_520 * one
+    bounds = sorted(((found.low - (rest - 1) * 46_520) / per_case, (found.high - (rest - 1) * 46_520) / per_case))
+    assert bounds == pytest.approx([fewest, most], abs=0.5)
+
+
+def test_E7_no_bound_lies_on_the_side_to_which_no_case_moved() -> None:
+    """Of 40 cases all cost less, most of them by two thirds and a few by little: fewer tokens, and not by chance."""
+    rng = np.random.default_rng(6)
+    old = rng.normal(63_000, 400, 40)
+    new = np.where(np.arange(40) < 3, 0.97, 0.45) * old
+    found = paired_means_of({"tokens": (new, old)}, range(40), resamples=2_000)["tokens"]
+    assert found.p_value < 0.001
+    assert found.high < 0
+    assert found.ratio_low is not None
+    assert found.ratio_high is not None
+    assert (new / old).min() <= found.ratio_low < found.ratio_high < 0.8
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 1.0, 1.001, 2.0, 500.0]), st.sampled_from([1.0, 1.002, 3.0, 900.0])),
+        min_size=2,
+        max_size=30,
+    )
+)
+def test_E7_bounds_lie_among_what_was_seen_and_the_figure_within_them(pairs: list[tuple[float, float]]) -> None:
+    found = paired_means([[pair] for pair in pairs], resamples=100)
+    each = [new - old for new, old in pairs]
+    assert min(each) - 1e-9 <= found.low <= found.difference + 1e-9
+    assert found.difference - 1e-9 <= found.high <= max(each) + 1e-9
+    if found.ratio is not None:
+        ratios = [new / old for new, old in pairs]
+        assert found.ratio_low is not None
+        assert found.ratio_high is not None
+        assert min(ratios) - 1e-9 <= found.ratio_low <= found.ratio + 1e-9
+        assert found.ratio - 1e-9 <= found.ratio_high <= max(ratios) + 1e-9
 
 
 @pytest.mark.parametrize(("clusters", "least"), [(30, 0.92), (100, 0.935)])

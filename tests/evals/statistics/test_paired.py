@@ -94,6 +94,16 @@ def test_E7_the_mean_is_over_cases_and_the_unit_is_the_cluster() -> None:
     assert found.p_value == 1.0  # two clusters that differ: no four ways of turning them are rare
 
 
+def test_E7_the_order_of_cases_and_clusters_does_not_matter() -> None:
+    draw = Random(3)
+    clusters = [
+        [(draw.randint(0, 3) / 3, draw.randint(0, 7) / 7) for _ in range(draw.randint(1, 5))] for _ in range(30)
+    ]
+    found = paired_difference(clusters, resamples=200)
+    assert paired_difference(clusters[::-1], resamples=200) == found
+    assert paired_difference([cluster[::-1] for cluster in clusters], resamples=200) == found
+
+
 @settings(deadline=None, max_examples=60)
 @given(CLUSTERS, st.randoms(use_true_random=False))
 def test_E7_laws_of_a_contrast(pairs: list[list[Pair]], shuffler: Random) -> None:
@@ -103,7 +113,8 @@ def test_E7_laws_of_a_contrast(pairs: list[list[Pair]], shuffler: Random) -> Non
     assert found.low < found.high
     assert 0 < found.p_value <= 1
     assert paired_difference(pairs, resamples=200) == found
-    shuffler.shuffle(order := list(pairs))
+    shuffler.shuffle(order := [shuffler.sample(cluster, len(cluster)) for cluster in pairs])
+    assert paired_difference(order, resamples=200) == found, "to the last digit, in whatever order cases come"
     assert cluster_score_interval(read_clusters(order)) == pytest.approx(cluster_score_interval(read_clusters(pairs)))
     turned = cluster_score_interval(read_clusters([[(old, new) for new, old in cluster] for cluster in pairs]))
     low, high = cluster_score_interval(read_clusters(pairs))

@@ -1,0 +1,30 @@
+"""What runs are called, and what is a path rather than the name of one."""
+
+from __future__ import annotations
+
+import os
+import re
+
+LATEST = "latest"
+"""Stands for the run begun last."""
+_ID = re.compile(r"[0-9]{1,8}|[0-9]{8}-[0-9]{0,6}|[0-9]{8}-[0-9]{6}-[0-9a-f]{0,4}")
+
+
+def is_run_name(name: str) -> bool:
+    """Whether a name is `latest`, a run's id or the beginning of one, going by its form."""
+    return name == LATEST or _ID.fullmatch(name) is not None
+
+
+def is_file_name(name: str, endings: tuple[str, ...]) -> bool:
+    """Whether a name is of a file or folder, and not of a run.
+
+    It is where it holds a slash or has one of the endings, which no id does; or where something of that name is there,
+    but for what has the form of a run's name: a file that happens to be called `latest` hides no run; it is `./latest`.
+
+    Args:
+        name: As it was typed.
+        endings: Such as `.json`.
+    """
+    if "/" in name or "\\" in name or name.endswith(endings):
+        return True
+    return not is_run_name(name) and os.path.exists(name)  # noqa: PTH110  pathlib's fails where a name is too long
