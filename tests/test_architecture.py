@@ -23,6 +23,7 @@ FLOORS: dict[str, int] = {
     "toolbelt.documents": 0,
     "toolbelt.catalog": 1,
     "toolbelt.loadouts": 2,
+    "toolbelt.models": 2,
     "toolbelt.tiers": 2,
     "toolbelt.runtime": 2,
     "toolbelt.toolkits": 2,

@@ -83,10 +83,12 @@ def test_the_commands_work_as_written_one_after_the_other(commands: list[str], p
         assert "warning" not in done.stderr
 
 
-def test_the_picture_is_what_is_printed(project: Path) -> None:
-    (block,) = (block for block in blocks("console") if block.startswith("$ toolbelt loadout inspect research"))
+@pytest.mark.parametrize("beginning", ["toolbelt loadout inspect research", "toolbelt model fit"])
+def test_the_picture_is_what_is_printed(beginning: str, project: Path) -> None:
+    (block,) = (block for block in blocks("console") if block.startswith(f"$ {beginning}"))
+    command, *drawn = block.splitlines()
     done = subprocess.run(
-        [sys.executable, "-m", "toolbelt", "loadout", "inspect", "research", "--no-tools"],
+        [sys.executable, "-m", "toolbelt", *shlex.split(command)[2:]],
         cwd=project,
         capture_output=True,
         text=True,
@@ -94,7 +96,7 @@ def test_the_picture_is_what_is_printed(project: Path) -> None:
         env={**os.environ, "COLUMNS": "100"},
     )
     printed = done.stdout.splitlines()
-    shown = [line for line in block.splitlines()[1:] if line.strip() != "…"]
+    shown = [line for line in drawn if line.strip() != "…" and not line.startswith("$ ")]
     assert [line for line in shown if line not in printed] == []
 
 
@@ -106,6 +108,22 @@ def test_the_example_file_is_right(tmp_path: Path) -> None:
         [sys.executable, "-m", "toolbelt", "loadout", "lint", "--strict"], cwd=tmp_path, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout.strip()) == (0, "no findings")
+
+
+def test_the_models_of_ones_own_are_right(tmp_path: Path) -> None:
+    (text,) = (text for text in blocks("yaml") if text.startswith("models:"))
+    (tmp_path / "toolbelt.yaml").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "toolbelt", "model", "list", "llama3.1-awq", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [mine] = json.loads(done.stdout)["models"]
+    assert (mine["context_window"], mine["output_reserve"], mine["max_tools"]) == (6000, 1000, 32)
+    assert (mine["mode"], mine["sources"]["mode"]) == ("chat", "litellm (ollama/llama3.1)")
+    assert mine["prices"] == {"input": 0.1, "output": 0.4, "cache_read": None, "cache_write": None}
 
 
 def test_the_catalog_written_by_hand_is_right(tmp_path: Path) -> None:

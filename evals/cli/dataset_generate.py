@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +38,7 @@ from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.models.priced import open_price
 from toolbelt.evals.running.asking import RetryPolicy
 from toolbelt.evals.running.budget import Budget
-from toolbelt.gateway.models import ModelTable
 from toolbelt.gateway.tokenizers import find_tokenizer, make_counter
-from toolbelt.stores.files import cache_folder
 
 _MOST_SEED = 10**9
 
@@ -144,7 +141,7 @@ def generate(**asked: Any) -> int:
         raise ToolbeltError(f"Catalog {workspace.catalog.name!r} has no tools to draft for.")
     jobs = Jobs(workspace.catalog, tools, wanted, asked["languages"])
     sampling = Sampling(asked["temperature"], asked["seed"])
-    options = ModelOptions(asked["api_base"], asked["timeout"], ModelTable(cache_folder(os.environ)))
+    options = ModelOptions(asked["api_base"], asked["timeout"], workspace.models)
     if asked["dry_run"]:
         found = _estimate(jobs, open_price(name, options), sampling, workspace, folder, asked["api_base"])
         _show_estimate(found, jobs, name, as_json=asked["as_json"])

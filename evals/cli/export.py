@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 from rich.text import Text
@@ -25,7 +24,11 @@ from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.report.table import summary_view
 from toolbelt.evals.running.store import RunStore
-from toolbelt.stores.files import cache_folder, make_way_for, replacing, write_text
+from toolbelt.stores.files import make_way_for, replacing, write_text
+
+if TYPE_CHECKING:
+    from toolbelt.evals.running.plan import Plan
+    from toolbelt.gateway.models import ModelTable
 
 _STANDARD = "-"
 
@@ -81,7 +84,7 @@ def report(
             margin,
             None if against is None else lambda arms: find_arm(arms, against),
             priced_as,
-            _models(),
+            _models(row.plan),
         )
         made = write_report(opened, row, Path(output) / row.run, wanted, progress=progress)
     if as_json:
@@ -156,7 +159,7 @@ def export(
     with RunStore(Path(store), must_exist=True) as opened:
         row = opened.get(name)
         with _opened(output, chosen, overwrite=force) as file:
-            export_run(opened, row, chosen, file, table=table or TABLES[0], models=_models(), progress=progress)
+            export_run(opened, row, chosen, file, table=table or TABLES[0], models=_models(row.plan), progress=progress)
     if output is None:
         return
     tell(f"wrote {plural(row.finished, 'trial')} of run {row.run} to {output}")
@@ -191,10 +194,12 @@ def schema(name: str, output: str | None, force: bool, as_json: bool) -> None:
         print_json({"output": output, "document": name})
 
 
-def _models() -> Any:
-    from toolbelt.gateway.models import ModelTable
+def _models(plan: Plan) -> ModelTable:
+    """Prices, the project's own among them: by the file that the run was begun with, else by the one here."""
+    from toolbelt.cli.model_opening import open_models
 
-    return ModelTable(cache_folder(os.environ))
+    begun_with = plan.config if plan.config is not None and Path(plan.config).is_file() else None
+    return open_models(begun_with)[1]
 
 
 @contextlib.contextmanager

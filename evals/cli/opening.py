@@ -51,6 +51,8 @@ ROLES = "loadout"
 """The toolset that goes by the role of each case."""
 BY_AGENT = "dynamic:"
 """What the names of toolsets begin with that go by the project's agents."""
+BY_WINDOW = f"{ROLES}:{AUTO}"
+"""The toolset that goes by the window of the model."""
 _LETS_TURNS_END = (None, "auto", "none")
 """Tool choices under which a model may call nothing."""
 FULL = "full"
@@ -94,11 +96,15 @@ class Materials:
         return digest.hexdigest()
 
     def digest_surroundings(self, toolsets: Iterable[str]) -> str:
-        """The same with the agents and toolkits of the project, where one of the toolsets goes by them."""
-        if not any(name.startswith(BY_AGENT) for name in toolsets):
-            return self.surroundings
-        config = self.workspace.config
-        said = f"{self.surroundings}\0{describe_agents(config.agents, config.toolkits)}"
+        """The same with the agents and toolkits of the project, and its models, where a toolset goes by them."""
+        names, config = tuple(toolsets), self.workspace.config
+        said = self.surroundings
+        if any(name.startswith(BY_AGENT) for name in names):
+            said += f"\0{describe_agents(config.agents, config.toolkits)}"
+        if config.own_models and any(name.casefold() == BY_WINDOW for name in names):
+            said += f"\0{[(own.name, own.base, own.context_window) for own in config.own_models]}"
+        if said == self.surroundings:
+            return said
         return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.opening import (
     BY_AGENT,
+    BY_WINDOW,
     ROLES,
     Materials,
     PreparedArm,
@@ -41,7 +41,6 @@ from toolbelt.evals.summary.measures import RunSummary
 from toolbelt.evals.summary.summarize import summarize, summary_data
 from toolbelt.evals.variants.variant import PLAIN
 from toolbelt.gateway.models import ModelTable
-from toolbelt.stores.files import cache_folder
 
 DEFAULT_MODEL = "local/bm25"
 DEFAULT_TOOLSETS = "full,loadout,tiered"
@@ -161,14 +160,14 @@ def run(**asked: Any) -> int:
     if asked["dry_run"]:
         _show_estimate(materials, plan, asked)
         return OK
-    prepared = prepare_arms(materials, plan, _model_options(asked))
+    prepared = prepare_arms(materials, plan, _model_options(materials, asked))
     _refuse_unpriced(prepared, asked["max_cost"])
     _refuse_unknown_choice(prepared, plan.sampling.tool_choice)
     with RunStore(Path(asked["store"])) as store:
         name = store.create(plan, [one.shelf.tokenizer for one in prepared])
         code = _go(store, name, materials, plan, prepared, asked)
         if asked["report"] is not None:
-            _write_report(store, name, asked["report"])
+            _write_report(store, name, asked["report"], materials.workspace.models)
         return code
 
 
@@ -187,7 +186,7 @@ def resume(name: str, **asked: Any) -> int:
         _refuse_changed(plan, materials)
         if asked["api_base"] is None:  # else the rest would go to somebody else, cases, key and all
             asked["api_base"] = plan.api_base
-        prepared = prepare_arms(materials, plan, _model_options(asked))
+        prepared = prepare_arms(materials, plan, _model_options(materials, asked))
         _refuse_unpriced(prepared, asked["max_cost"])
         if asked["retry_errors"]:
             with store.locks.claim(row.run):
@@ -225,7 +224,7 @@ def _go(
     return _exit_code(summary, end, store.find_common_error(name))
 
 
-def _write_report(store: RunStore, name: str, folder: str) -> None:
+def _write_report(store: RunStore, name: str, folder: str, models: ModelTable) -> None:
     """As `toolbelt eval report` does; a run of which nothing has finished has none."""
     from toolbelt.evals.exports.findings import Wanted
     from toolbelt.evals.exports.reporting import write_report  # matplotlib and pandas
@@ -234,7 +233,7 @@ def _write_report(store: RunStore, name: str, folder: str) -> None:
     if not row.finished:
         tell("no trial has finished, so there is no report", "warning")
         return
-    wanted = Wanted(models=ModelTable(cache_folder(os.environ)))
+    wanted = Wanted(models=models)
     for path in write_report(store, row, Path(folder) / name, wanted, progress=progress).files:
         tell(f"wrote {path}")
 
@@ -267,8 +266,8 @@ def _default_toolsets(materials: Materials) -> str:
     return ",".join(name for name in DEFAULT_TOOLSETS.split(",") if name != ROLES)
 
 
-def _model_options(asked: dict[str, Any]) -> ModelOptions:
-    return ModelOptions(asked["api_base"], asked["timeout"], ModelTable(cache_folder(os.environ)))
+def _model_options(materials: Materials, asked: dict[str, Any]) -> ModelOptions:
+    return ModelOptions(asked["api_base"], asked["timeout"], materials.workspace.models)
 
 
 def _without_secrets(address: str | None) -> str | None:
@@ -285,8 +284,10 @@ def _refuse_changed(plan: Plan, materials: Materials) -> None:
         what = f"The cases of {plan.dataset!r}"
     elif materials.digest_surroundings(arm.toolset for arm in plan.arms) != plan.surroundings:
         by_agent = any(arm.toolset.startswith(BY_AGENT) for arm in plan.arms)
-        also = ", or a loadout, agent or toolkit," if by_agent else ", or a loadout,"
-        what = f"The catalog {plan.catalog_name!r}{also}"
+        by_window = any(arm.toolset.casefold() == BY_WINDOW for arm in plan.arms)
+        also = ", agent or toolkit" if by_agent else ""
+        also += ", or the window of a model" if by_window else ""
+        what = f"The catalog {plan.catalog_name!r}, or a loadout{also},"
     elif materials.dataset.fingerprint(choose_cases(materials, plan).indices) != plan.chosen:
         what = f"The order of the cases of {plan.dataset!r}, or which of them fit the filter,"
     else:
@@ -321,7 +322,7 @@ def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> N
     from toolbelt.evals.running.estimate import SAMPLE, estimate
 
     kept: list[RequestRecord] = []
-    prepared = prepare_arms(materials, plan, _model_options(asked), open_price)
+    prepared = prepare_arms(materials, plan, _model_options(materials, asked), open_price)
     players = make_players(materials, plan, prepared, Budget(), RetryPolicy(0), kept.append)
     cases = choose_cases(materials, plan)
     with progress("playing a sample", len(prepared) * min(SAMPLE, plan.cases)) as advance:

@@ -120,7 +120,7 @@ class HostedModel:
         raise failure
 
     def cost_usd(self, usage: Usage) -> float | None:
-        """By litellm's table; `None` where the price, or the number of tokens, is unknown."""
+        """By toolbelt.yaml, else litellm's table; `None` where the price, or the number of tokens, is unknown."""
         prices = self._prices
         if prices is None or usage.prompt_tokens is None or usage.completion_tokens is None:
             return None

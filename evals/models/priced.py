@@ -8,6 +8,7 @@ from toolbelt.errors import NotFoundError
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import Failure, Model, ModelError, Request
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
+from toolbelt.gateway.facts import is_known
 from toolbelt.gateway.models import ModelTable
 from toolbelt.gateway.prices import find_prices
 
@@ -47,6 +48,6 @@ def open_price(name: str, options: ModelOptions) -> Model:
     """
     if not name.strip() or name.startswith(tuple(OPENERS)):
         return open_model(name, options)
-    if "/" not in name and options.api_base is None and options.table.find_name(name) is None:
+    if "/" not in name and options.api_base is None and not is_known(name, options.table):
         raise NotFoundError("model", name, options.table.find_similar(name))
     return PricedModel(name, options.table)

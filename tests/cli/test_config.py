@@ -56,6 +56,7 @@ def test_show_without_a_file(toolbelt: Toolbelt) -> None:
         "catalog": None,
         "tokenizer": None,
         "models": [],
+        "own_models": [],
         "loadouts": [],
         "toolkits": [],
         "agents": [],
@@ -76,6 +77,28 @@ def test_show(toolbelt: Toolbelt, small: Path) -> None:
         "toolkits   not set",
         "agents     not set",
     ]
+
+
+def test_show_says_what_is_said_of_models(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "models:\n- gpt-4o\n- name: mine\n  base: gpt-4o\n  context_window: 8000\n  tool_choice: false\n"
+        "  prices: {input: 0.5, output: 2}\n"
+    )
+    data = toolbelt("config", "show", "--json").json
+    assert data["models"] == ["gpt-4o", "mine"]
+    assert data["own_models"] == [
+        {
+            "name": "mine",
+            "base": "gpt-4o",
+            "context_window": 8000,
+            "tool_choice": False,
+            "prices": {"input": 0.5, "output": 2.0, "cache_read": None, "cache_write": None},
+        }
+    ]
+    [line] = [line for line in toolbelt("config", "show").out.splitlines() if line.startswith("models")]
+    assert line == (
+        "models     gpt-4o, mine (base gpt-4o; context_window 8000; tool_choice false; prices input 0.5, output 2)"
+    )
 
 
 def test_D1_show_says_what_is_said_of_agents(toolbelt: Toolbelt, small: Path) -> None:

@@ -54,6 +54,7 @@ COMMANDS: dict[str, list[str]] = {
     "inspect": ["loadout", "inspect", LOADOUT],
     "inspect-full": ["loadout", "inspect", "full", "--all", "--model", f"x{EVIL}"],
     "inspect-auto": ["loadout", "inspect", "auto", "--model", f"x{EVIL}"],
+    "model-fit": ["model", "fit", "--all", "-m", "gemini/gemini-2.5-flash", "-m", "gpt-4o", "-m", f"x{EVIL}"],
     "inspect-unknown": ["loadout", "inspect", f"x{EVIL}"],
     "why": ["loadout", "why", LOADOUT, PLUGIN],
     "why-tool": ["loadout", "why", LOADOUT, f"{PLUGIN}/{TOOL}2"],

@@ -32,6 +32,7 @@ def test_the_commands_there_are() -> None:
         *(f"toolkit {name}" for name in ("list", "inspect", "resolve")),
         *(f"session {name}" for name in ("show", "load", "unload", "reset")),
         *(f"catalog {name}" for name in ("list", "show", "stats", "import", "lint")),
+        *(f"model {name}" for name in ("list", "inspect", "fit")),
         *(f"eval {name}" for name in ("run", "resume", "list", "show", "report", "compare", "gate")),
         *(f"eval baseline {name}" for name in ("save", "show")),
         *(f"eval {name}" for name in ("export", "schema", "plan")),
@@ -99,6 +100,7 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
         *("toolkit list", "toolkit inspect", "toolkit resolve"),
         "session show",
         *("catalog list", "catalog show", "catalog stats"),
+        "model fit",
         "eval run",
     }
     assert any("--tokenizer" in parameter.opts for parameter in LEAVES[name].params) is (name in counts)

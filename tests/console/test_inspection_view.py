@@ -99,6 +99,7 @@ Model            window    tokens  of the window                   verdict
 small/model       1,000      ~400  █████████▌░░░░░░░░░░░░░░   40%  fits          ~o200k_base
 gpt-4o          128,000       400  ▏░░░░░░░░░░░░░░░░░░░░░░░  0.3%  fits          o200k_base
 tiny                300       400  ████████████████████████  133%  refuses       cl100k_base
+  Definitions of 400 tokens leave no room in a window of 300; the largest part: the definitions.
 who/knows       unknown      ~400                                  unknown       ~o200k_base
 """
     )

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from toolbelt.console.tables import fitted_table
+from toolbelt.console.tables import fitted_table, line_table
 
 HEADERS = ("name", "tokens", "description")
 ROWS = [
@@ -50,3 +50,16 @@ def test_a_row_is_a_line_within_the_screen(width: int) -> None:
     lines = _lines(width)
     assert len(lines) == 3
     assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("width", [28, 39, 40, 50, 73, 100])
+@pytest.mark.parametrize("terminal", [True, False])
+def test_lines_made_by_hand_are_the_same(width: int, terminal: bool) -> None:
+    printed = []
+    for make in (fitted_table, line_table):
+        file = io.StringIO()
+        screen = Console(file=file, width=width, force_terminal=terminal, color_system=None)
+        screen.print(make(screen, HEADERS, [*ROWS, ("漢字", "7", "漢字" * 40)], right=[1]))
+        printed.append([line.rstrip() for line in file.getvalue().splitlines()])
+    assert printed[0] == printed[1]
+    assert len(printed[0]) == 4

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from toolbelt.gateway.models import ModelTable
 from toolbelt.gateway.prices import Prices, Rates, find_prices
+from toolbelt.models.facts import ModelPrices
+from toolbelt.models.own import OwnModel
 
 MODELS = [
     "gpt-4o",
@@ -123,6 +125,42 @@ PLAIN = {"input_cost_per_token": 1.0, "output_cost_per_token": 2.0}
 def test_an_entry(entry: object, steps: object, tmp_path: Path) -> None:
     prices = _prices(tmp_path, entry)
     assert (prices and prices.steps) == steps
+
+
+@pytest.mark.parametrize(
+    ("own", "steps"),
+    [
+        pytest.param(
+            OwnModel("m", prices=ModelPrices(1, 2, 0.5, 1.5)), ((0, (1e-6, 2e-6, 5e-7, 1.5e-6)),), id="of-a-million"
+        ),
+        pytest.param(
+            OwnModel("m", prices=ModelPrices(1, 2)), ((0, (1e-6, 2e-6, 1e-6, 1e-6)),), id="cached-costs-the-same"
+        ),
+        pytest.param(OwnModel("m", context_window=5), ((0, Rates(1, 2, 1, 1)),), id="none-of-its-own"),
+        pytest.param(OwnModel("other", prices=ModelPrices(1, 2)), ((0, Rates(1, 2, 1, 1)),), id="of-another"),
+    ],
+)
+def test_E6_the_projects_own_prices_go_first(own: OwnModel, steps: object, tmp_path: Path) -> None:
+    source = tmp_path / "table.json"
+    source.write_text(json.dumps({"m": PLAIN}))
+    prices = find_prices("m", ModelTable(source=source, own=[own]))
+    assert prices is not None
+    assert prices.steps == steps
+
+
+@pytest.mark.parametrize(
+    ("name", "prices"),
+    [
+        pytest.param("alias", (1, 2), id="an-alias-costs-what-it-stands-for"),
+        pytest.param("openai/alias", (1, 2), id="so-does-one-of-the-same-provider"),
+        pytest.param("ollama/build", None, id="a-build-that-runs-elsewhere-does-not"),
+    ],
+)
+def test_E6_prices_of_a_base(name: str, prices: tuple[float, float] | None, tmp_path: Path) -> None:
+    source = tmp_path / "table.json"
+    source.write_text(json.dumps({"m": {**PLAIN, "litellm_provider": "openai"}}))
+    found = find_prices(name, ModelTable(source=source, own=[OwnModel(name, base="m")]))
+    assert (found and found.steps[0][1][:2]) == prices
 
 
 @pytest.mark.parametrize("spoilt", ["", "{}", '{"of": 1}', '{"of": 1, "steps": {"m": [[0, "x"]]}}', "\x00"])

@@ -1,4 +1,4 @@
-"""What part of a window definitions take."""
+"""What part of a window definitions take; verdicts by all that is known are in `tests/models/test_fit.py`."""
 
 from __future__ import annotations
 

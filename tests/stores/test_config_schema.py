@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from toolbelt.documents import Document
 from toolbelt.loadouts.written import read_loadout
+from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS
 from toolbelt.sessions.written import AGENT_KEYS
 from toolbelt.stores.config_reader import CONFIG_KEYS, ConfigReader, read_loadout_definitions
 from toolbelt.stores.config_schema import config_schema, format_loadout
@@ -78,6 +79,33 @@ ACCEPTED |= {
         },
     },
 }
+ACCEPTED |= {
+    "a-model-with-everything": {
+        "models": [
+            "gpt-4o",
+            {
+                "name": "m",
+                "base": "gpt-4o",
+                "provider": "ollama",
+                "context_window": 8192,
+                "output_limit": 1024.0,
+                "output_reserve": 1,
+                "max_tools": 64,
+                "tool_calling": True,
+                "parallel_calls": False,
+                "tool_choice": True,
+                "caching": False,
+                "prices": {"input": 0, "output": 1.5, "cache_read": 0.1, "cache_write": 2},
+            },
+        ]
+    },
+    "a-model-of-which-nothing-is-said": {"models": [{"name": "m"}]},
+    "model-keys-without-values": {"models": [{**dict.fromkeys(MODEL_KEYS), "name": "m"}]},
+    "cache-prices-without-values": {
+        "models": [{"name": "m", "prices": {"input": 1, "output": 2, "cache_read": None, "cache_write": None}}]
+    },
+    "a-name-twice-of-which-nothing-is-said": {"models": ["m", "m"]},
+}
 READER_ALONE_REFUSES: dict[str, Any] = {
     "an-unknown-toolkit": {"agents": {"a": {"allowed_toolkits": ["x"]}}},
     "an-initial-toolkit-that-is-not-allowed": {"toolkits": {"t": {}}, "agents": {"a": {"initial_toolkits": ["t"]}}},
@@ -87,6 +115,14 @@ READER_ALONE_REFUSES: dict[str, Any] = {
     "a-policy-for-no-member": {"toolkits": {"a": {"policy": {"tools": {"x": "X"}}}}},
     "a-rule-for-no-member": {"toolkits": {"a": {"directive": [{"when": "w", "tools": ["x"]}]}}},
     "a-choice-of-no-member": {"toolkits": {"a": {"directive": [{"when": "w", "tool_choice": "x"}]}}},
+    "a-model-twice": {"models": ["m", {"name": "m"}]},
+    "a-model-twice-but-for-its-case": {"models": [{"name": "m"}, {"name": "M"}]},
+    "models-based-on-each-other": {"models": [{"name": "a", "base": "b"}, {"name": "b", "base": "a"}]},
+    "a-model-based-on-itself": {"models": [{"name": "a", "base": "a"}]},
+    "parallel-calls-without-tools": {"models": [{"name": "a", "tool_calling": False, "parallel_calls": True}]},
+    "a-reserve-that-leaves-nothing": {"models": [{"name": "a", "context_window": 8, "output_reserve": 8}]},
+    "a-price-without-end": {"models": [{"name": "a", "prices": {"input": float("inf"), "output": 0}}]},
+    "a-price-that-is-no-number": {"models": [{"name": "a", "prices": {"input": 0, "output": float("nan")}}]},
     "a-conflict": {
         "toolkits": {"t": {"tools": ["x"]}},
         "agents": {"a": {"tools": [{"x": {"y": 1}}], "allowed_toolkits": ["t"], "initial_toolkits": ["t"]}},
@@ -105,6 +141,27 @@ REFUSED: dict[str, Any] = {
     "models-as-one-text": {"models": "gpt-4"},
     "a-model-that-is-no-text": {"models": [4]},
     "a-blank-model": {"models": ["\t"]},
+    "a-null-as-a-model": {"models": [None]},
+    "models-as-a-mapping": {"models": {"gpt-4o": {"context_window": 1}}},
+    "a-model-keyed-by-its-name": {"models": [{"gpt-4o": {"context_window": 1}}]},
+    "a-model-without-a-name": {"models": [{"context_window": 1}]},
+    "an-empty-model": {"models": [{}]},
+    "a-model-with-null-for-a-name": {"models": [{"name": None}]},
+    "a-model-with-a-blank-name": {"models": [{"name": " "}]},
+    "an-unknown-key-of-a-model": {"models": [{"name": "m", "max_input_tokens": 1}]},
+    "a-window-as-a-text": {"models": [{"name": "m", "context_window": "128k"}]},
+    "a-window-of-nothing": {"models": [{"name": "m", "context_window": 0}]},
+    "a-window-below-nothing": {"models": [{"name": "m", "context_window": -1}]},
+    "half-a-token": {"models": [{"name": "m", "output_limit": 0.5}]},
+    "a-window-as-a-switch": {"models": [{"name": "m", "context_window": True}]},
+    "tool-calling-as-a-text": {"models": [{"name": "m", "tool_calling": "yes"}]},
+    "a-blank-base": {"models": [{"name": "m", "base": ""}]},
+    "prices-as-a-number": {"models": [{"name": "m", "prices": 1}]},
+    "prices-without-output": {"models": [{"name": "m", "prices": {"input": 1}}]},
+    "prices-with-null-for-input": {"models": [{"name": "m", "prices": {"input": None, "output": 1}}]},
+    "a-price-below-nothing": {"models": [{"name": "m", "prices": {"input": -1, "output": 1}}]},
+    "a-price-as-a-text": {"models": [{"name": "m", "prices": {"input": "$1", "output": 1}}]},
+    "an-unknown-price": {"models": [{"name": "m", "prices": {"input": 1, "output": 1, "image": 1}}]},
     "loadouts-as-a-list": {"loadouts": ["a"]},
     "a-loadout-as-a-text": {"loadouts": {"a": "minimal"}},
     "a-loadout-as-a-list": {"loadouts": {"a": []}},
@@ -186,7 +243,7 @@ def test_the_schema_is_a_schema_and_explains_every_key() -> None:
     assert set(schema["properties"]) == set(CONFIG_KEYS)
     parts = [schema, *schema["$defs"].values()]
     described = [described for part in parts for described in part["properties"].values()]
-    assert list(schema["$defs"]) == ["loadout", "toolkit", "agent"]
+    assert list(schema["$defs"]) == ["model", "loadout", "toolkit", "agent"]
     assert all(entry["description"].endswith(".") for entry in described)
 
 
@@ -247,6 +304,21 @@ def test_L10_reader_and_schema_agree_on_whatever_is_written(
 ) -> None:
     folder = tmp_path_factory.mktemp("both")
     assert _reader_accepts(data, folder) == _schema_accepts(data)
+
+
+said_of_models = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 9) | st.sampled_from(["", "x", "y", 0.5, 2.0]),
+    lambda inner: st.dictionaries(st.sampled_from(["name", *MODEL_KEYS, *PRICE_KEYS, "z"]), inner, max_size=4),
+    max_leaves=6,
+)
+
+
+@given(st.lists(said_of_models, max_size=1))
+def test_L10_what_the_reader_accepts_of_models_an_editor_does_too(
+    tmp_path_factory: pytest.TempPathFactory, models: list[Any]
+) -> None:
+    folder = tmp_path_factory.mktemp("both")
+    assert _schema_accepts({"models": models}) or not _reader_accepts({"models": models}, folder)
 
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: bool(text.strip()))

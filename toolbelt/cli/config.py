@@ -11,6 +11,7 @@ from toolbelt.cli.groups import examples
 from toolbelt.cli.options import config_option, json_option, option
 from toolbelt.console.screen import print_json, tell
 from toolbelt.console.text import json_text, visible
+from toolbelt.models.own import own_model_data
 from toolbelt.stores.config import read_config
 from toolbelt.stores.config_schema import config_schema, loadout_file_schema
 from toolbelt.stores.files import write_text
@@ -47,11 +48,12 @@ def schema(output: str | None, force: bool, of_loadout: bool, as_json: bool) -> 
 def show(config: str | None, as_json: bool) -> None:
     """What the files of the project here say, before flags and environment."""
     found = read_config(Path.cwd(), config)
-    data = {
+    data: dict[str, Any] = {
         "file": str(found.path) if found.path else None,
         "catalog": found.catalog,
         "tokenizer": found.tokenizer,
         "models": list(found.models),
+        "own_models": [own_model_data(model) for model in found.own_models],
         "loadouts": [{"name": one.loadout.name, "file": one.document.source} for one in found.loadouts],
         "toolkits": [toolkit.key for toolkit in found.toolkits],
         "agents": [_agent_data(agent) for agent in found.agents],
@@ -61,9 +63,11 @@ def show(config: str | None, as_json: bool) -> None:
         return
     if found.path is None:
         click.echo("no toolbelt.yaml from here upward")
+    said = {model["name"]: model for model in data.pop("own_models")}
+    data["models"] = [said.get(name, name) for name in found.models]
     for key, value in data.items():
         rows = value if isinstance(value, list) else [value]
-        texts = [_row_text(row) if isinstance(row, dict) else str(row) for row in rows if row]
+        texts = [_row_text(key, row) if isinstance(row, dict) else str(row) for row in rows if row]
         click.echo(f"{key:<10} {visible(', '.join(texts)) or 'not set'}")
 
 
@@ -78,12 +82,28 @@ def _agent_data(agent: AgentSpec) -> dict[str, Any]:
     }
 
 
-def _row_text(row: dict[str, Any]) -> str:
-    """A loadout with its file; an agent with what is said of it."""
+def _row_text(key: str, row: dict[str, Any]) -> str:
+    """A loadout with its file; an agent or a model with what is said of it."""
+    said = _said_of_model(row) if key == "models" else _said_of_others(row)
+    return f"{row['name']} ({'; '.join(said)})" if said else row["name"]
+
+
+def _said_of_others(row: dict[str, Any]) -> list[str]:
     said = [row["file"]] if "file" in row else []
     if row.get("display_name", row["name"]) != row["name"]:
         said.append(repr(row["display_name"]))
     said += [f"{key} {row[key]!r}" for key in ("role", "model") if row.get(key)]
     if rooms := row.get("rooms"):
         said.append(f"rooms {', '.join(map(repr, rooms))}")
-    return f"{row['name']} ({'; '.join(said)})" if said else row["name"]
+    return said
+
+
+def _said_of_model(row: dict[str, Any]) -> list[str]:
+    said = []
+    for key, value in row.items():
+        if isinstance(value, dict):
+            prices = ", ".join(f"{name} {price:g}" for name, price in value.items() if price is not None)
+            said.append(f"{key} {prices}")
+        elif key != "name":
+            said.append(f"{key} {str(value).lower() if isinstance(value, bool) else value}")
+    return said

@@ -79,7 +79,7 @@ def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None,
 
 def _show_no_choice(workspace: Workspace, inspection: Inspection, model: str, as_json: bool) -> None:
     reasons = inspection.auto.reasons if inspection.auto else ()
-    if workspace.models.find_context_window(model) is None:
+    if workspace.facts(model).context_window is None:
         _tell_unknown(workspace, model)
     if as_json:
         print_json({**inspection.to_dict(), "loadout": None})

@@ -31,6 +31,8 @@ from toolbelt.stores.token_cache import CachedTokenCounter
 if TYPE_CHECKING:
     from toolbelt.loadouts.auto import AutoChoice
     from toolbelt.loadouts.written import WrittenLoadout
+    from toolbelt.models.facts import ModelFacts
+    from toolbelt.models.fit import Asked, Comparer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +164,7 @@ class Workspace:
         if len(set(models)) != 1:
             raise ToolbeltError("'auto' chooses by one model's context window; give one --model.")
         self.refuse_wrong_definitions()
-        window = self.models.find_context_window(models[0])
+        window = self.facts(models[0]).context_window
         choice = choose_loadout(window, self.catalog, self.registry, self._count(*self._means(models[0])))
         if choice.loadout is None:
             return Resolution(AUTO, (), self.catalog), choice
@@ -200,28 +202,47 @@ class Workspace:
 
     @cached_property
     def models(self) -> ModelTable:
-        """What is known of models."""
-        return ModelTable(cache_folder(os.environ))
+        """Where facts of models are, the project's own among them."""
+        return ModelTable(cache_folder(os.environ), own=self.config.own_models)
+
+    def facts(self, model: str) -> ModelFacts:
+        """What is known of a model: what `toolbelt.yaml` says, else litellm's table."""
+        from toolbelt.gateway.facts import find_facts  # prices and the rules of providers, where a model is asked about
+
+        return find_facts(model, self.models)
 
     def model_names(self, asked: Sequence[str]) -> tuple[str, ...]:
-        """Those asked about, else the project's, else a few of every size."""
+        """Those asked about, else the project's, else a few of every size.
+
+        Raises:
+            ToolbeltError: a name that is blank.
+        """
+        if any(not name.strip() for name in asked):
+            raise ToolbeltError("--model wants the name of a model, not nothing; see: toolbelt model list")
         return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
 
+    def comparer(self, tools: Sequence[Tool]) -> Comparer:
+        """What holds toolsets made of `tools` against models."""
+        from toolbelt.models.fit import Comparer  # the rules of providers, for comparing alone
+
+        return Comparer(self.catalog.wire_names, lambda means: self._count_some(means, tools), tools)
+
+    def ask(self, model: str) -> Asked:
+        """A model, with what is known of it and by what its tools are counted."""
+        from toolbelt.models.fit import Asked
+
+        return Asked(self.facts(model), self._means(model), find_tokenizer(model) is not None)
+
+    def _count_some(self, means: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
+        # The whole catalog may be counted already; if not, what is shown is all that matters.
+        return self._counted.get(means) or count_tokens(self.catalog, *means, tools=tools)
+
     def _fits(self, resolution: Resolution, models: Iterable[str]) -> tuple[ModelFit, ...]:
-        active = resolution.active_tools
-        # What is shown is all that matters here; the whole catalog is counted once, by the tokenizer asked for.
-        counted = dict(self._counted)
-        fits = []
-        for model in models:
-            means = self._means(model)
-            if means not in counted:
-                counted[means] = count_tokens(self.catalog, *means, tools=active)
-            tokens = counted[means]
-            exact = find_tokenizer(model) is not None and tokens.exact
-            window = self.models.find_context_window(model)
-            taken = tokens.of([tool.id for tool in active])
-            fits.append(ModelFit(model, window, taken, tokens.tokenizer, exact))
-        return tuple(fits)
+        from toolbelt.models.fit import Toolset
+
+        toolset = Toolset(resolution.loadout, resolution.active_tools)
+        comparer = self.comparer(toolset.tools)
+        return tuple(comparer.fit(toolset, self.ask(model)) for model in models)
 
     def _refuse(self, findings: Sequence[Finding]) -> None:
         if any(finding.severity is Severity.ERROR for finding in findings):

@@ -37,10 +37,11 @@ _MARKS = {
     Status.DISABLED: ("╳", "x"),
     Status.HIDDEN: ("░", "."),
 }
-_VERDICT_STYLES = {
+VERDICT_STYLES = {
     Verdict.FITS: "green",
     Verdict.FITS_DEGRADED: "yellow",
     Verdict.REFUSES: "bold red",
+    Verdict.UNSUPPORTED: "bold red",
     Verdict.UNKNOWN: "bright_black",
 }
 _BAR_WIDTH = 14
@@ -161,7 +162,7 @@ def _models_section(models: Iterable[ModelFit], screen: Console) -> list[Rendera
     heading = f"{'Model':<{width}}{'window':>10}{'tokens':>10}  {share_head:<{share_width}}{'':>6}  verdict"
     lines: list[RenderableType] = [Text(), Text(heading, "bold")]
     for fit in models:
-        style = _VERDICT_STYLES[fit.verdict]
+        style = VERDICT_STYLES[fit.verdict]
         window = f"{fit.context_window:,}" if fit.context_window is not None else "unknown"
         tokens = f"{'' if fit.exact else '~'}{fit.tokens:,}"
         line = Text(f"{set_cell_size(visible(fit.model), width)}{window:>10}{tokens:>10}  ")
@@ -174,7 +175,13 @@ def _models_section(models: Iterable[ModelFit], screen: Console) -> list[Rendera
         line.append(f"{'' if fit.exact else '~'}{fit.tokenizer}", "bright_black")
         line.no_wrap, line.overflow = True, "ellipsis"
         lines.append(line)
+        lines += [Padding(Text(visible(reason), "bright_black"), (0, 0, 0, 2)) for reason in _worth_saying(fit)]
     return lines
+
+
+def _worth_saying(fit: ModelFit) -> tuple[str, ...]:
+    """Reasons that the row does not show; what is only unknown is told apart."""
+    return () if fit.verdict in (Verdict.FITS, Verdict.UNKNOWN) and not fit.to_mend else fit.reasons
 
 
 def percent(fraction: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -24,13 +24,8 @@ def fitted_table(
         rows: Cells, safe to show; the last of each is cut to what is left of the line.
         right: Numbers of the columns set to the right.
     """
-    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
-    fixed = range(len(headers) - 1)
-    widths = [max([len(headers[i]), *(row[i].cell_len for row in cells)]) for i in fixed]
-    while len(widths) > 2 and sum(widths) + _GAP * len(widths) > screen.width:
-        # What stands furthest right matters least; a name or number cut short says something else.
-        widths.pop()
-    left = screen.width - sum(widths) - _GAP * len(widths) if len(widths) == len(fixed) else 0
+    cells = _texts(rows)
+    widths, left = _lay_out(screen, headers, cells)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     for number, width in enumerate(widths):
         table.add_column(headers[number], no_wrap=True, width=width, justify="right" if number in right else "left")
@@ -41,3 +36,37 @@ def fitted_table(
         last.truncate(max(left, 0), overflow="ellipsis")
         table.add_row(*row[: len(widths)], *([last] if left >= _LEAST else []))
     return table
+
+
+def line_table(
+    screen: Console, headers: Sequence[str], rows: Sequence[Sequence[Text | str]], right: Sequence[int] = ()
+) -> Group:
+    """The same for thousands of rows, in less than half the time: lines, made here."""
+    cells = _texts([[Text(header, "bold") for header in headers], *rows])
+    widths, left = _lay_out(screen, headers, cells)
+    lines = []
+    for row in cells:
+        line = Text(no_wrap=True, overflow="crop")
+        for number, width in enumerate(widths):
+            blank = " " * (width - row[number].cell_len)
+            parts = (blank, row[number]) if number in right else (row[number], blank)
+            line.append_text(Text.assemble(*parts, " " * _GAP))
+        if left >= _LEAST:
+            row[-1].truncate(left, overflow="ellipsis")
+            line.append_text(row[-1])
+        lines.append(line)
+    return Group(*lines)
+
+
+def _texts(rows: Sequence[Sequence[Text | str]]) -> list[list[Text]]:
+    return [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+
+
+def _lay_out(screen: Console, headers: Sequence[str], cells: Sequence[Sequence[Text]]) -> tuple[list[int], int]:
+    """Widths of the columns that there is room for, without the last, and what is left for that one."""
+    fixed = range(len(headers) - 1)
+    widths = [max([len(headers[i]), *(row[i].cell_len for row in cells)]) for i in fixed]
+    while len(widths) > 2 and sum(widths) + _GAP * len(widths) > screen.width:
+        # What stands furthest right matters least; a name or number cut short says something else.
+        widths.pop()
+    return widths, screen.width - sum(widths) - _GAP * len(widths) if len(widths) == len(fixed) else 0

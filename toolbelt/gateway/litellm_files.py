@@ -7,6 +7,7 @@ from pathlib import Path
 
 PRICE_TABLE = "model_prices_and_context_window_backup.json"
 TOKENIZERS = "litellm_core_utils/tokenizers"
+PROVIDERS = "provider_endpoints_support_backup.json"
 
 
 def find_litellm_file(name: str) -> Path | None:

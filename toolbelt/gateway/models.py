@@ -1,4 +1,4 @@
-"""What is known of models, from litellm's table, without litellm.
+"""Where facts of models are: litellm's table, read without litellm, and what the project says itself.
 
 Reading the whole table takes longer than all else `toolbelt loadout inspect` does, so the little that is used
 of it is kept in the cache folder, for as long as the table is the same file.
@@ -8,37 +8,56 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbelt.errors import ToolbeltError, nearest
 from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
+from toolbelt.patterns import fold
 from toolbelt.stores.files import write_text
+
+if TYPE_CHECKING:
+    from toolbelt.models.own import OwnModel
 
 DEFAULT_MODELS = ("ollama/llama3", "gpt-4o-mini", "claude-sonnet-4-5", "gpt-5", "gemini/gemini-2.5-flash")
 """Shown where no model was asked about: one for each size of window that is about, small to large."""
 _FILE_NAME = "context-windows.json"
+_PROVIDERS_FILE = "model-providers.json"
 Stamp = list[str | int]
 """What tells one state of the table from another."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelTable:
-    """Context windows by model.
+    """What is known by model; `gateway.facts` and `gateway.prices` put it together.
 
     Attributes:
-        cache: Folder for the extract; `None` keeps none.
+        cache: Folder for the extracts; `None` keeps none.
         source: The table; litellm's own if `None`.
+        own: What the project says itself, which goes before the table.
     """
 
     cache: Path | None = None
     source: Path | None = None
+    own: Sequence[OwnModel] = ()
+    _extracts: dict[str, Mapping[str, Any]] = field(default_factory=dict, init=False)
+
+    def find_own(self, model: str) -> OwnModel | None:
+        """What the project says of `model`; `None` if nothing."""
+        return self._own.get(model) or self._own.get(fold(model))
+
+    def trace(self, model: str) -> tuple[str, ...]:
+        """`model` and what it is based on, nearest first; a base that leads back ends it."""
+        names = [model]
+        while (own := self.find_own(names[-1])) is not None and own.base is not None and own.base not in names:
+            names.append(own.base)
+        return tuple(names)
 
     def find_context_window(self, model: str) -> int | None:
-        """Input tokens that `model` takes; `None` if unknown.
+        """Input tokens that `model` takes by litellm's table alone; `None` if unknown.
 
         Args:
             model: A litellm name, with its provider before a slash or, for the well-known ones, without.
@@ -59,7 +78,7 @@ class ModelTable:
 
     def find_similar(self, model: str) -> tuple[str, ...]:
         """Names that are known and much like `model`."""
-        return nearest(model, self._windows)
+        return nearest(model, (*(own.name for own in self.own), *self._windows))
 
     def extract(
         self, file_name: str, key: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
@@ -72,6 +91,13 @@ class ModelTable:
             make: Turns an entry, which may be anything, into a plain value of JSON.
             is_sound: Whether a value read back is one that `make` may have made.
         """
+        if file_name not in self._extracts:
+            self._extracts[file_name] = self._extract(file_name, key, make, is_sound)
+        return self._extracts[file_name]
+
+    def _extract(
+        self, file_name: str, key: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
+    ) -> Mapping[str, Any]:
         if self._path is None:
             return {}
         try:
@@ -88,8 +114,18 @@ class ModelTable:
         return values
 
     @cached_property
+    def _own(self) -> Mapping[str, OwnModel]:
+        folded = {fold(own.name): own for own in reversed(self.own)}
+        return {**folded, **{own.name: own for own in self.own}}
+
+    @cached_property
+    def providers(self) -> Mapping[str, str | None]:
+        """Whose API each model of the table is asked through; `None` where it does not say."""
+        return self.extract(_PROVIDERS_FILE, "providers", _provider, _is_provider)
+
+    @cached_property
     def _windows(self) -> Mapping[str, int | None]:
-        return self.extract(_FILE_NAME, "windows", _window, _is_window)
+        return self.extract(_FILE_NAME, "windows", read_window, _is_window)
 
     @cached_property
     def _path(self) -> Path | None:
@@ -105,10 +141,9 @@ class ModelTable:
         return table if isinstance(table, dict) else {}
 
     def _is_of(self, model: str, provider: str) -> bool:
-        entry = self._table.get(model)
-        theirs = entry.get("litellm_provider") if isinstance(entry, dict) else None
+        theirs = self.providers.get(model)
         # `bedrock/` is also how `bedrock_converse` models are called, `vertex_ai/` those of `vertex_ai-…`.
-        return isinstance(theirs, str) and (theirs == provider or theirs.startswith((f"{provider}_", f"{provider}-")))
+        return theirs is not None and (theirs == provider or theirs.startswith((f"{provider}_", f"{provider}-")))
 
     def _read_extract(
         self, file_name: str, key: str, stamp: Stamp, is_sound: Callable[[Any], bool]
@@ -134,10 +169,22 @@ def _is_window(value: object) -> bool:
     return value is None or (type(value) is int and value > 0)
 
 
-def _window(entry: object) -> int | None:
-    # `max_tokens` is the output limit for most entries and the input limit for some: no ground for a number.
-    window = entry.get("max_input_tokens") if isinstance(entry, dict) else None
-    return window if isinstance(window, int) and not isinstance(window, bool) and window > 0 else None
+def read_window(entry: object, key: str = "max_input_tokens") -> int | None:
+    """A number of tokens of an entry of the table, which may be anything; `None` where it is none.
+
+    `max_tokens` is the output limit for most entries and the input limit for some: no ground for a number.
+    """
+    told = entry.get(key) if isinstance(entry, dict) else None
+    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else None
+
+
+def _is_provider(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _provider(entry: object) -> str | None:
+    told = entry.get("litellm_provider") if isinstance(entry, dict) else None
+    return told if isinstance(told, str) and told else None
 
 
 def find_form(model: str) -> str:

@@ -1,4 +1,4 @@
-"""What tokens of a model cost, from litellm's table, without litellm.
+"""What tokens of a model cost: what the project says, else litellm's table, without litellm.
 
 Ordinary prices of text alone: no batches, no priority, no discount at night (a dozen models have one: what is said
 here is then the most it can be), no images, no searches. A cached token whose price the table leaves out costs what
@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolbelt.gateway.models import ModelTable
+from toolbelt.gateway.providers import served_alike
+from toolbelt.models.facts import ModelPrices
 
+_MILLION = 1_000_000
 _FILE_NAME = "prices.json"
 _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)(k?)_tokens")
 _BEYOND_TOKENS = ("input_cost_per_request", "input_cost_per_second", "output_cost_per_second")
@@ -86,9 +89,39 @@ def find_prices(model: str, table: ModelTable | None = None) -> Prices | None:
         table: Where to look; litellm's own if `None`.
     """
     table = table or ModelTable()
-    name = table.find_name(model)
-    steps = None if name is None else table.extract(_FILE_NAME, "steps", _steps, _is_sound).get(name)
-    return None if steps is None else Prices(tuple((int(above), Rates(*rates)) for above, *rates in steps))
+    for name in served_alike(model, table):
+        own = table.find_own(name)
+        if own is not None and own.prices is not None:
+            return _own_prices(own.prices)
+        known_as = table.find_name(name)
+        steps = None if known_as is None else table.extract(_FILE_NAME, "steps", _steps, _is_sound).get(known_as)
+        if steps is not None:
+            return Prices(tuple((int(above), Rates(*rates)) for above, *rates in steps))
+    return None
+
+
+def first_price(entry: object) -> list[float | None] | None:
+    """USD for a token of a prompt, an answer, a cached read and a cached write at the first step of an entry.
+
+    The last two are `None` where the table leaves them out. `None` for all where it says nothing, or not enough.
+    """
+    steps = _steps(entry)
+    if steps is None or not isinstance(entry, dict):
+        return None
+    tiers = entry.get("tiered_pricing")
+    first = min(tiers, key=lambda tier: tier["range"][0]) if isinstance(tiers, list) else entry
+    return [*steps[0][1:3], *_told_of_caching(first)]
+
+
+def per_million(price: float) -> float:
+    """USD for a million tokens, of USD for one."""
+    return float(f"{price * _MILLION:.12g}")  # 1.1, and not 1.0999999999999999
+
+
+def _own_prices(prices: ModelPrices) -> Prices:
+    told = (prices.input, prices.output, prices.cache_read, prices.cache_write)
+    filled = (prices.input if price is None else price for price in told)
+    return Prices(((0, Rates(*(price / _MILLION for price in filled))),))
 
 
 def _steps(entry: object) -> list[list[float]] | None:
@@ -120,8 +153,7 @@ def _rates(entry: Mapping[str, Any], suffix: str, below: Rates | None, share: fl
     completion = _price(entry, f"output_cost_per_token{suffix}", below and below.completion)
     if prompt is None or completion is None:
         return None
-    told_read = _price(entry, "cache_read_input_token_cost", _price(entry, "input_cost_per_token_cache_hit", None))
-    told_write = _price(entry, "cache_creation_input_token_cost", None)
+    told_read, told_write = _told_of_caching(entry)
     if suffix:
         told_read = _price(entry, f"cache_read_input_token_cost{suffix}", told_read)
         told_write = _price(entry, f"cache_creation_input_token_cost{suffix}", told_write)
@@ -129,6 +161,12 @@ def _rates(entry: Mapping[str, Any], suffix: str, below: Rates | None, share: fl
     return Rates(
         prompt, completion, elsewise if told_read is None else told_read, prompt if told_write is None else told_write
     )
+
+
+def _told_of_caching(entry: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """What a token read from the cache costs, and one written to it, as far as the entry says so."""
+    read = _price(entry, "cache_read_input_token_cost", _price(entry, "input_cost_per_token_cache_hit", None))
+    return read, _price(entry, "cache_creation_input_token_cost", None)
 
 
 def _tiered(entry: Mapping[str, Any]) -> list[list[float]] | None:

@@ -17,6 +17,9 @@ from toolbelt.loadouts.selection import Status
 if TYPE_CHECKING:
     from toolbelt.loadouts.auto import AutoChoice
 
+MOST_PLUGINS = 10
+"""Plugins of a model's row; all are in the list of what is active."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection:
@@ -144,9 +147,19 @@ def fit_data(fit: ModelFit) -> dict[str, Any]:
         "context_window": fit.context_window,
         "fraction": fit.fraction,
         "verdict": fit.verdict.value,
+        "reasons": list(fit.reasons),
         "tokens": fit.tokens,
         "tokenizer": fit.tokenizer,
         "exact": fit.exact,
+        "tools": fit.tools,
+        "max_tools": fit.max_tools,
+        "tool_calling": fit.tool_calling,
+        "output_reserve": fit.output_reserve,
+        "room": fit.room,
+        "largest": fit.largest.value.replace(" ", "_"),
+        "by_plugin": [{"plugin": name, "tokens": tokens} for name, tokens in fit.by_plugin[:MOST_PLUGINS]],
+        "api": fit.api,
+        "tools_to_mend": fit.to_mend,
     }
 
 

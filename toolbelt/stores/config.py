@@ -13,6 +13,7 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.written import WrittenLoadout
+    from toolbelt.models.own import OwnModel
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.toolkits.toolkit import Toolkit
 
@@ -28,7 +29,8 @@ class Config:
         path: Of `toolbelt.yaml`; `None` if there is none.
         catalog: The catalog to use, a shipped name or a path as seen from the working directory.
         tokenizer: Name of the tokenizer.
-        models: litellm names.
+        models: litellm names, and names of the project's own.
+        own_models: What the project says of some of them itself.
         loadouts: Every loadout written, in the order of the files.
         toolkits: In the order written.
         agents: In the order written.
@@ -39,6 +41,7 @@ class Config:
     catalog: str | None = None
     tokenizer: str | None = None
     models: tuple[str, ...] = ()
+    own_models: tuple[OwnModel, ...] = ()
     loadouts: tuple[WrittenLoadout, ...] = ()
     toolkits: tuple[Toolkit, ...] = ()
     agents: tuple[AgentSpec, ...] = ()
@@ -107,6 +110,7 @@ def examine_config(folder: Path, path: str | None = None) -> Config:
         reader.catalog,
         reader.tokenizer,
         reader.models,
+        reader.own_models,
         tuple(reader.loadouts),
         tuple(reader.toolkits),
         tuple(reader.agents),

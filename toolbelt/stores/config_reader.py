@@ -18,6 +18,7 @@ from toolbelt.stores.files import shown_path
 from toolbelt.stores.shipped import find_shipped_catalog
 
 if TYPE_CHECKING:
+    from toolbelt.models.own import OwnModel
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.toolkits.toolkit import Toolkit
 
@@ -25,7 +26,7 @@ CONFIG_KEYS: Mapping[str, str] = MappingProxyType(
     {
         "catalog": "The catalog to use: a shipped one by name, or a file, relative to this one.",
         "tokenizer": "What counts tokens where no model says otherwise.",
-        "models": "Models to hold toolsets against: litellm names.",
+        "models": "Models to hold toolsets against: litellm names, or mappings of a name and what you know better.",
         "loadouts": "Your loadouts by name; one may shadow a built-in of that name.",
         "toolkits": "Your toolkits by name: tools granted by one switch, loaded by an agent at need, or both.",
         "agents": "Your agents by name: the tools each always has, and the toolkits it may load.",
@@ -60,6 +61,7 @@ class ConfigReader:
         self.catalog: str | None = None
         self.tokenizer: str | None = None
         self.models: tuple[str, ...] = ()
+        self.own_models: tuple[OwnModel, ...] = ()
         self.loadouts: list[WrittenLoadout] = []
         self.toolkits: list[Toolkit] = []
         self.agents: list[AgentSpec] = []
@@ -99,7 +101,8 @@ class ConfigReader:
                 self.findings.append(document.finding("unknown-key", message, key))
         self.catalog = self._catalog(document, path)
         self.tokenizer = self._tokenizer(document)
-        self.models = self._models(document)
+        if document.data.get("models") is not None:
+            self._read_models(document)
         if "loadouts" in document.data:
             loadouts, findings = read_loadouts(document, "loadouts")
             self.loadouts.extend(loadouts)
@@ -147,14 +150,16 @@ class ConfigReader:
             return None
         return name
 
-    def _models(self, document: Document) -> tuple[str, ...]:
+    def _read_models(self, document: Document) -> None:
         models = document.data.get("models")
-        if models is None:
-            return ()
-        if not isinstance(models, list) or not all(isinstance(model, str) and model.strip() for model in models):
-            self.findings.append(document.finding("wrong-type", "`models` must be a list of model names.", "models"))
-            return ()
-        return tuple(models)
+        if isinstance(models, list) and all(isinstance(model, str) and model.strip() for model in models):
+            self.models = tuple(dict.fromkeys(models))
+            return
+        from toolbelt.models.written import read_models  # most projects have names alone
+
+        names, own, findings = read_models(document, "models")
+        self.models, self.own_models = tuple(names), tuple(own)
+        self.findings.extend(findings)
 
     def _text(self, document: Document, key: str) -> str | None:
         value = document.data.get(key)

@@ -10,6 +10,7 @@ from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.documents import with_json_numbers
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.written import LOADOUT_KEYS
+from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
 from toolbelt.sessions.written import AGENT_KEYS
 from toolbelt.stores.config_reader import CONFIG_KEYS
 from toolbelt.toolkits.reserved import RESERVED
@@ -34,7 +35,7 @@ def config_schema() -> dict[str, Any]:
     properties: dict[str, Any] = {
         "catalog": _name("string", "null"),
         "tokenizer": {"enum": [*TOKENIZER_NAMES, None]},
-        "models": {"type": ["array", "null"], "items": _name("string")},
+        "models": {"type": ["array", "null"], "items": {"anyOf": [_name("string"), {"$ref": "#/$defs/model"}]}},
         "loadouts": {
             "type": ["object", "null"],
             "propertyNames": {**_loadout_name()},
@@ -58,6 +59,7 @@ def config_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {key: {"description": CONFIG_KEYS[key], **schema} for key, schema in properties.items()},
         "$defs": {
+            "model": _mapping_schema(MODEL_KEYS, ["name"]),
             "loadout": _loadout_schema(),
             "toolkit": _mapping_schema(TOOLKIT_KEYS),
             "agent": _mapping_schema(AGENT_KEYS),
@@ -105,12 +107,20 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
             return {"type": ["array", "null"], "items": _entry_schema(), "uniqueItems": True}
         case Kind.LINES:
             return {"type": ["object", "null"], "additionalProperties": _name("string")}
+        case Kind.COUNT | Kind.PRICE:
+            return _number(whole=kind is Kind.COUNT)
+        case Kind.PRICES:
+            return {"anyOf": [_mapping_schema(PRICE_KEYS, REQUIRED_PRICES), {"type": "null"}]}
         case Kind.POLICY:
             return {"anyOf": [_name("string"), _mapping_schema(POLICY_KEYS)]}
         case Kind.DIRECTIVE:
             return {"type": ["array", "null"], "items": _mapping_schema(RULE_KEYS, ["when"])}
         case _:
             assert_never(kind)
+
+
+def _number(*, whole: bool) -> dict[str, Any]:
+    return {"type": ["integer" if whole else "number", "null"], "minimum": 1 if whole else 0}
 
 
 def _entry_schema() -> dict[str, Any]:

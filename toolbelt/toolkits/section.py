@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,9 @@ class Kind(Enum):
     LINES = "a mapping from members to lines"
     DIRECTIVE = "a list of rules"
     PHRASES = "words, one or several"
+    COUNT = "a whole number above 0"
+    PRICE = "a number, 0 or more"
+    PRICES = "a mapping of prices"
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,22 @@ class Section:
         if not isinstance(self.value, bool):
             self.refuse_type(Kind.SWITCH.value)
         return self.value is True
+
+    def count(self) -> int | None:
+        """The whole number above 0; `None`, and said to be wrong, where there is none."""
+        value = self.value
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 and value == value // 1:
+            return int(value)
+        self.refuse_type(Kind.COUNT.value)
+        return None
+
+    def price(self) -> float | None:
+        """The number that is not negative; `None`, and said to be wrong, where there is none."""
+        value = self.value
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
+            return float(value)
+        self.refuse_type(Kind.PRICE.value)
+        return None
 
     def items(self, wanted: str) -> Iterator[Section]:
         """The items of a list."""

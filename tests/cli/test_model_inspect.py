@@ -1,0 +1,82 @@
+"""`toolbelt model inspect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from tests.cli.test_model_list import MODELS
+
+MINE = """\
+hosted_vllm/mine  litellm's ollama/llama3.1
+  provider                  hosted_vllm  name
+  for                              chat  litellm (ollama/llama3.1)
+  context window                  6,000  toolbelt.yaml
+  longest answer                  8,192  litellm (ollama/llama3.1)
+  output reserve                  1,500  default
+  tool calling                      yes  litellm (ollama/llama3.1)
+  parallel calls                     no  toolbelt.yaml
+  tool choice                   unknown
+  most tools                    unknown
+  caching                       unknown
+  $/M tokens of a prompt            0.1  toolbelt.yaml
+  $/M read from the cache          0.05  toolbelt.yaml
+  $/M written to the cache      unknown
+  $/M tokens of an answer          0.25  toolbelt.yaml
+"""
+
+
+def test_every_fact_with_its_source(toolbelt: Toolbelt, project: Path) -> None:
+    (project / "toolbelt.yaml").write_text(MODELS)
+    ran = toolbelt("model", "inspect", "hosted_vllm/mine")
+    assert (ran.code, ran.out, ran.err) == (0, MINE, "")
+
+
+def test_what_is_unknown_says_so(toolbelt: Toolbelt, project: Path) -> None:
+    (project / "toolbelt.yaml").write_text(MODELS)
+    lines = toolbelt("model", "inspect", "nobody/knows").out.splitlines()
+    assert [line.split()[-1] for line in lines[1:]].count("unknown") == len(lines) - 2
+    assert "  output reserve    4,096  default" in lines
+
+
+def test_prices_that_rise_with_the_prompt(toolbelt: Toolbelt) -> None:
+    ran = toolbelt("model", "inspect", "gemini/gemini-2.5-pro")
+    assert ran.out.splitlines()[-1] == "  prompts above 200,000 tokens: $/M input 2.5, output 15, cache read 0.25"
+    [step] = toolbelt("model", "inspect", "gemini/gemini-2.5-pro", "--json").json["price_steps"]
+    assert step == {"above_tokens": 200_000, "input": 2.5, "output": 15.0, "cache_read": 0.25, "cache_write": None}
+
+
+def test_json(toolbelt: Toolbelt) -> None:
+    data = toolbelt("model", "inspect", "openai/gpt-4o", "--json").json
+    assert (data["name"], data["known_as"], data["provider"]) == ("openai/gpt-4o", "gpt-4o", "openai")
+    assert (data["context_window"], data["output_limit"], data["output_reserve"]) == (128_000, 16_384, 4_096)
+    assert data["max_tools"] == 128
+    assert data["prices"] == {"input": 2.5, "output": 10.0, "cache_read": 1.25, "cache_write": None}
+    assert set(data["sources"].values()) == {"litellm", "provider rules", "default"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        pytest.param("gpt-4oo", "Did you mean 'gpt-4o'", id="nearest"),
+        pytest.param("mine/of-my-own", "can be described under `models` in toolbelt.yaml", id="what-to-do"),
+        pytest.param("", "No model named ''", id="blank"),
+        pytest.param("sample_spec", "No model named", id="the-tables-own-explanation"),
+    ],
+)
+def test_a_wrong_name_exits_2(toolbelt: Toolbelt, name: str, said: str) -> None:
+    ran = toolbelt("model", "inspect", name)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_L15_a_window_of_ones_own_is_what_loadouts_are_held_against(toolbelt: Toolbelt, project: Path) -> None:
+    (project / "toolbelt.yaml").write_text("models:\n- {name: mine, context_window: 20000}\n- gpt-4o\n")
+    rows = toolbelt("loadout", "inspect", "minimal", "--json").json["models"]
+    assert [(row["model"], row["context_window"]) for row in rows] == [("mine", 20_000), ("gpt-4o", 128_000)]
+    chosen = toolbelt("loadout", "inspect", "auto", "--model", "mine", "--json").json
+    assert chosen["loadout"] == "minimal"
+    (project / "toolbelt.yaml").write_text("models:\n- {name: mine, base: gpt-4o}\n")
+    assert toolbelt("loadout", "inspect", "auto", "--model", "mine", "--json").json["loadout"] != "minimal"

@@ -1,0 +1,175 @@
+"""The picture of toolsets against models."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from toolbelt import Catalog, Plugin, Tool
+from toolbelt.catalog.tokens import ToolTokens
+from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
+from toolbelt.models.facts import ModelFacts
+from toolbelt.models.fit import Asked, Comparer, Toolset, compare
+
+BARE = {"type": "object", "properties": {"tags": {"type": "array"}}}
+CATALOG = Catalog(
+    (
+        Plugin("git", tuple(Tool(f"git_{number}", "Does.", {"type": "object"}) for number in range(120))),
+        Plugin("web", (Tool("fetch", "Fetches.", BARE), *(Tool(f"web_{number}", "Does.") for number in range(29)))),
+    ),
+    name="tools",
+)
+MODELS = (
+    ModelFacts("gpt-4o", "gpt-4o", "openai", "chat", 128_000, output_reserve=4_096, tool_calling=True),
+    ModelFacts("small/model", None, "nobody", "chat", 4_000, output_reserve=1_000, tool_calling=True),
+    ModelFacts("tiny", None, None, None, 1_000, output_reserve=250),
+    ModelFacts("mute", None, None, "chat", 128_000, tool_calling=False),
+    ModelFacts("who/knows"),
+)
+TOOLSETS = (
+    Toolset("the whole catalog", CATALOG.tools),
+    Toolset("git", CATALOG.tools[:60], "git"),
+    Toolset("web", CATALOG.tools[120:], "web"),
+)
+
+
+def _matrix(models: tuple[ModelFacts, ...] = MODELS, toolsets: tuple[Toolset, ...] = TOOLSETS) -> Matrix:
+    tokens = ToolTokens({tool.id: 30 for tool in CATALOG.tools}, "o200k_base", exact=True)
+    comparer = Comparer(CATALOG.wire_names, lambda _: tokens, CATALOG.tools)
+    asked = [Asked(facts, ("o200k_base", "openai"), exact=True) for facts in models]
+    found = comparer.find_violations(toolsets[0], models[0])
+    violations = [("OpenAI's chat API", found)] if found else []
+    return Matrix("tools", toolsets, compare(toolsets, asked, comparer), violations)
+
+
+def _draw(matrix: Matrix, width: int = 80, *, show_all: bool = False) -> str:
+    file = io.StringIO()
+    screen = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    screen.print(matrix_view(matrix, screen, show_all=show_all))
+    return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+
+
+def test_the_whole_picture() -> None:
+    assert (
+        _draw(_matrix())
+        == """\
+Toolsets  of catalog tools
+   1  the whole catalog     150 tools  4,500 tokens
+   2  git                    60 tools  1,800 tokens
+   3  web                    30 tools  900 tokens
+
+Model              window               1                 2                 3
+                         the whole catalog              git               web
+gpt-4o            128,000           x>128!             1.4%*             0.7%!
+small/model         4,000           x112%              ~45%               22%*
+tiny                1,000           x450%             x180%              x90%
+mute              128,000               -                 -                 -
+who/knows         unknown               ?                 ?                 ?
+
+12% share of the window   ~ over 40%   x no room   x>128 too many tools
+- calls no tools   ? unknown   ! tools to mend   * largest that fits
+
+What does not fit
+  gpt-4o with the whole catalog: refuses. A request may hold 128 tools; these
+  are 150, 22 too many.
+  small/model with the whole catalog: refuses. Definitions of 4,500 tokens and
+  1,000 kept for the answer leave no room in a window of 4,000; the largest
+  part: the definitions, of which 'git' takes 3,600.
+  small/model with git: fits degraded. Definitions take 45% of the window, over
+  40%; the largest part: the definitions, of which 'git' takes 1,800.
+  tiny with the whole catalog: refuses. Definitions of 4,500 tokens and 250 kept
+  for the answer leave no room in a window of 1,000; the largest part: the
+  definitions, of which 'git' takes 3,600.
+  tiny with git: refuses. Definitions of 1,800 tokens and 250 kept for the
+  answer leave no room in a window of 1,000; the largest part: the definitions,
+  of which 'git' takes 1,800.
+  tiny with web: refuses. Definitions of 900 tokens and 250 kept for the answer
+  leave no room in a window of 1,000; the largest part: the definitions, of
+  which 'web' takes 900.
+  mute with the whole catalog: unsupported. It does not call tools.
+  mute with git: unsupported. It does not call tools.
+  mute with web: unsupported. It does not call tools.
+
+Rules of OpenAI's chat API  broken by 1 tool as they are
+  array-items: refused
+    web/fetch: arrays without items: properties.tags; say what they hold
+    https://github.com/sigoden/aichat/pull/1049 (2026-11-21)
+"""
+    )
+
+
+def _many() -> Matrix:
+    models = tuple(
+        ModelFacts(f"provider-{number % 7}/a-model-with-a-long-name-{number}", None, "x", "chat", 900 * number + 1)
+        for number in range(50)
+    )
+    toolsets = tuple(Toolset(f"loadout-{number}", CATALOG.tools[: 20 * number + 5]) for number in range(7))
+    return _matrix(models, toolsets)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 118, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    for matrix in (_matrix(), _many()):
+        assert max(len(line) for line in _draw(matrix, width, show_all=True).split("\n")) <= width
+
+
+@pytest.mark.parametrize(("width", "tables"), [(80, 1), (118, 1), (40, 3), (20, 7)])
+def test_seven_toolsets_against_fifty_models(width: int, tables: int) -> None:
+    drawn = _draw(_many(), width)
+    lines = [line for line in drawn.split("\n") if line.startswith("Model")]
+    assert len(lines) == tables
+    rows = [line for line in drawn.split("\n") if line.rstrip("*").endswith("%") or line.endswith("x")]
+    assert len(rows) >= 50 * tables
+    assert ("window" in lines[0]) is (width >= 118)
+    # Names are cut in front, so that they stay apart.
+    assert sum("name-49" in line for line in drawn.split("\n")) >= tables or width == 20
+
+
+def test_what_does_not_fit_is_cut_short_unless_all_is_asked_for() -> None:
+    assert "more pairs (--all)" in _draw(_many())
+    assert "(--all)" not in _draw(_many(), show_all=True)
+
+
+def test_the_largest_that_fits_is_the_one_with_most_tools() -> None:
+    matrix = _matrix()
+    assert [largest_fitting(TOOLSETS, fits) for fits in matrix.by_model] == [1, 2, None, None, None]
+
+
+def test_hostile_names_are_spelled_out() -> None:
+    toolsets = (Toolset("lo\x1bad", CATALOG.tools[:1]),)
+    drawn = _draw(_matrix((ModelFacts("mo\u202edel", None, None, None, 10),), toolsets))
+    assert not {"\x1b", "\u202e"} & set(drawn)
+
+
+@pytest.mark.parametrize(
+    ("width", "heading"),
+    [
+        pytest.param(80, "the whole catalog              git               web", id="whole-where-there-is-room"),
+        pytest.param(48, "the whole…       git        web", id="cut-where-there-is-not"),
+    ],
+)
+def test_each_column_is_headed_by_the_name_of_its_toolset(width: int, heading: str) -> None:
+    lines = _draw(_matrix(), width).split("\n")
+    below = lines[next(number for number, line in enumerate(lines) if line.startswith("Model")) + 1]
+    assert below.strip() == heading
+    # A column's number, its name and its figures end at the same place, but for a name that fills it.
+    above = lines[lines.index(below) - 1]
+    assert above.index("2") == below.index("git") + 2
+    assert above.index("3") == below.index("web") + 2
+
+
+def test_the_legend_tells_of_the_marks_that_are_there_alone() -> None:
+    few = ModelFacts("few", None, None, "chat", 128_000, output_reserve=9, max_tools=50, tool_calling=True)
+    drawn = _draw(_matrix((few,)))
+    assert "\n12% share of the window   x>50 too many tools   * largest that fits\n" in drawn
+    assert not any(mark in drawn for mark in ("~ over", "x no room", "- calls", "? unknown", "! tools"))
+    assert "\n? unknown\n" in _draw(_matrix((ModelFacts("who/knows"),)))
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_no_entry_of_the_legend_is_torn_apart(width: int) -> None:
+    lines = _draw(_matrix(), width).split("\n")
+    entries = [entry for line in lines for entry in line.split("   ")]
+    assert {"* largest that fits", "! tools to mend"} <= set(entries)

@@ -1,0 +1,150 @@
+"""The table of rules: each dated and sourced, none against what litellm says."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolbelt.gateway.facts import find_facts
+from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
+from toolbelt.gateway.models import ModelTable
+from toolbelt.models.applying import find_max_tools
+from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, GEMINI, PROVIDER_RULES, VERTEX
+from toolbelt.models.rules import (
+    Effect,
+    Fact,
+    MaxTools,
+    ProviderRules,
+    RootKeywords,
+    SchemaKeywords,
+    TextFormat,
+    ToolName,
+)
+
+FACTS = [
+    pytest.param(rules, fact, id=f"{rules.key}-{number}-{type(fact.rule).__name__}")
+    for rules in PROVIDER_RULES
+    for number, fact in enumerate(rules.facts)
+]
+
+
+def _file(name: str) -> Path:
+    path = find_litellm_file(name)
+    assert path is not None
+    return path
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = json.loads(_file(PRICE_TABLE).read_text(encoding="utf-8"))
+    table.pop("sample_spec")
+    assert len(table) > 1_000
+    return table
+
+
+@pytest.fixture(scope="module")
+def model_table() -> ModelTable:
+    return ModelTable()
+
+
+def _tree(name: str) -> ast.Module:
+    return ast.parse(_file(name).read_text(encoding="utf-8"))
+
+
+def _fields(tree: ast.Module, name: str) -> dict[str, str]:
+    """The fields of a typed dict, each with its annotation."""
+    found = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    return {
+        node.target.id: ast.unparse(node.annotation)
+        for node in found.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+
+
+def _only(rules: ProviderRules, kind: type[object]) -> Any:
+    return next(fact.rule for fact in rules.facts if type(fact.rule) is kind)
+
+
+@pytest.mark.parametrize(("rules", "fact"), FACTS)
+def test_every_fact_is_dated_and_sourced(rules: ProviderRules, fact: Fact) -> None:
+    assert fact.sources
+    for source in fact.sources:
+        assert source.url.startswith("https://")
+        assert date(2026, 1, 1) <= source.read <= datetime.now(UTC).date()
+    # What is only reported of some models says of which, or that it is.
+    assert fact.effect is not Effect.SOME_REFUSE or fact.note or len(fact.sources) == 1
+
+
+def test_a_provider_is_in_the_table_once() -> None:
+    keys = [rules.key for rules in PROVIDER_RULES]
+    assert len(set(keys)) == len(keys)
+    providers = [provider for rules in PROVIDER_RULES for provider in rules.providers]
+    assert len(set(providers)) == len(providers)
+
+
+@pytest.mark.parametrize("rules", PROVIDER_RULES, ids=lambda rules: rules.key)
+def test_at_most_one_number_of_tools_for_each(rules: ProviderRules) -> None:
+    assert sum(isinstance(fact.rule, MaxTools) for fact in rules.facts) <= 1
+
+
+@pytest.mark.parametrize("rules", PROVIDER_RULES, ids=lambda rules: rules.key)
+def test_litellm_knows_the_provider_and_models_of_it_that_call_tools(
+    rules: ProviderRules, table: dict[str, dict[str, Any]]
+) -> None:
+    theirs = [entry for entry in table.values() if entry.get("litellm_provider") in rules.providers]
+    assert theirs
+    assert any(entry.get("supports_function_calling") is True for entry in theirs)
+
+
+def _numbers_about_tools(table: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str, int]]:
+    for name, entry in table.items():
+        for key, value in entry.items():
+            if type(value) is int and ("tool" in key or "function" in key) and "token" not in key:
+                yield name, key, value
+
+
+def test_no_number_of_tools_that_litellm_tells_is_another_one(
+    table: dict[str, dict[str, Any]], model_table: ModelTable
+) -> None:
+    # None is told today; as soon as one is, it must be ours.
+    for name, key, value in _numbers_about_tools(table):
+        ours = find_max_tools(find_facts(name, model_table))
+        assert ours in (None, value), f"{name}: litellm's {key} is {value}, ours is {ours}"
+
+
+def test_what_calls_no_tools_by_litellm_is_never_said_to() -> None:
+    table = ModelTable()
+    told: dict[str, Any] = json.loads(_file(PRICE_TABLE).read_text(encoding="utf-8"))
+    for name, entry in told.items():
+        if name != "sample_spec" and isinstance(said := entry.get("supports_function_calling"), bool):
+            assert find_facts(name, table).tool_calling is said, name
+
+
+def test_gemini_takes_the_keywords_that_litellm_sends_it() -> None:
+    fields = _fields(_tree("types/llms/vertex_ai.py"), "Schema")
+    assert _only(GEMINI, SchemaKeywords).allowed == set(fields)
+    assert _only(VERTEX, SchemaKeywords).allowed == {*fields, "additionalProperties"}
+    assert fields["format"] == "Literal['enum', 'date-time']"
+    assert _only(GEMINI, TextFormat).allowed == {"enum", "date-time"}
+
+
+def test_bedrock_takes_the_keywords_at_the_root_that_litellm_sends_it() -> None:
+    assert _only(BEDROCK, RootKeywords).allowed <= set(_fields(_tree("types/llms/bedrock.py"), "ToolJsonSchemaBlock"))
+
+
+def test_anthropic_takes_names_as_long_as_litellm_sends_it() -> None:
+    tree = _tree("llms/anthropic/chat/transformation.py")
+    longest = next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign)
+        and ast.unparse(node.target) == "_ANTHROPIC_TOOL_NAME_MAX_LEN"
+        and node.value is not None
+    )
+    assert _only(ANTHROPIC, ToolName).pattern.longest == longest

@@ -1,0 +1,23 @@
+"""`toolbelt model`: what is known of models, and which tools fit them."""
+
+from __future__ import annotations
+
+import click
+
+from toolbelt.cli.groups import LazyGroup, examples
+
+
+@click.group(
+    cls=LazyGroup,
+    entries={
+        "list": ("toolbelt.cli.model_list:list_models", "Models with their windows, limits and prices."),
+        "inspect": ("toolbelt.cli.model_inspect:inspect", "All that is known of one model, and where it is from."),
+        "fit": ("toolbelt.cli.model_fit:fit", "Which toolset fits which model."),
+    },
+    epilog=examples("toolbelt model list", "toolbelt model inspect gpt-4o"),
+)
+def model() -> None:
+    """What is known of models: windows, limits, prices; and which tools fit them.
+
+    From litellm's table, which is read offline, and from the `models` of toolbelt.yaml, which go before it.
+    """

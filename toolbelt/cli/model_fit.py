@@ -1,0 +1,217 @@
+"""`toolbelt model fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from toolbelt.catalog.definitions import DEFINITION_FORMATS
+from toolbelt.cli.boundary import INFRASTRUCTURE, OK
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import option, workspace_options
+from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.text import json_text, plural
+from toolbelt.errors import ToolbeltError
+from toolbelt.loadouts.fit import ModelFit, Verdict
+from toolbelt.loadouts.inspection import fit_data
+from toolbelt.loadouts.loadout import AUTO
+from toolbelt.models.applying import find_rules, find_tool_rules
+from toolbelt.models.fit import Asked, Comparer, Toolset, compare, violation_data
+from toolbelt.models.violations import Violation
+from toolbelt.models.wire import make_wire_form, wire_data
+from toolbelt.stores.files import write_text
+
+WHOLE = "the whole catalog"
+_FAILED = 1
+_STANDARD = "-"
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt model fit --model gpt-4o --model ollama/llama3",
+        "toolbelt model fit --loadout developer --model gpt-4o --check",
+        "toolbelt model fit --loadout developer --model gemini/gemini-2.5-flash --fix tools.json",
+    )
+)
+@option("--loadout", "-l", "loadouts", multiple=True, metavar="L", help="Only this one; may be repeated.")
+@option("--model", "-m", "models", multiple=True, metavar="M", help="A litellm model name; may be repeated.")
+@option("--all", "show_all", is_flag=True, help="Every reason and every broken rule.")
+@option("--check", is_flag=True, help="Exit with 1 where a pair does not fit, with 3 where that is unknown.")
+@option("--strict", is_flag=True, help="As --check, and 1 too where a tool breaks a rule as it is sent.")
+@option(
+    "--fix",
+    "-o",
+    metavar="FILE",
+    help="Write the tools as the one model's API takes them, and the way back; - for standard output.",
+)
+@option(
+    "--format",
+    "form",
+    type=click.Choice(list(DEFINITION_FORMATS)),
+    default="openai",
+    show_default=True,
+    envvar="TOOLBELT_EXPORT_FORMAT",
+    help="Of the definitions that --fix writes.",
+)
+@option("--force", is_flag=True, help="Replace FILE if it exists.")
+@workspace_options
+def fit(
+    loadouts: tuple[str, ...],
+    models: tuple[str, ...],
+    show_all: bool,
+    check: bool,
+    strict: bool,
+    fix: str | None,
+    form: str,
+    force: bool,
+    catalog: str | None,
+    config: str | None,
+    tokenizer: str | None,
+    as_json: bool,
+) -> int:
+    """Which toolset fits which model, and which tools break a rule of its API.
+
+    Without --loadout: the whole catalog and every loadout that matches some of it. Without --model: those of
+    toolbelt.yaml, else a few of every size.
+
+    A pair `refuses` where definitions and the answer's reserve leave no room, or where there are more tools than a
+    request may hold; it is `fits_degraded` where definitions take over 40% of the window.
+
+    --fix writes definitions that break none of the API's rules: names made legal, descriptions cut, schemas rewritten
+    or trimmed; with the map from what is sent back to tools and parameters, and a list of all that was changed.
+    """
+    workspace = open_workspace(catalog, config, tokenizer)
+    toolsets = _find_toolsets(workspace, loadouts)
+    if fix is not None and not loadouts:
+        toolsets = toolsets[:1]  # the whole catalog
+    asked = [workspace.ask(name) for name in workspace.model_names(models)]
+    comparer = workspace.comparer(_all_tools(toolsets))
+    if fix is not None:
+        if len(toolsets) != 1 or len(asked) != 1:
+            raise ToolbeltError("--fix writes the tools of one --loadout, or of the whole catalog, for one --model.")
+        found = comparer.fit(toolsets[0], asked[0])
+        _tell_what_stays(found)
+        _write_fixed(workspace, toolsets[0], asked[0], fix, form, force=force, as_json=as_json)
+        return _exit_code([found]) if check or strict else OK
+    _warn(workspace, asked, (*models, *workspace.config.models))
+    matrix = Matrix(
+        workspace.catalog.name, toolsets, compare(toolsets, asked, comparer), _find_violations(comparer, asked)
+    )
+    if as_json:
+        print_json(_data(matrix, asked))
+    else:
+        screen = make_screen()
+        show_view(matrix_view(matrix, screen, show_all=show_all), screen)
+    fits = [pair for row in matrix.fits for pair in row]
+    return _exit_code(fits, strict=strict) if check or strict else OK
+
+
+def _find_toolsets(workspace: Workspace, names: Sequence[str]) -> list[Toolset]:
+    if any(name.casefold() == AUTO for name in names):
+        raise ToolbeltError("'auto' is another loadout for each model; see: toolbelt loadout inspect auto --model M")
+    if names:
+        found = [(name, workspace.resolve(name)) for name in dict.fromkeys(names)]
+        for name, resolution in found:
+            if not resolution.active_tools:
+                tell(f"loadout {name!r} matches nothing of catalog {workspace.catalog.name!r}.", "warning")
+        return [Toolset(resolution.loadout, resolution.active_tools, resolution.loadout) for _, resolution in found]
+    workspace.refuse_errors()
+    whole = Toolset(WHOLE, workspace.catalog.tools)
+    every = [workspace.registry.resolve(one.name, workspace.catalog) for one in workspace.registry.get_all()]
+    return [whole, *(Toolset(one.loadout, one.active_tools, one.loadout) for one in every if one.active_tools)]
+
+
+def _all_tools(toolsets: Sequence[Toolset]) -> tuple[Any, ...]:
+    return tuple({tool.id: tool for toolset in toolsets for tool in toolset.tools}.values())
+
+
+def _find_violations(comparer: Comparer, asked: Sequence[Asked]) -> list[tuple[str, Sequence[Violation]]]:
+    """What is broken of each API's rules; models of one API may be held to different ones."""
+    found: dict[str, dict[Any, Violation]] = {}
+    for facts in {find_tool_rules(one.facts): one.facts for one in asked}.values():
+        rules = find_rules(facts)
+        for violation in comparer.looked_at.find_violations(find_tool_rules(facts)) if rules else ():
+            found.setdefault(rules.title if rules else "", {})[violation.tool, violation.fact] = violation
+    return [(api, sorted(of_api.values(), key=_weight)) for api, of_api in found.items()]
+
+
+def _weight(violation: Violation) -> int:
+    return 0 if violation.is_refused else 2 if violation.is_mended else 1
+
+
+def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
+    if any(fit.verdict in (Verdict.REFUSES, Verdict.UNSUPPORTED) or (strict and fit.to_mend) for fit in fits):
+        return _FAILED
+    return INFRASTRUCTURE if any(fit.verdict is Verdict.UNKNOWN for fit in fits) else OK
+
+
+def _tell_what_stays(fit: ModelFit) -> None:
+    """What no other form of the same tools mends."""
+    if fit.verdict in (Verdict.REFUSES, Verdict.UNSUPPORTED):
+        tell(f"{fit.model!r} refuses these tools in any form. {fit.reasons[0]}", "warning")
+
+
+def _write_fixed(
+    workspace: Workspace, toolset: Toolset, asked: Asked, file: str, form: str, *, force: bool, as_json: bool
+) -> None:
+    facts, rules = asked.facts, find_rules(asked.facts)
+    if rules is None:
+        tell(f"no rules are known of the API of {facts.name!r}; only names are made legal.", "warning")
+    wire = make_wire_form(toolset.tools, workspace.catalog.wire_names, find_tool_rules(facts))
+    made = {
+        "model": facts.name,
+        "loadout": toolset.loadout,
+        "catalog": workspace.catalog.name,
+        "api": None if rules is None else rules.title,
+        **wire_data(wire, form),
+    }
+    if file == _STANDARD:
+        print_json(made)
+        return
+    write_text(file, json_text(made) + "\n", overwrite=force)
+    tell(f"wrote {plural(len(wire.tools), 'tool')} to {file}, with {plural(len(wire.changes), 'change')}")
+    if as_json:
+        print_json({"output": file, "format": form, "tools": len(wire.tools), "changes": len(wire.changes)})
+
+
+def _data(matrix: Matrix, asked: Sequence[Asked]) -> dict[str, Any]:
+    models = []
+    for one, fits in zip(asked, matrix.by_model, strict=True):
+        largest = largest_fitting(matrix.toolsets, fits)
+        models.append(
+            {
+                "model": one.facts.name,
+                "provider": one.facts.provider,
+                "api": fits[0].api,
+                "context_window": one.facts.context_window,
+                "output_reserve": one.facts.output_reserve,
+                "max_tools": fits[0].max_tools,
+                "tool_calling": one.facts.tool_calling,
+                "largest_fitting": None if largest is None else matrix.toolsets[largest].name,
+            }
+        )
+    return {
+        "catalog": matrix.catalog,
+        "toolsets": [{"toolset": one.name, "loadout": one.loadout, "tools": len(one.tools)} for one in matrix.toolsets],
+        "models": models,
+        "fits": [
+            {"toolset": toolset.name, **fit_data(fit)}
+            for toolset, row in zip(matrix.toolsets, matrix.fits, strict=True)
+            for fit in row
+        ],
+        "violations": [
+            {"api": api, **violation_data(violation)} for api, of_api in matrix.violations for violation in of_api
+        ],
+    }
+
+
+def _warn(workspace: Workspace, asked: Sequence[Asked], named: Sequence[str]) -> None:
+    for one in asked:
+        if one.facts.context_window is None and one.facts.name in named:
+            similar = workspace.models.find_similar(one.facts.name)
+            hint = f" Names like it: {', '.join(similar)}." if similar else ""
+            tell(f"the context window of {one.facts.name!r} is unknown.{hint}", "warning")

@@ -1,0 +1,60 @@
+"""`toolbelt model list`."""
+
+from __future__ import annotations
+
+import click
+
+from toolbelt.cli.groups import examples
+from toolbelt.cli.model_opening import open_models, tell_unknown_bases
+from toolbelt.cli.options import config_option, json_option, option
+from toolbelt.console.model_views import models_view
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.gateway.choosing import Wanted, choose_models, count_models
+from toolbelt.models.facts import facts_data
+
+
+@click.command(
+    "list",
+    epilog=examples(
+        "toolbelt model list",
+        "toolbelt model list claude --tool-calling",
+        "toolbelt model list 'gemini/*' --min-window 500000 --json",
+        "toolbelt model list --provider ollama",
+    ),
+)
+@click.argument("pattern", required=False)
+@option("--provider", "-p", metavar="P", help="Only what is asked through P's API: openai, bedrock, ollama, ...")
+@option("--tool-calling", is_flag=True, help="Only models that are known to call tools.")
+@option("--min-window", metavar="N", type=click.IntRange(min=1), help="Only known windows of at least N tokens.")
+@option("--all", "everything", is_flag=True, help="Every model there is, not only the project's and the well-known.")
+@config_option
+@json_option
+def list_models(
+    pattern: str | None,
+    provider: str | None,
+    tool_calling: bool,
+    min_window: int | None,
+    everything: bool,
+    config: str | None,
+    as_json: bool,
+) -> None:
+    """Context window, longest answer, tool calling, caching and prices (USD for a million tokens) of models.
+
+    Without PATTERN or --provider: the models of toolbelt.yaml and the well-known ones. PATTERN is a part of a name; if
+    there is a * in it, which stands for anything, it is the whole name. `unknown` is what neither toolbelt.yaml nor
+    litellm's table says: it is not no.
+    """
+    found, table = open_models(config)
+    wanted = Wanted(pattern, provider, tool_calling, min_window, everything)
+    tell_unknown_bases([own.name for own in found.own_models], table)
+    chosen = choose_models(wanted, found.models, table)
+    if as_json:
+        print_json({"models": [facts_data(facts) for facts in chosen], "known": count_models(table)})
+        return
+    if chosen:
+        screen = make_screen()
+        show_view(models_view(chosen, screen), screen)
+    else:
+        tell("no model is left that is known to be so; what is unknown was left out.")
+    if not wanted.is_wide:
+        tell(f"{count_models(table):,} models are known: toolbelt model list --all, or PATTERN, or --provider")

@@ -1,0 +1,120 @@
+"""What is known of a model, as a value: nothing here is guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+DEFAULT_RESERVE = 4096
+"""Tokens kept free for an answer where nothing else is said.
+
+A selection takes some hundreds, an answer in words seldom more than this. The longest answer a model can give says
+nothing: for a third of the models in litellm's table it is as long as the whole window.
+"""
+LARGEST_RESERVE = 0.25
+"""The share of the window that it takes at most: of 4k and 8k there would be little left, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrices:
+    """USD for a million tokens, of the first price step.
+
+    Attributes:
+        input: Of a prompt.
+        output: Of an answer.
+        cache_read: Of a prompt token read from the provider's cache; `None` if unknown.
+        cache_write: Of one written to it; `None` if unknown or not charged apart.
+    """
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What is known of a model; `None` is unknown, which is not no.
+
+    Attributes:
+        name: As the user named it.
+        known_as: What litellm's table calls it, or what it is based on; `None` if the table knows neither.
+        provider: Whose API it is asked through, in litellm's words; `None` if unknown.
+        mode: What it is for, in litellm's words: `chat`, `responses`, `completion`, `embedding`, ...
+        context_window: Tokens that a prompt takes at most. With most providers the answer has to fit into them, too;
+            the table does not say with which, so that a reserve is always to be kept.
+        output_limit: Tokens of the longest answer.
+        output_reserve: Tokens to keep free for an answer; `None` only where whoever made this left it out.
+        max_tools: The most tools that a request may hold.
+        tool_calling: Whether it calls tools.
+        parallel_calls: Whether it makes several calls at once.
+        tool_choice: Whether it can be made to call.
+        caching: Whether the provider caches prompts.
+        prices: `None` if unknown.
+        sources: Where each fact that is known comes from, by the names of these attributes: `toolbelt.yaml`,
+            `litellm`, `name`, `default`, `toolbelt`, `provider rules`; of a base, with its name in parentheses.
+    """
+
+    name: str
+    known_as: str | None = None
+    provider: str | None = None
+    mode: str | None = None
+    context_window: int | None = None
+    output_limit: int | None = None
+    output_reserve: int | None = None
+    max_tools: int | None = None
+    tool_calling: bool | None = None
+    parallel_calls: bool | None = None
+    tool_choice: bool | None = None
+    caching: bool | None = None
+    prices: ModelPrices | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+def default_reserve(context_window: int | None, output_limit: int | None) -> int:
+    """Tokens to keep free for an answer where nobody says how many.
+
+    Args:
+        context_window: Of the model; `None` if unknown.
+        output_limit: Tokens of its longest answer; `None` if unknown.
+
+    Returns:
+        The least of 4,096, the longest answer, and a quarter of the window.
+    """
+    bounds = [DEFAULT_RESERVE]
+    if output_limit is not None:
+        bounds.append(output_limit)
+    if context_window is not None:
+        bounds.append(int(context_window * LARGEST_RESERVE))
+    return min(bounds)
+
+
+def facts_data(facts: ModelFacts) -> dict[str, Any]:
+    """Facts as plain values."""
+    return {
+        "name": facts.name,
+        "known_as": facts.known_as,
+        "provider": facts.provider,
+        "mode": facts.mode,
+        "context_window": facts.context_window,
+        "output_limit": facts.output_limit,
+        "output_reserve": facts.output_reserve,
+        "max_tools": facts.max_tools,
+        "tool_calling": facts.tool_calling,
+        "parallel_calls": facts.parallel_calls,
+        "tool_choice": facts.tool_choice,
+        "caching": facts.caching,
+        "prices": None if facts.prices is None else prices_data(facts.prices),
+        "sources": dict(facts.sources),
+    }
+
+
+def prices_data(prices: ModelPrices) -> dict[str, float | None]:
+    """Prices as plain values, USD for a million tokens."""
+    return {
+        "input": prices.input,
+        "output": prices.output,
+        "cache_read": prices.cache_read,
+        "cache_write": prices.cache_write,
+    }

@@ -1,0 +1,169 @@
+"""Every toolset against every model: tools are looked at and counted once, and compared as often as there are pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from toolbelt.catalog import Tool
+from toolbelt.catalog.tokens import ToolTokens
+from toolbelt.loadouts.fit import ModelFit
+from toolbelt.models.applying import find_max_tools, find_rules, find_tool_rules
+from toolbelt.models.facts import ModelFacts
+from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
+from toolbelt.models.violations import LookedAt, Violation, look_at
+
+Means = tuple[str, str]
+"""By what tools are counted: a tokenizer, and a provider's format."""
+
+
+@dataclass(frozen=True)
+class Toolset:
+    """Tools that would be offered together.
+
+    Attributes:
+        name: As it is shown.
+        tools: In the order they are offered.
+        loadout: The loadout that they are of; `None` for the whole catalog.
+    """
+
+    name: str
+    tools: tuple[Tool, ...]
+    loadout: str | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model asked about.
+
+    Attributes:
+        facts: What is known of it.
+        means: By what its tools are counted.
+        exact: Whether that is its own tokenizer.
+    """
+
+    facts: ModelFacts
+    means: Means
+    exact: bool
+
+
+@dataclass(frozen=True)
+class _Sum:
+    tools: int
+    tokens: int
+    by_plugin: tuple[tuple[str, int], ...]
+
+
+@dataclass(eq=False)
+class Comparer:
+    """Compares toolsets with models, and does nothing twice.
+
+    Args:
+        wire_names: By tool id, as the catalog assigns them.
+        count: Tokens of at least `tools`, by some means; asked once for each.
+        tools: All that any toolset holds.
+    """
+
+    wire_names: Mapping[str, str]
+    count: Callable[[Means], ToolTokens]
+    tools: Sequence[Tool]
+    _counted: dict[Means, ToolTokens] = field(default_factory=dict, init=False)
+    _summed: dict[tuple[Means, int], _Sum] = field(default_factory=dict, init=False)
+    _refused: dict[tuple[Fact, ...], frozenset[str]] = field(default_factory=dict, init=False)
+    _to_mend: dict[tuple[tuple[Fact, ...], int], int] = field(default_factory=dict, init=False)
+    _kept: list[Toolset] = field(default_factory=list, init=False)
+
+    def fit(self, toolset: Toolset, asked: Asked) -> ModelFit:
+        """A toolset against a model."""
+        facts = asked.facts
+        tokens = self._tokens(asked.means)
+        summed = self._sum(toolset, asked.means)
+        rules = find_rules(facts)
+        return ModelFit(
+            model=facts.name,
+            context_window=facts.context_window,
+            tokens=summed.tokens,
+            tokenizer=tokens.tokenizer,
+            exact=asked.exact and tokens.exact,
+            tools=summed.tools,
+            output_reserve=facts.output_reserve,
+            max_tools=find_max_tools(facts),
+            tool_calling=facts.tool_calling,
+            by_plugin=summed.by_plugin,
+            api=None if rules is None else rules.title,
+            to_mend=self._count_to_mend(toolset, find_tool_rules(facts)),
+        )
+
+    def find_violations(self, toolset: Toolset, facts: ModelFacts) -> tuple[Violation, ...]:
+        """Every rule of a model's API that a tool of the toolset breaks, tool by tool."""
+        ids = {tool.id for tool in toolset.tools}
+        return tuple(one for one in self.looked_at.find_violations(find_tool_rules(facts)) if one.tool in ids)
+
+    @cached_property
+    def looked_at(self) -> LookedAt:
+        """All tools, looked at."""
+        return look_at(self.tools, self.wire_names)
+
+    def _tokens(self, means: Means) -> ToolTokens:
+        if means not in self._counted:
+            self._counted[means] = self.count(means)
+        return self._counted[means]
+
+    def _key(self, toolset: Toolset) -> int:
+        # Toolsets are few, tools are many: told apart by being the same, and kept so that no other takes their place.
+        for number, kept in enumerate(self._kept):
+            if kept is toolset:
+                return number
+        self._kept.append(toolset)
+        return len(self._kept) - 1
+
+    def _sum(self, toolset: Toolset, means: Means) -> _Sum:
+        key = (means, self._key(toolset))
+        if key not in self._summed:
+            by_id = self._tokens(means).by_id
+            by_plugin: Counter[str] = Counter()
+            for tool in toolset.tools:
+                by_plugin[tool.plugin or tool.name] += by_id[tool.id]
+            largest_first = tuple(by_plugin.most_common())
+            self._summed[key] = _Sum(len(toolset.tools), by_plugin.total(), largest_first)
+        return self._summed[key]
+
+    def _count_to_mend(self, toolset: Toolset, facts: tuple[Fact, ...]) -> int:
+        key = (facts, self._key(toolset))
+        if key not in self._to_mend:
+            refused = self._find_refused(facts)
+            self._to_mend[key] = sum(tool.id in refused for tool in toolset.tools) if refused else 0
+        return self._to_mend[key]
+
+    def _find_refused(self, facts: tuple[Fact, ...]) -> frozenset[str]:
+        """Ids of the tools that are sure to be refused as toolbelt sends them: under their wire names, as objects."""
+        if facts not in self._refused:
+            sure = [fact for fact in facts if fact.effect is Effect.REFUSED and not isinstance(fact.rule, RootObject)]
+            patterns = [fact.rule.pattern for fact in sure if isinstance(fact.rule, ToolName)]
+            broken = self.looked_at.breaking(fact for fact in sure if not isinstance(fact.rule, ToolName))
+            names = {tool.id for tool in self.tools for one in patterns if not one.allows(self.wire_names[tool.id])}
+            self._refused[facts] = frozenset(broken) | names
+        return self._refused[facts]
+
+
+def compare(toolsets: Iterable[Toolset], models: Sequence[Asked], comparer: Comparer) -> list[list[ModelFit]]:
+    """Every toolset against every model: a row a toolset, a column a model."""
+    return [[comparer.fit(toolset, asked) for asked in models] for toolset in toolsets]
+
+
+def violation_data(violation: Violation) -> dict[str, Any]:
+    """A violation as plain values."""
+    return {
+        "tool": violation.tool,
+        "rule": violation.rule,
+        "effect": violation.fact.effect.value,
+        "problem": violation.problem,
+        "mend": violation.mend,
+        "places": [list(place) for place in violation.places],
+        "mended": violation.is_mended,
+        "sources": [{"url": source.url, "read": source.read.isoformat()} for source in violation.fact.sources],
+        "note": violation.fact.note or None,
+    }

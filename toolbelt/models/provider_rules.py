@@ -1,0 +1,387 @@
+"""The rules of providers, each with where it was read and when.
+
+Only what a source says is here: a provider's own documentation, its client, or the error its API answered with, as
+reported. What is not here is unknown. Of vLLM and other servers of one's own nothing was found that holds whatever
+the model and the settings; of Groq nothing on names, of Anthropic nothing on how many tools a request may hold.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from toolbelt.models.rules import (
+    ANY_CHARACTER,
+    ArrayItems,
+    DescriptionLength,
+    Effect,
+    Fact,
+    MaxTools,
+    NamePattern,
+    ParameterName,
+    ProviderRules,
+    RequiredDescribed,
+    RootKeywords,
+    RootObject,
+    SchemaKeywords,
+    SingleType,
+    Source,
+    TextEnum,
+    TextFormat,
+    ToolName,
+)
+
+_READ = date(2026, 11, 21)
+_COMBINATORS = frozenset({"oneOf", "anyOf", "allOf"})
+_GEMINI_KEYWORDS = frozenset(
+    {
+        *("type", "format", "title", "description", "nullable", "default", "enum", "example", "pattern"),
+        *("items", "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"),
+        *("properties", "propertyOrdering", "required", "minProperties", "maxProperties", "anyOf"),
+    }
+)
+
+
+def _at(*urls: str) -> tuple[Source, ...]:
+    return tuple(Source(url, _READ) for url in urls)
+
+
+_OPENAI_SPEC = "https://docs.rs/crate/openai-client-base/0.12.0/source/docs/ChatCompletionFunctions.md"
+_NEWER_MODELS = "https://github.com/meridianlabs-ai/inspect_petri/pull/77"
+
+OPENAI = ProviderRules(
+    "openai",
+    "OpenAI's chat API",
+    frozenset({"openai"}),
+    (
+        Fact(
+            MaxTools(128),
+            _at(
+                "https://github.com/zed-industries/zed/issues/42393",
+                "https://github.com/NousResearch/hermes-agent/issues/13037",
+            ),
+        ),
+        Fact(
+            ToolName(NamePattern()),
+            _at(_OPENAI_SPEC, _NEWER_MODELS),
+        ),
+        Fact(
+            ToolName(NamePattern(ANY_CHARACTER, ANY_CHARACTER, 64)),
+            _at(_OPENAI_SPEC, _NEWER_MODELS),
+            Effect.SOME_REFUSE,
+            note="documented; gpt-5.5 was seen to take longer names",
+        ),
+        Fact(
+            DescriptionLength(longest=1024),
+            _at("https://github.com/getsentry/sentry-mcp/issues/106", _NEWER_MODELS),
+            Effect.SOME_REFUSE,
+            note="gpt-4o and o3-mini refused longer ones; gpt-5.5 was seen to take 16,000 characters",
+        ),
+        Fact(RootObject(), _at("https://github.com/chatanywhere/GPT_API_free/issues/403"), Effect.SOME_REFUSE),
+        Fact(
+            RootKeywords(barred=_COMBINATORS | {"enum", "not"}),
+            _at(
+                "https://github.com/langchain-ai/langchainjs/issues/9804",
+                "https://github.com/openai/codex/issues/30132",
+            ),
+            Effect.SOME_REFUSE,
+            note="reported to be taken by newer models since the middle of 2026",
+        ),
+        Fact(
+            ArrayItems(),
+            _at(
+                "https://github.com/sigoden/aichat/pull/1049",
+                "https://github.com/langgenius/dify/issues/32894",
+            ),
+        ),
+    ),
+)
+AZURE = ProviderRules(
+    "azure",
+    "Azure OpenAI's chat API",
+    frozenset({"azure"}),
+    (
+        Fact(MaxTools(128), _at("https://learn.microsoft.com/azure/ai-services/openai/quotas-limits")),
+        Fact(
+            ToolName(NamePattern("A-Za-z0-9_.-", "A-Za-z0-9_.-")),
+            _at("https://github.com/Mintplex-Labs/anything-llm/issues/4169"),
+        ),
+        Fact(
+            DescriptionLength(longest=1024),
+            _at(
+                "https://github.com/langchain-ai/open_deep_research/issues/80",
+                "https://github.com/dnakov/anon-kode/issues/45",
+            ),
+            Effect.SOME_REFUSE,
+            note="reported of o3-mini",
+        ),
+        Fact(RootObject(), _at("https://github.com/Azure/azure-sdk-for-net/issues/61049")),
+        Fact(
+            RootKeywords(barred=_COMBINATORS | {"enum", "const", "not"}),
+            _at(
+                "https://github.com/BerriAI/litellm/pull/38870",
+                "https://github.com/joselcaguilar/azure-openai-ha/issues/147",
+            ),
+        ),
+    ),
+)
+ANTHROPIC = ProviderRules(
+    "anthropic",
+    "Anthropic's messages API",
+    frozenset({"anthropic"}),
+    (
+        Fact(
+            ToolName(NamePattern(longest=128)),
+            _at(
+                "https://github.com/home-assistant/core/issues/147760",
+                "https://github.com/anthropics/claude-code/issues/96152",
+            ),
+            note="documented with 64, taken up to 128",
+        ),
+        Fact(
+            ParameterName(NamePattern("A-Za-z0-9_.-", "A-Za-z0-9_.-", 64)),
+            _at(
+                "https://github.com/anthropics/claude-code/issues/79418",
+                "https://github.com/decocms/studio/pull/6874",
+            ),
+        ),
+        Fact(
+            RootKeywords(barred=_COMBINATORS),
+            _at(
+                "https://github.com/anthropics/claude-code/issues/40075",
+                "https://github.com/MoonshotAI/kimi-code/issues/2328",
+            ),
+        ),
+    ),
+)
+_GEMINI_NAME = Fact(
+    ToolName(NamePattern("A-Za-z_", "A-Za-z0-9_.:-", 64)),
+    _at(
+        "https://github.com/kaitranntt/ccs/issues/25",
+        "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling",
+    ),
+)
+_GEMINI_SINGLE_TYPE = Fact(SingleType(), _at("https://github.com/zed-industries/zed/issues/53919"))
+_GEMINI_TEXT_ENUM = Fact(
+    TextEnum(),
+    _at(
+        "https://github.com/microsoft/azure-devops-mcp/issues/145",
+        "https://github.com/decolua/9router/issues/359",
+    ),
+)
+GEMINI = ProviderRules(
+    "gemini",
+    "the Gemini API",
+    frozenset({"gemini"}),
+    (
+        Fact(MaxTools(512), _at("https://github.com/google-gemini/gemini-cli/issues/19083")),
+        _GEMINI_NAME,
+        Fact(
+            SchemaKeywords(allowed=_GEMINI_KEYWORDS),
+            _at(
+                "https://docs.cloud.google.com/nodejs/docs/reference/generativelanguage/latest/generativelanguage/"
+                "protos.google.ai.generativelanguage.v1beta.ischema",
+                "https://github.com/openswarm-ai/openswarm/issues/24",
+            ),
+            note="of `parameters`; clients that send `parametersJsonSchema` instead need not keep to it",
+        ),
+        _GEMINI_SINGLE_TYPE,
+        _GEMINI_TEXT_ENUM,
+        Fact(
+            TextFormat(frozenset({"enum", "date-time"})),
+            _at("https://github.com/google-gemini/gemini-cli/issues/3178"),
+        ),
+        Fact(
+            ArrayItems(),
+            _at(
+                "https://github.com/cline/cline/issues/7339",
+                "https://github.com/NousResearch/hermes-agent/pull/69924",
+            ),
+        ),
+        Fact(RequiredDescribed(), _at("https://github.com/iBUHub/AIStudioToAPI/issues/154")),
+    ),
+)
+VERTEX = ProviderRules(
+    "vertex_ai",
+    "Gemini on Vertex AI",
+    frozenset({"vertex_ai", "vertex_ai-language-models"}),
+    (
+        Fact(
+            MaxTools(512),
+            _at("https://github.com/google-gemini/gemini-cli/pull/26869"),
+            note="older documentation says 128, and 64 before that",
+        ),
+        _GEMINI_NAME,
+        Fact(
+            ParameterName(NamePattern("A-Za-z_", "A-Za-z0-9_", 64)),
+            _at(
+                "https://cloud.google.com/vertex-ai/generative-ai/docs/reference/java/latest/"
+                "com.google.cloud.vertexai.api.FunctionDeclarationOrBuilder"
+            ),
+            Effect.SOME_REFUSE,
+            note="documented; no refusal was found reported",
+        ),
+        Fact(RootObject(), _at("https://github.com/diegosouzapw/OmniRoute/pull/3360")),
+        Fact(
+            SchemaKeywords(allowed=_GEMINI_KEYWORDS | {"additionalProperties"}),
+            _at(
+                "https://docs.cloud.google.com/nodejs/docs/reference/aiplatform/latest/aiplatform/"
+                "protos.google.cloud.aiplatform.v1beta1.ischema"
+            ),
+            note="of `parameters`; clients that send `parametersJsonSchema` instead need not keep to it",
+        ),
+        _GEMINI_SINGLE_TYPE,
+        _GEMINI_TEXT_ENUM,
+    ),
+    models="gemini",
+)
+BEDROCK = ProviderRules(
+    "bedrock",
+    "Bedrock's Converse API",
+    frozenset({"bedrock", "bedrock_converse"}),
+    (
+        Fact(
+            ToolName(NamePattern(longest=64)),
+            _at(
+                "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html",
+                "https://github.com/awslabs/mcp/issues/3181",
+            ),
+        ),
+        Fact(
+            DescriptionLength(shortest=1),
+            _at(
+                "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html",
+                "https://github.com/aws-samples/bedrock-access-gateway/issues/213",
+            ),
+        ),
+        Fact(
+            RootObject(),
+            _at(
+                "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolInputSchema.html",
+                "https://github.com/earendil-works/pi/issues/8279",
+            ),
+        ),
+        Fact(
+            RootKeywords(allowed=frozenset({"type", "properties", "required"})),
+            _at("https://github.com/pydantic/pydantic-ai/issues/1623"),
+            only="nova",
+        ),
+    ),
+)
+MISTRAL = ProviderRules(
+    "mistral",
+    "Mistral's chat API",
+    frozenset({"mistral"}),
+    (
+        Fact(
+            ToolName(NamePattern(longest=64)),
+            _at(
+                "https://github.com/Kochava-Studios/witsy/pull/164",
+                "https://docs.rs/crate/mistral-rouille/latest/source/docs/"
+                "ChatCompletionRequestFunctionCallToolsInnerFunction.md",
+            ),
+        ),
+    ),
+)
+GROQ = ProviderRules(
+    "groq",
+    "Groq's chat API",
+    frozenset({"groq"}),
+    (
+        Fact(
+            MaxTools(128),
+            _at(
+                "https://github.com/gsd-build/gsd-2/issues/4376",
+                "https://github.com/HunorLaczko/ha-groq-cloud-api/issues/25",
+            ),
+        ),
+    ),
+)
+COHERE = ProviderRules(
+    "cohere",
+    "Cohere's chat API",
+    frozenset({"cohere", "cohere_chat"}),
+    (
+        Fact(
+            ToolName(NamePattern("A-Za-z_", "A-Za-z0-9_")),
+            _at(
+                "https://github.com/cohere-ai/cohere-python/blob/07896b4e0fee2ba1b26d03731b45231c304a0ce7/src/cohere/types/tool.py"
+            ),
+            Effect.SOME_REFUSE,
+            note="documented for version 1 of the API; no refusal was found reported",
+        ),
+        Fact(
+            ParameterName(NamePattern("A-Za-z_", "A-Za-z0-9_")),
+            _at(
+                "https://github.com/cohere-ai/cohere-python/blob/07896b4e0fee2ba1b26d03731b45231c304a0ce7/src/cohere/types/tool.py"
+            ),
+            Effect.SOME_REFUSE,
+            note="documented for version 1 of the API; no refusal was found reported",
+        ),
+    ),
+)
+DEEPSEEK = ProviderRules(
+    "deepseek",
+    "DeepSeek's chat API",
+    frozenset({"deepseek"}),
+    (
+        Fact(MaxTools(128), _at("https://api-docs.deepseek.com/api/create-chat-completion")),
+        Fact(
+            ToolName(NamePattern(longest=64)),
+            _at(
+                "https://api-docs.deepseek.com/api/create-chat-completion",
+                "https://github.com/zed-industries/zed/issues/57531",
+                "https://github.com/mrexodia/ida-pro-mcp/issues/129",
+            ),
+        ),
+    ),
+)
+XAI = ProviderRules(
+    "xai",
+    "xAI's API",
+    frozenset({"xai"}),
+    (
+        Fact(
+            MaxTools(350),
+            _at(
+                "https://github.com/farion1231/cc-switch/issues/6795",
+                "https://github.com/github/copilot-cli/issues/4836",
+                "https://github.com/anomalyco/opencode/issues/28911",
+            ),
+            note="200 up to the middle of 2026, and still in what was then written about it",
+        ),
+    ),
+    modes=frozenset({"chat", "responses"}),
+)
+OLLAMA = ProviderRules(
+    "ollama",
+    "Ollama's chat API",
+    frozenset({"ollama", "ollama_chat"}),
+    (
+        Fact(
+            RootKeywords(allowed=frozenset({"type", "$defs", "items", "required", "properties"})),
+            _at("https://github.com/ollama/ollama/issues/11444"),
+            Effect.IGNORED,
+        ),
+        Fact(
+            SchemaKeywords(barred=frozenset({"const", "additionalProperties"})),
+            _at("https://github.com/ollama/ollama/issues/11444"),
+            Effect.IGNORED,
+        ),
+    ),
+    modes=frozenset({"chat", "completion"}),
+)
+
+PROVIDER_RULES: tuple[ProviderRules, ...] = (
+    OPENAI,
+    AZURE,
+    ANTHROPIC,
+    GEMINI,
+    VERTEX,
+    BEDROCK,
+    MISTRAL,
+    GROQ,
+    COHERE,
+    DEEPSEEK,
+    XAI,
+    OLLAMA,
+)

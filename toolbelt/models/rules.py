@@ -1,0 +1,238 @@
+"""What a provider demands of the tools of a request, as values that carry where they are from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from functools import cached_property
+
+
+class Effect(StrEnum):
+    """What becomes of a request that breaks a rule."""
+
+    REFUSED = "refused"  # an error for the whole request, the other tools included
+    SOME_REFUSE = "some_refuse"  # by some of the provider's models or at some time, as far as reports go
+    IGNORED = "ignored"  # the model never sees it
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a fact is from.
+
+    Attributes:
+        url: The page, issue or file.
+        read: When it was looked at for this table.
+    """
+
+    url: str
+    read: date
+
+
+@dataclass(frozen=True)
+class MaxTools:
+    """At most so many tools in a request; only a smaller toolset mends it."""
+
+    most: int
+
+
+ANY_CHARACTER = r"\s\S"
+"""For a pattern that is about the length alone."""
+
+
+@dataclass(frozen=True)
+class NamePattern:
+    """What a name may be made of.
+
+    Attributes:
+        first: Characters it may begin with, as the inside of a character class; all hold letters and `_` alike.
+        rest: Those it may go on with; `_` is always one.
+        longest: Characters; `None` if no limit is known.
+    """
+
+    first: str = "A-Za-z0-9_-"
+    rest: str = "A-Za-z0-9_-"
+    longest: int | None = None
+
+    def allows(self, name: str) -> bool:
+        """Whether `name` is taken as it is."""
+        return self._whole.fullmatch(name) is not None and (self.longest is None or len(name) <= self.longest)
+
+    def clean(self, name: str) -> str:
+        """`name` of legal characters alone, not yet of legal length; never empty."""
+        legal = self._illegal.sub("_", name)
+        if re.search("[A-Za-z0-9]", legal) is not None and legal != name:
+            legal = legal.strip("_") or legal
+        return legal if self._start.match(legal) else f"t_{legal}"
+
+    @cached_property
+    def _whole(self) -> re.Pattern[str]:
+        return re.compile(f"[{self.first}][{self.rest}]*")
+
+    @cached_property
+    def _start(self) -> re.Pattern[str]:
+        return re.compile(f"[{self.first}]")
+
+    @cached_property
+    def _illegal(self) -> re.Pattern[str]:
+        return re.compile(f"[^{self.rest}]+")
+
+    def __str__(self) -> str:
+        parts = [] if self.rest == ANY_CHARACTER else [f"[{self.first}][{self.rest}]*"]
+        parts += [] if self.longest is None else [f"{self.longest} characters at most"]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class ToolName:
+    """The names of tools."""
+
+    pattern: NamePattern
+
+
+@dataclass(frozen=True)
+class ParameterName:
+    """The names of a tool's parameters: the keys of the `properties` at the root, not those further in."""
+
+    pattern: NamePattern
+
+
+@dataclass(frozen=True)
+class DescriptionLength:
+    """Characters of a tool's description; of `shortest`, 1 means that there must be one."""
+
+    shortest: int = 0
+    longest: int | None = None
+
+
+@dataclass(frozen=True)
+class RootObject:
+    """The schema must say `type: object` at its root."""
+
+
+@dataclass(frozen=True)
+class RootKeywords:
+    """Keywords of the schema's root.
+
+    Attributes:
+        allowed: Those there are; `None` if any but `barred`.
+        barred: Those that may not stand there.
+    """
+
+    allowed: frozenset[str] | None = None
+    barred: frozenset[str] = frozenset()
+
+    def bars(self, keyword: str) -> bool:
+        """Whether `keyword` may not stand there."""
+        return keyword in self.barred or (self.allowed is not None and keyword not in self.allowed)
+
+
+@dataclass(frozen=True)
+class SchemaKeywords(RootKeywords):
+    """Keywords anywhere in the schema."""
+
+
+@dataclass(frozen=True)
+class ArrayItems:
+    """Every `type: array` must say what its `items` are."""
+
+
+@dataclass(frozen=True)
+class SingleType:
+    """`type` is one name, not a list of them."""
+
+
+@dataclass(frozen=True)
+class TextEnum:
+    """`enum` holds texts alone, of a parameter of `type: string`."""
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """The `format`s that a text may have."""
+
+    allowed: frozenset[str]
+
+
+@dataclass(frozen=True)
+class RequiredDescribed:
+    """Every name under `required` is one of `properties`."""
+
+
+SchemaRule = (
+    RootObject | SchemaKeywords | RootKeywords | ArrayItems | SingleType | TextEnum | TextFormat | RequiredDescribed
+)
+Rule = MaxTools | ToolName | ParameterName | DescriptionLength | SchemaRule
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A rule of a provider.
+
+    Attributes:
+        rule: What is demanded.
+        sources: Where that is from, the weightiest first; at least one.
+        effect: What becomes of a request that breaks it.
+        only: A part of the names of the models that it holds for; empty for all.
+        note: What else is known of it.
+    """
+
+    rule: Rule
+    sources: tuple[Source, ...]
+    effect: Effect = Effect.REFUSED
+    only: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ProviderRules:
+    """What is known of a provider's API; what is not listed is unknown, not allowed.
+
+    Attributes:
+        key: Short name, unique.
+        title: As people call the API.
+        providers: litellm's names for it.
+        facts: In the order in which they are told and mended.
+        models: A part of the names of the models it is for; empty for all.
+        modes: litellm's modes of asking that the facts are about.
+    """
+
+    key: str
+    title: str
+    providers: frozenset[str]
+    facts: tuple[Fact, ...]
+    models: str = ""
+    modes: frozenset[str] = field(default=frozenset({"chat"}))
+
+    def for_model(self, *names: str | None) -> tuple[Fact, ...]:
+        """The facts that hold for a model, by any of its names."""
+        return tuple(fact for fact in self.facts if any(fact.only in name.lower() for name in names if name))
+
+    @property
+    def most_tools(self) -> int | None:
+        """The most tools of a request; `None` if no limit is known."""
+        return next((fact.rule.most for fact in self.facts if isinstance(fact.rule, MaxTools)), None)
+
+
+RULE_NAMES: Mapping[type[object], str] = {
+    MaxTools: "max-tools",
+    ToolName: "tool-name",
+    ParameterName: "parameter-name",
+    DescriptionLength: "description-length",
+    RootObject: "root-object",
+    RootKeywords: "root-keyword",
+    SchemaKeywords: "schema-keyword",
+    ArrayItems: "array-items",
+    SingleType: "single-type",
+    TextEnum: "text-enum",
+    TextFormat: "text-format",
+    RequiredDescribed: "required-described",
+}
+"""What each kind of rule is called in output."""
+
+
+def rule_name(fact: Fact) -> str:
+    """What the kind of a fact's rule is called in output."""
+    return RULE_NAMES[type(fact.rule)]

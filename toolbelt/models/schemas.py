@@ -1,0 +1,132 @@
+"""Walking through a JSON Schema, and what there is in it at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Place = tuple[str | int, ...]
+"""Where something stands: the keys that lead there from the root."""
+
+_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SINGLE = (
+    *("items", "additionalItems", "contains", "unevaluatedItems"),
+    *("additionalProperties", "propertyNames", "unevaluatedProperties"),
+    *("not", "if", "then", "else"),
+)
+
+
+def subschemas(schema: Any) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """Every schema within `schema`, itself first, with its place; what is no mapping is passed over."""
+    pending: list[tuple[Place, Any]] = [((), schema)]
+    while pending:
+        place, current = pending.pop()
+        if not isinstance(current, Mapping):
+            continue
+        yield place, current
+        pending.extend(reversed(list(children(place, current))))
+
+
+def children(place: Place, schema: Mapping[str, Any]) -> Iterator[tuple[Place, Any]]:
+    """What stands right below a schema where schemas stand, with its place; it may be no mapping."""
+    for keyword, value in schema.items():
+        if keyword in _BY_NAME and isinstance(value, Mapping):
+            yield from (((*place, keyword, name), part) for name, part in value.items())
+        elif isinstance(value, list) and (keyword in _LISTED or keyword == "items"):
+            yield from (((*place, keyword, number), part) for number, part in enumerate(value))
+        elif keyword in _SINGLE:
+            yield (*place, keyword), value
+
+
+def format_place(place: Place) -> str:
+    """A place as people and `jq` read it: `properties.path.enum`; `its root` for none."""
+    return ".".join(map(str, place)) or "its root"
+
+
+def is_bare_array(schema: Mapping[str, Any]) -> bool:
+    """Whether it is an array that does not say of what."""
+    kinds = schema.get("type")
+    return (kinds == "array" or (isinstance(kinds, list) and "array" in kinds)) and (
+        "items" not in schema or isinstance(schema["items"], list)
+    )
+
+
+def is_other_enum(schema: Mapping[str, Any]) -> bool:
+    """Whether it has an `enum` that is not one of texts alone, of a text."""
+    if "enum" not in schema:
+        return False
+    values = schema["enum"]
+    return schema.get("type") != "string" or not (
+        isinstance(values, list) and all(isinstance(value, str) for value in values)
+    )
+
+
+def undescribed(schema: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What it requires and does not describe."""
+    required, properties = schema.get("required"), schema.get("properties")
+    if not isinstance(required, list):
+        return ()
+    described = properties if isinstance(properties, Mapping) else {}
+    return tuple(name for name in required if not isinstance(name, str) or name not in described)
+
+
+def text_format(schema: Mapping[str, Any]) -> str | None:
+    """The `format` of what is a text; `None` if it has none or is something else."""
+    found = schema.get("format")
+    return found if isinstance(found, str) and schema.get("type", "string") == "string" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A schema at a glance: enough to tell whether it breaks a rule, not where.
+
+    Attributes:
+        root: Keywords of its root.
+        keywords: Keywords anywhere.
+        formats: Formats of texts.
+        parameters: Names of the `properties` of its root.
+        is_object: Whether it says that it is an object, or nothing at all, which is sent as an object.
+        has_bare_array: Whether an array does not say of what.
+        has_type_list: Whether a `type` is a list.
+        has_other_enum: Whether an `enum` is not one of texts.
+        has_undescribed: Whether something is required that is not described.
+    """
+
+    root: frozenset[str]
+    keywords: frozenset[str]
+    formats: frozenset[str]
+    parameters: tuple[str, ...]
+    is_object: bool
+    has_bare_array: bool
+    has_type_list: bool
+    has_other_enum: bool
+    has_undescribed: bool
+
+
+def read_shape(schema: Mapping[str, Any]) -> Shape:
+    """Look at every part of `schema` once."""
+    keywords: set[str] = set()
+    formats: set[str] = set()
+    bare = listed = other = missing = False
+    for _, part in subschemas(schema):
+        keywords.update(part)
+        if (found := text_format(part)) is not None:
+            formats.add(found)
+        bare = bare or is_bare_array(part)
+        listed = listed or isinstance(part.get("type"), list)
+        other = other or is_other_enum(part)
+        missing = missing or bool(undescribed(part))
+    properties = schema.get("properties")
+    return Shape(
+        root=frozenset(schema),
+        keywords=frozenset(keywords),
+        formats=frozenset(formats),
+        parameters=tuple(properties) if isinstance(properties, Mapping) else (),
+        is_object=not schema or schema.get("type") == "object",
+        has_bare_array=bare,
+        has_type_list=listed,
+        has_other_enum=other,
+        has_undescribed=missing,
+    )

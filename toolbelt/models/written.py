@@ -1,0 +1,206 @@
+"""Models as people write them in `toolbelt.yaml`, read strictly (rule L10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from toolbelt.documents import Document, Key
+from toolbelt.findings import Finding
+from toolbelt.models.facts import ModelPrices
+from toolbelt.models.own import OwnModel
+from toolbelt.patterns import fold
+from toolbelt.toolkits.section import Kind, Section, WrittenKey
+
+MODEL_KEYS: Mapping[str, WrittenKey] = MappingProxyType(
+    {
+        "name": WrittenKey(Kind.TEXT, "As it is asked for: a litellm name, or one of your own.", ("model", "id")),
+        "base": WrittenKey(
+            Kind.TEXT,
+            "Another model, whose facts hold where nothing else is known: what an alias stands for, what a quantised "
+            "build was made of. Prices and caching are taken over only if the same provider serves both.",
+            ("base_model", "extends", "alias_of"),
+        ),
+        "provider": WrittenKey(
+            Kind.TEXT,
+            "Whose API it is asked through, in litellm's words, such as openai, ollama or hosted_vllm.",
+            ("litellm_provider", "custom_llm_provider"),
+        ),
+        "context_window": WrittenKey(
+            Kind.COUNT,
+            "Tokens that a prompt takes at most.",
+            ("window", "max_input_tokens", "input_limit", "context_length", "num_ctx", "max_model_len", "n_ctx"),
+        ),
+        "output_limit": WrittenKey(
+            Kind.COUNT,
+            "Tokens of its longest answer.",
+            ("max_output_tokens", "max_tokens", "max_completion_tokens", "num_predict"),
+        ),
+        "output_reserve": WrittenKey(
+            Kind.COUNT,
+            "Tokens of the window to keep free for an answer. If left out, the least of 4,096, the longest answer, and "
+            "a quarter of the window.",
+            ("reserve", "output_tokens"),
+        ),
+        "max_tools": WrittenKey(Kind.COUNT, "The most tools that a request may hold.", ("tool_limit", "most_tools")),
+        "tool_calling": WrittenKey(
+            Kind.SWITCH,
+            "Whether it calls tools.",
+            ("tools", "function_calling", "supports_function_calling", "supports_tools"),
+        ),
+        "parallel_calls": WrittenKey(
+            Kind.SWITCH,
+            "Whether it makes several calls at once.",
+            ("parallel_tool_calls", "parallel_function_calling", "supports_parallel_function_calling", "parallel"),
+        ),
+        "tool_choice": WrittenKey(Kind.SWITCH, "Whether it can be made to call a tool.", ("supports_tool_choice",)),
+        "caching": WrittenKey(
+            Kind.SWITCH, "Whether the provider caches prompts.", ("prompt_caching", "supports_prompt_caching", "cache")
+        ),
+        "prices": WrittenKey(
+            Kind.PRICES, "What it costs, in USD for a million tokens.", ("price", "pricing", "cost", "costs")
+        ),
+    }
+)
+"""Each is the field of `OwnModel` of that name."""
+PRICE_KEYS: Mapping[str, WrittenKey] = MappingProxyType(
+    {
+        "input": WrittenKey(Kind.PRICE, "Of a prompt, USD for a million tokens.", ("prompt",)),
+        "output": WrittenKey(Kind.PRICE, "Of an answer, USD for a million tokens.", ("completion",)),
+        "cache_read": WrittenKey(
+            Kind.PRICE,
+            "Of what is read from the provider's cache, USD for a million tokens; as `input` if left out.",
+            ("cached", "cached_input", "cache_hit"),
+        ),
+        "cache_write": WrittenKey(
+            Kind.PRICE,
+            "Of what is written to the cache, USD for a million tokens; as `input` if left out.",
+            ("cache_creation",),
+        ),
+    }
+)
+"""Each is the field of `ModelPrices` of that name."""
+REQUIRED_PRICES = ("input", "output")
+_FORM = "a model's name, or a mapping with its `name` and what is to be said of it"
+
+
+def read_models(document: Document, *path: Key) -> tuple[list[str], list[OwnModel], list[Finding]]:
+    """The models of a list, and everything wrong with them.
+
+    Args:
+        document: The file.
+        path: Where in it the list stands; nothing there is no models.
+
+    Returns:
+        Names in the order written, each once; what is said of some of them, as far as it could be read; the findings.
+    """
+    section = Section.of(document, *path)
+    made: list[OwnModel] = []
+    names: dict[str, bool] = {}
+    """By name, whether something is said of the model."""
+    earlier: dict[str, str] = {}
+    for item in section.items(f"a list of models, each {_FORM}") if section.value is not None else ():
+        own = _read_model(item)
+        if own is None:
+            continue
+        before = earlier.setdefault(fold(own.name), own.name)
+        says_something = isinstance(item.value, dict)
+        if own.name in names or before != own.name:
+            if not (says_something or names[before]):  # a name twice says nothing new
+                names.setdefault(own.name, False)
+                continue
+            difference = "" if before == own.name else f", first as {before!r}"
+            item.refuse("duplicate-entry", f"`{item.shown}`: {own.name!r} stands here twice{difference}.")
+            continue
+        names[own.name] = says_something
+        if says_something:
+            made.append(own)
+            _refuse_contradictions(item, own)
+    _refuse_cycles(section, made)
+    return list(names), made, section.findings
+
+
+def _read_model(item: Section) -> OwnModel | None:
+    if isinstance(item.value, str) and item.value.strip():
+        return OwnModel(item.value)
+    if not isinstance(item.value, dict):
+        item.refuse_type(_FORM)
+        return None
+    if _is_keyed_by_name(item.value):
+        [name] = item.value
+        item.refuse("wrong-type", f"`{item.shown}`: write `name: {name}`, and what is to be said of it beside that.")
+        return None
+    fields: dict[str, Any] = {}
+    for key, value in item.keys(MODEL_KEYS, "model"):
+        match MODEL_KEYS[key].kind:
+            case Kind.TEXT:
+                fields[key] = value.text() or None
+            case Kind.SWITCH:
+                fields[key] = value.switch()
+            case Kind.COUNT:
+                fields[key] = value.count()
+            case Kind.PRICES:
+                fields[key] = _read_prices(value)
+    if item.value.get("name") is None:
+        item.refuse("missing-key", f"`{item.shown}`: a model says in `name` how it is asked for.")
+    return OwnModel(**fields) if fields.get("name") else None
+
+
+def _is_keyed_by_name(value: Mapping[str, Any]) -> bool:
+    """Whether it is written as a tool with overrides is: a name, and below it a mapping."""
+    if len(value) != 1:
+        return False
+    [(key, below)] = value.items()
+    return key not in MODEL_KEYS and (below is None or isinstance(below, dict))
+
+
+def _read_prices(section: Section) -> ModelPrices | None:
+    if not isinstance(section.value, dict):
+        section.refuse_type("a mapping with `input` and `output`, in USD for a million tokens")
+        return None
+    fields = {key: value.price() for key, value in section.keys(PRICE_KEYS, "price")}
+    missing = [key for key in REQUIRED_PRICES if section.value.get(key) is None]
+    if missing:
+        section.refuse("missing-key", f"`{section.shown}` lacks {' and '.join(f'`{key}`' for key in missing)}.")
+    if any(fields.get(key) is None for key in REQUIRED_PRICES):
+        return None
+    return ModelPrices(**fields)  # type: ignore[arg-type]
+
+
+def _refuse_contradictions(item: Section, own: OwnModel) -> None:
+    if own.tool_calling is False:
+        for key in ("parallel_calls", "tool_choice", "max_tools"):
+            if getattr(own, key):
+                said = f"`{item.shown}`: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
+                item.at(key).refuse("contradiction", said)
+    if own.output_reserve is not None and own.context_window is not None and own.output_reserve >= own.context_window:
+        place = item.at("output_reserve")
+        left = f"{own.output_reserve:,} tokens leave nothing of a window of {own.context_window:,}"
+        place.refuse("contradiction", f"`{place.shown}`: {left}.")
+
+
+def _shown(own: OwnModel, key: str) -> str:
+    value = getattr(own, key)
+    return "true" if value is True else f"{value:,}"
+
+
+def _refuse_cycles(section: Section, made: Sequence[OwnModel]) -> None:
+    """Each cycle of bases once, at the first of its members in the file."""
+    bases = {own.name: own.base for own in made}
+    places = {item.value["name"]: item for item in _mappings(section)}
+    told: set[str] = set()
+    for own in made:
+        way = [own.name]
+        while (base := bases.get(way[-1])) is not None and base not in way:
+            way.append(base)
+        if base == own.name and own.name not in told:
+            told.update(way)
+            shown = " → ".join((*way, own.name))
+            place = places[own.name].at("base")
+            place.refuse("cycle", f"`{place.shown}`: models are based on each other in a cycle: {shown}.")
+
+
+def _mappings(section: Section) -> list[Section]:
+    items = (section.at(index) for index in range(len(section.value))) if isinstance(section.value, list) else ()
+    return [item for item in items if isinstance(item.value, dict) and isinstance(item.value.get("name"), str)]
