@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toolbelt.evals.models.model import Sampling
+from toolbelt.evals.running.room import LeftOut, Room, read_left_out, read_rooms
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,10 @@ class Plan:
         drafts: Cases among them that nobody has reviewed yet, so that nothing may be proved by the run.
         code: What it was begun with: `toolbelt`, its version; where the working directory is in a git repository, also
             `commit` and `changed`, see `toolbelt.evals.running.provenance`. A run may go on with other code.
+        suite: Of which suite its toolsets are; empty if they were named one by one.
+        rooms: What each model has room for, by its name, as known when the run began; what cannot fit is not asked.
+            A model that is not in it is asked whatever is offered.
+        left_out: Pairs of the suite that are no arms, as there is nothing to ask.
     """
 
     dataset: str
@@ -116,6 +121,9 @@ class Plan:
     api_base: str | None = None
     drafts: int = 0
     code: Mapping[str, str] = field(default_factory=dict)
+    suite: str = ""
+    rooms: Mapping[str, Room] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def size(self) -> int:
@@ -197,6 +205,9 @@ class Plan:
             api_base=data["api_base"],
             drafts=data.get("drafts", 0),
             code=data.get("code", {}),
+            suite=data.get("suite", ""),
+            rooms=read_rooms(data),
+            left_out=read_left_out(data),
         )
 
 

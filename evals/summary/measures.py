@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolbelt.evals.running.room import LeftOut, Room
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -178,6 +180,9 @@ class RunSummary:
         chosen: Digest of which cases were asked, in which order.
         code: What the run was begun with: `toolbelt`, its version; in a git repository also `commit` and `changed`,
             `yes` or `no`.
+        suite: Of which suite its toolsets are; empty if they were named one by one.
+        rooms: What each model had room for, by its name, as known when the run began.
+        left_out: Pairs of a model and a toolset of the suite that there was nothing to ask for.
     """
 
     run: str
@@ -200,3 +205,6 @@ class RunSummary:
     surroundings: str = ""
     chosen: str = ""
     code: Mapping[str, str] = field(default_factory=dict)
+    suite: str = ""
+    rooms: Mapping[str, Room] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()

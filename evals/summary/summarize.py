@@ -6,10 +6,11 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from toolbelt.errors import NotFoundError
+from toolbelt.evals.running.room import read_left_out, read_rooms
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.counting import (
     CALL_RATES,
@@ -226,6 +227,9 @@ def _run(
         surroundings=plan.get("surroundings", ""),
         chosen=plan.get("chosen", ""),
         code=plan.get("code", {}),
+        suite=plan.get("suite", ""),
+        rooms=read_rooms(plan),
+        left_out=read_left_out(plan),
     )
 
 
@@ -246,6 +250,9 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
         "surroundings": summary.surroundings,
         "chosen": summary.chosen,
         "code": dict(summary.code),
+        "suite": summary.suite or None,
+        "rooms": {model: asdict(room) for model, room in summary.rooms.items()},
+        "left_out": [asdict(one) for one in summary.left_out],
         "cases": summary.cases,
         "excluded": dict(summary.excluded),
         "epochs": summary.epochs,
