@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -12,7 +13,7 @@ from rich.text import Text
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.evals.running.estimate import ArmEstimate
-from toolbelt.evals.running.plan import Plan
+from toolbelt.evals.running.plan import Arm, Plan
 
 
 def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
@@ -21,6 +22,8 @@ def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
         "dry_run": True,
         "dataset": {"name": plan.dataset_name, "digest": plan.digest},
         "excluded": dict(plan.excluded),
+        "suite": plan.suite or None,
+        "left_out": [asdict(one) for one in plan.left_out],
         "planned": plan.size,
         "requests": sum(arm.requests for arm in arms),
         "prompt_tokens": sum(arm.prompt_tokens for arm in arms),
@@ -35,7 +38,7 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate], screen: Console) -> R
     rows = [
         (
             visible(arm.model),
-            visible(" · ".join(filter(None, (arm.toolset, arm.variant)))),
+            visible(Arm(arm.model, arm.toolset, arm.variant).shown),
             f"{arm.trials:,}",
             f"{arm.requests:,}",
             f"{arm.prompt_tokens:,}",
@@ -52,8 +55,22 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate], screen: Console) -> R
         f"{plural(plan.size, 'trial')}, about {plural(requests, 'request')} and "
         f"{sum(arm.prompt_tokens for arm in arms):,} prompt tokens: {shown_cost(total_cost(arms))}"
     )
+    unasked = [Text(visible(line)) for line in _not_asked(arms)]
     how = "Estimated by playing a sample with local/bm25 in the models' place; nothing was asked."
-    return Group(table, Text(""), Text(total, style="bold"), Text(how, style="dim"))
+    return Group(table, Text(""), Text(total, style="bold"), *unasked, Text(how, style="dim"))
+
+
+def _not_asked(arms: Sequence[ArmEstimate]) -> Iterator[str]:
+    """Which trials would end before the first request, a model a line."""
+    for model, of_model in groupby(arms, key=lambda arm: arm.model):
+        unasked = [arm for arm in of_model if arm.not_asked]
+        if unasked:
+            trials = (
+                f"{sum(arm.not_asked for arm in unasked):,} of {plural(sum(arm.trials for arm in unasked), 'trial')}"
+            )
+            names = [Arm(arm.model, arm.toolset, arm.variant).shown for arm in unasked]
+            which = f"Of {names[0]}: " if len(names) > 1 else ""
+            yield f"Not asked of {model}: {trials} with {', '.join(names)}. {which}{unasked[0].reason}"
 
 
 def total_cost(arms: Sequence[ArmEstimate]) -> float | None:

@@ -94,7 +94,7 @@ def tell_environment(*names: str) -> None:
 
 
 def asking_options(
-    *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str
+    *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str, concurrency: int = 8
 ) -> Callable[[Command], Command]:
     """How models are asked, and how much; not part of what is made by it.
 
@@ -103,13 +103,14 @@ def asking_options(
         max_concurrency: Help of `--max-concurrency`.
         max_cost: Help of `--max-cost`.
         max_requests: Help of `--max-requests`.
+        concurrency: Default of `--max-concurrency`.
     """
     options = (
         option("--api-base", metavar="URL", help=api_base),
         option(
             "--max-concurrency",
             type=click.IntRange(1, 1000),
-            default=8,
+            default=concurrency,
             metavar="N",
             show_default=True,
             help=max_concurrency,

@@ -6,39 +6,37 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from toolbelt.cli.boundary import INFRASTRUCTURE, OK
+from toolbelt.cli.boundary import OK
 from toolbelt.cli.groups import examples
 from toolbelt.cli.options import config_option, json_option, option, tokenizer_option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
+from toolbelt.evals.cli.ending import show_end
 from toolbelt.evals.cli.opening import (
     BY_AGENT,
-    BY_WINDOW,
     ROLES,
     Materials,
-    PreparedArm,
     choose_cases,
     draw_up,
-    make_players,
     open_materials,
-    prepare_arms,
 )
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
+from toolbelt.evals.cli.preparing import PreparedArm, make_players, prepare_arms, tell_rooms
+from toolbelt.evals.cli.rooms import BY_WINDOW
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.models.model import TOOL_CHOICES, Sampling
 from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.report.table import summary_view
 from toolbelt.evals.running.asking import RetryPolicy
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.plan import CaseFilter, Plan
 from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
+from toolbelt.evals.running.runner import Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.summary.measures import RunSummary
-from toolbelt.evals.summary.summarize import summarize, summary_data
+from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.evals.variants.variant import PLAIN
 from toolbelt.gateway.models import ModelTable
 
@@ -57,6 +55,7 @@ _asking_options = asking_options(
         "toolbelt eval run",
         "toolbelt eval run --model gpt-4o-mini --model local/bm25 --toolset full,loadout:*,tiered --limit 50 --dry-run",
         "toolbelt eval run --toolset full,oracle+9 --variant plain,shuffled,padded:46000 --epochs 3",
+        "toolbelt eval run --suite compatibility --model gpt-4o-mini --model ollama/llama3.1 --limit 100 --dry-run",
         "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
     )
 )
@@ -78,6 +77,12 @@ _asking_options = asking_options(
     metavar="T",
     help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, dynamic, dynamic:AGENT, dynamic:*, oracle, "
     "oracle+N, oracle+N:near; again or with commas for more.  [default: full,loadout,tiered]",
+)
+@option(
+    "--suite",
+    metavar="S",
+    help="In place of toolsets: compatibility, which is full, loadout:auto, every loadout that shows something "
+    "of the catalog, and tiered: which of them each model bears.",
 )
 @option(
     "--variant",
@@ -123,6 +128,12 @@ _asking_options = asking_options(
     show_default=True,
     help="Requests after which a trial is given up.",
 )
+@option(
+    "--ask-anyway",
+    is_flag=True,
+    help="Also ask what is known not to fit: more tools than the model takes, or definitions that leave no room "
+    "for an answer in its window.  [default: such a trial ends as context_overflow, and nothing is sent]",
+)
 @_asking_options
 @option(
     "--report",
@@ -141,12 +152,16 @@ def run(**asked: Any) -> int:
     """Ask the cases of a dataset over toolsets and models, score every answer, and show what a toolset costs and gains.
 
     Every answer is kept as it comes. What is interrupted goes on with `toolbelt eval resume`.
+
+    What is known not to fit a model, by its window or by how many tools a request may hold, is not sent: its trial ends
+    as context_overflow, which is unscored. What is known of a model is shown by `toolbelt model inspect`.
     """
+    suite = _find_suite(asked["suite"], asked["toolsets"])
     materials = open_materials(asked["dataset"], asked["catalog"], asked["config"], asked["tokenizer"])
     plan = draw_up(
         materials,
         asked["models"] or (DEFAULT_MODEL,),
-        asked["toolsets"] or (_default_toolsets(materials),),
+        () if suite else asked["toolsets"] or (_default_toolsets(materials),),
         asked["variants"] or (PLAIN,),
         CaseFilter(asked["kinds"], asked["tags"], asked["ids"], asked["limit"]),
         epochs=asked["epochs"],
@@ -154,6 +169,8 @@ def run(**asked: Any) -> int:
         sampling=Sampling(asked["temperature"], asked["seed"], asked["tool_choice"], asked["max_tokens"]),
         request_limit=asked["request_limit"],
         api_base=_without_secrets(asked["api_base"]),
+        suite=suite,
+        ask_anyway=asked["ask_anyway"],
     )
     if plan.drafts:
         tell(f"{plural(plan.drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof", "warning")
@@ -207,6 +224,7 @@ def _go(
     policy = RetryPolicy(asked["max_retries"])
     players = make_players(materials, plan, prepared, budget, policy, lambda record: store.add_request(name, record))
     cases = choose_cases(materials, plan)
+    tell_rooms(prepared, plan, cases, is_new=not (requests or store.get(name).finished))
     with watch(plan, store.connection, name, budget) as watcher:
         runner = Runner(plan, name, store, cases, players, watcher, asked["max_concurrency"])
         try:
@@ -215,13 +233,7 @@ def _go(
             watcher.stop()
             tell(f"run {name} is kept; go on with: toolbelt eval resume {name}")
             raise
-    summary = summarize(store.connection, name)
-    if asked["as_json"]:
-        print_json(summary_data(summary))
-    else:
-        screen = make_screen()
-        show_view(summary_view(summary, screen), screen)
-    return _exit_code(summary, end, store.find_common_error(name))
+    return show_end(store, name, end, as_json=asked["as_json"])
 
 
 def _write_report(store: RunStore, name: str, folder: str, models: ModelTable) -> None:
@@ -238,24 +250,25 @@ def _write_report(store: RunStore, name: str, folder: str, models: ModelTable) -
         tell(f"wrote {path}")
 
 
-def _exit_code(summary: RunSummary, end: RunEnd, error: str) -> int:
-    """0 where every trial says something; 3 where the infrastructure or a cap was in the way (rule E9)."""
-    resume_line = f"toolbelt eval resume {summary.run}"
-    if end is RunEnd.INCOMPLETE:
-        tell(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}", "warning")
-        return INFRASTRUCTURE
-    if summary.errors:
-        trials, failure = plural(summary.errors, "trial"), error.rstrip(".")
-        tell(
-            f"{trials} failed, unscored; the commonest failure: {failure}. Again: {resume_line} --retry-errors",
-            "warning",
-        )
-        return INFRASTRUCTURE
-    if not summary.scored:
-        tell("nothing could be scored: every conversation was too long for its model.", "warning")
-        return INFRASTRUCTURE
-    tell(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
-    return OK
+def _find_suite(suite: str | None, toolsets: tuple[str, ...]) -> str:
+    """The suite to be run; empty if none. One of the command line goes before toolsets of the environment, and back.
+
+    Raises:
+        NotFoundError: no such suite.
+        ToolbeltError: it was asked for in the same place as toolsets.
+    """
+    if suite is None:
+        return ""
+    if toolsets:
+        source = click.get_current_context().get_parameter_source
+        told = {name for name in ("suite", "toolsets") if source(name) is ParameterSource.COMMANDLINE}
+        if told == {"toolsets"}:
+            return ""
+        if told != {"suite"}:
+            raise ToolbeltError(
+                f"--suite {suite} says which toolsets are run, and so does --toolset; leave one of them out."
+            )
+    return spell_suite(suite)
 
 
 def _default_toolsets(materials: Materials) -> str:

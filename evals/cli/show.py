@@ -12,9 +12,9 @@ from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import visible
 from toolbelt.evals.cli.options import store_option
-from toolbelt.evals.report.table import summary_view
+from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.summary.summarize import summarize, summary_data
+from toolbelt.evals.summary.summarize import summarize
 
 
 @click.command("list", epilog=examples("toolbelt eval list"))
@@ -69,11 +69,7 @@ def show(name: str, case: str | None, store: str, as_json: bool) -> None:
                 show_view(case_view(data))
             return
         summary = summarize(opened.connection, row.run, opened.find_status(row))
-    if as_json:
-        print_json(summary_data(summary))
-        return
-    screen = make_screen()
-    show_view(summary_view(summary, screen), screen)
+        show_run(opened, summary, as_json=as_json)
 
 
 def _data(row: RunRow, status: str) -> dict[str, object]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from toolbelt.evals.comparison.comparison import Contrast
+from toolbelt.evals.comparison.comparison import LEVEL, Contrast
+from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.summary.measures import Rate
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import Verdict as Fits
 
 
 class CellState(StrEnum):
@@ -43,16 +44,18 @@ class Cell:
         overflowed: Trials that were too long for the model.
         errors: Trials that failed.
         tools: Tools at the first request; mean, `None` if unknown.
-        definition_tokens: Of these, own count; mean.
-        definition_tokens_total: Over all requests of a trial; mean. The size of a toolset, also of one that grows.
+        definition_tokens: Of these, own count; mean over finished trials, also those that could not fit.
+        definition_tokens_total: Over all requests of a trial; mean of those scored. The size of a toolset, also of one
+            that grows.
         share: `definition_tokens` of the context window; `None` if that is unknown.
         reason: Why it is not scored, or only in part, in words; else empty.
+        turned_away: Of those that overflowed, how many were not even asked.
     """
 
     toolset: str
     state: CellState
     arm: int | None = None
-    verdict: Verdict | None = None
+    verdict: Fits | None = None
     accuracy: Rate = field(default_factory=Rate)
     planned: int = 0
     scored: int = 0
@@ -63,6 +66,7 @@ class Cell:
     definition_tokens_total: float | None = None
     share: float | None = None
     reason: str = ""
+    turned_away: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +76,48 @@ class Candidate:
     Attributes:
         arm: Its position among the run's arms.
         contrast: Of accuracy, this toolset less the best, with its interval and verdict; `None` for the best itself.
+        overflowing: Cases that fit the model with the best, and do not with this one: it has regressed, whatever is
+            left (rule E4).
     """
 
     arm: int
     contrast: Contrast | None = None
+    overflowing: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is not worse than the best by more than the margin, for sure."""
+        return self.contrast is not None and self.contrast.verdict is Verdict.NO_REGRESSION and not self.overflowing
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
     """What a model is to be given.
 
+    What is chosen is sure: it is not worse than the best by more than the margin. Where that is not known, nothing is
+    chosen, and what looks good is told apart.
+
     Attributes:
         model: Its name.
-        best: The arm of the highest accuracy; of equals, the smallest. `None` where nothing was scored.
+        best: The arm that answers most rightly of what it could be asked: of trials scored and of those too long for
+            the model, as what leaves out hard cases is not the better for it. Of equals, the smallest. `None` where
+            nothing was scored that could be chosen.
         choice: The smallest arm that is not worse than the best by more than the margin, for sure (`no_regression`);
-            the best itself if no smaller one is. `None` where nothing was scored.
-        candidates: Every scored arm of the model, the smallest first.
-        promising: A smaller arm than the choice that is within the margin as measured, but not for sure; else `None`.
-        cases_wanted: Cases that would make sure of it, if it is as good as measured; `None` if none would, or none is
-            promising.
-        reasons: Why, each in a sentence.
+            the best itself if no smaller one is, and no other is better than it by more than the margin, for sure.
+            `None` where nothing is sure.
+        candidates: Every scored arm that could be chosen, the smallest first; what knows the answer (`oracle`), and
+            variants, which are experiments, are not among them.
+        promising: The smallest arm that is within the margin as measured, but not for sure: smaller than the choice if
+            there is one, or the best itself. `None` if none is.
+        cases_wanted: Cases that would make sure of it, if it is as good as measured; `None` if that is not to be said,
+            or none is promising.
+        reasons: Why, each in a sentence; names in them are as they come, not made safe to show.
+        toolset: What to write for it: the name of its toolset, or of a loadout that was the same; empty without choice.
+        rivals: The candidates that may be better than the best, with the contrast of the best less that one; looked at
+            where no smaller one holds, so that the best has to show that it is no chance. What is too long for the
+            model where the best fits is none, nor what is the same toolset by another name.
+        level: Of the intervals of `candidates`: over 95% where more than two are smaller than the best, so that the
+            chance of a wrong choice stays below 5% for each model. Those of `rivals` are 95% intervals.
     """
 
     model: str
@@ -101,6 +127,9 @@ class Pick:
     promising: int | None = None
     cases_wanted: int | None = None
     reasons: tuple[str, ...] = ()
+    toolset: str = ""
+    rivals: tuple[Candidate, ...] = ()
+    level: float = LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +155,11 @@ class Matrix:
 
     Attributes:
         run: Its id.
+        created: When it began, ISO 8601 in UTC.
         dataset: Name of its dataset.
         catalog: Name of its catalog.
         cases: Cases each arm is asked.
+        epochs: How often each.
         margin: Accuracy that may be lost for a smaller toolset, a fraction.
         toolsets: Labels, in the order asked for.
         rows: One a model, in the order asked for.
@@ -143,3 +174,17 @@ class Matrix:
     toolsets: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    created: str = ""
+    epochs: int = 1
+
+    def find_cell(self, arm: int) -> Cell:
+        """The cell of an arm of the run.
+
+        Raises:
+            KeyError: there is no such arm.
+        """
+        for row in self.rows:
+            for cell in row.cells:
+                if cell is not None and cell.arm == arm:
+                    return cell
+        raise KeyError(arm)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.comparison.comparison import MARGIN, Comparison
 from toolbelt.evals.comparison.data import comparison_data
+from toolbelt.evals.compatibility.matrix import Matrix
 from toolbelt.evals.economics.caching import ArmEconomics
 from toolbelt.evals.economics.data import economics_data
 from toolbelt.evals.economics.prices import run_economics
@@ -17,6 +18,7 @@ from toolbelt.evals.evidence.evidence import ArmName, Side
 from toolbelt.evals.evidence.stored import StoredRun
 from toolbelt.evals.exports.progress import Progress, untold
 from toolbelt.evals.gate.result import GateResult, Limits
+from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.report.contrast_markdown import comparison_markdown
 from toolbelt.evals.report.markdown import report_markdown
 from toolbelt.evals.running.store import RunRow, RunStore
@@ -56,17 +58,32 @@ class Findings:
         economics: What each arm costs, with a provider's cache and without.
         comparison: Of its arms, or with a baseline; `None` where there is nothing to compare.
         gate: What a gate with that baseline says; `None` without one.
+        matrix: The run as models × toolsets; `None` where there are no toolsets to choose from.
+        probes: The latest of each of its models, made where the run asked it.
     """
 
     summary: RunSummary
     economics: tuple[ArmEconomics, ...]
     comparison: Comparison | None = None
     gate: GateResult | None = None
+    matrix: Matrix | None = None
+    probes: tuple[ProbeResult, ...] = ()
 
     @property
     def data(self) -> dict[str, Any]:
-        """As plain values: those of the run, with `economics`, `comparison` and `gate` where there are such."""
+        """As plain values: those of the run, with `economics`.
+
+        Where there are such, also `compatibility`, `probes`, `comparison` and `gate`.
+        """
         data = {**summary_data(self.summary), "economics": economics_data(self.economics)}
+        if self.matrix is not None:
+            from toolbelt.evals.compatibility.data import matrix_data
+
+            data["compatibility"] = matrix_data(self.matrix)
+        if self.probes:
+            from toolbelt.evals.probing.data import probe_data
+
+            data["probes"] = [probe_data(one) for one in self.probes]
         if self.comparison is not None:
             data["comparison"] = comparison_data(self.comparison)
         if self.gate is not None:
@@ -79,21 +96,31 @@ class Findings:
         """Its pictures; importing what draws them takes about a second."""
         from toolbelt.evals.report.pictures import draw_pictures
 
-        return draw_pictures(self.summary, economics=self.economics)
+        return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix)
 
     def markdown(self, pictures: Sequence[Picture] = ()) -> str:
         """As Markdown; with `pictures` beside it."""
-        verdict = ""
+        verdict = compatibility = probes = ""
         if self.gate is not None:
             from toolbelt.evals.report.gate_markdown import gate_markdown
 
             verdict = gate_markdown(self.gate)
+        if self.matrix is not None:
+            from toolbelt.evals.report.matrix_markdown import matrix_markdown
+
+            compatibility = matrix_markdown(self.matrix)
+        if self.probes:
+            from toolbelt.evals.report.probe_markdown import probe_markdown
+
+            probes = probe_markdown(self.probes)
         return report_markdown(
             self.summary,
             pictures,
             economics=self.economics,
             verdict=verdict,
             comparison="" if self.comparison is None else comparison_markdown(self.comparison, level=2),
+            compatibility=compatibility,
+            probes=probes,
         )
 
     def write_page(
@@ -104,6 +131,7 @@ class Findings:
         advance: Callable[[int], object] | None = None,
     ) -> None:
         """As one page of HTML, trial by trial."""
+        from toolbelt.evals.compatibility.recommendation import recommendation
         from toolbelt.evals.page.page import write_page
 
         write_page(
@@ -114,6 +142,9 @@ class Findings:
             pictures=pictures,
             comparison=self.comparison,
             gate=self.gate,
+            matrix=self.matrix,
+            recommendation="" if self.matrix is None else recommendation(self.matrix),
+            probes=self.probes,
             advance=advance,
         )
 
@@ -139,18 +170,42 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
     summary = summarize(store.connection, row.run, store.find_status(row))
     economics = run_economics(summary, wanted.models, wanted.priced_as)
     side = StoredRun(store, row)
+    findings = Findings(
+        summary,
+        economics,
+        matrix=_lay_out(summary, side, wanted.margin, progress),
+        probes=_find_probes(store, summary),
+    )
     if wanted.baseline is not None:
         from toolbelt.evals.gate.gate import check_run
 
         with progress("comparing arms", len(side.arms)) as advance:
             gate = check_run(side, Limits(wanted.margin), wanted.baseline, advance=advance)
-        return Findings(summary, economics, gate.comparison, gate)
+        return replace(findings, comparison=gate.comparison, gate=gate)
     against = 0 if wanted.against is None else wanted.against(side.arms)
     if len(side.arms) < 2:
-        return Findings(summary, economics)
+        return findings
     from toolbelt.evals.comparison.compare import compare
     from toolbelt.evals.comparison.pairing import pair_within
 
     pairing = pair_within(side.arms, against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
-        return Findings(summary, economics, compare(side, side, pairing, margin=wanted.margin, advance=advance))
+        return replace(findings, comparison=compare(side, side, pairing, margin=wanted.margin, advance=advance))
+
+
+def _lay_out(summary: RunSummary, side: Side, margin: float, progress: Progress) -> Matrix | None:
+    """The run as models × toolsets, if it is of a suite or has several that a model could be given."""
+    from toolbelt.evals.compatibility.arms import can_be_given
+    from toolbelt.evals.compatibility.laying import lay_out
+
+    if not summary.suite and len({arm.toolset for arm in summary.arms if can_be_given(arm)}) < 2:
+        return None
+    with progress("choosing toolsets", None) as advance:
+        return lay_out(summary, side, margin, advance=advance)
+
+
+def _find_probes(store: RunStore, summary: RunSummary) -> tuple[ProbeResult, ...]:
+    from toolbelt.evals.probing.finding import probes_of_run
+
+    models = [arm.model for arm in summary.arms] + [one.model for one in summary.left_out]
+    return tuple(probes_of_run(store, models, summary.settings.get("api_base")))

@@ -9,12 +9,21 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.comparison import data as comparison
+from toolbelt.evals.compatibility import data as compatibility
 from toolbelt.evals.evidence import baseline_form
 from toolbelt.evals.gate import data as gate
+from toolbelt.evals.probing import data as probing
 from toolbelt.evals.summary import summarize
 
 SCHEMAS: Mapping[str, str] = MappingProxyType(
-    {"run": summarize.SCHEMA, "comparison": comparison.SCHEMA, "gate": gate.SCHEMA, "baseline": baseline_form.SCHEMA}
+    {
+        "run": summarize.SCHEMA,
+        "comparison": comparison.SCHEMA,
+        "gate": gate.SCHEMA,
+        "baseline": baseline_form.SCHEMA,
+        "compatibility": compatibility.SCHEMA,
+        "probe": probing.SCHEMA,
+    }
 )
 """Every document that has one, and what it says of itself in `schema`: a name, and a version that is raised when a
 field changes its meaning or goes; one that is added does not raise it."""

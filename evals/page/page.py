@@ -9,12 +9,18 @@ from typing import IO, Any
 
 from toolbelt.evals.comparison.comparison import Comparison
 from toolbelt.evals.comparison.wording import is_within
+from toolbelt.evals.compatibility.matrix import Matrix
 from toolbelt.evals.gate.result import GateResult
 from toolbelt.evals.page.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
+from toolbelt.evals.page.compatibility import matrix_values
 from toolbelt.evals.page.packing import LONGEST_TEXT
+from toolbelt.evals.page.probes import probe_values
 from toolbelt.evals.page.records import read_blocks
 from toolbelt.evals.page.verdict import pair_values, verdict_values
+from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.report.epochs import epoch_lines
+from toolbelt.evals.report.heat_cells import PICTURE
+from toolbelt.evals.report.heat_scale import STEPS
 from toolbelt.evals.report.picture import Picture
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.measures import RunSummary
@@ -30,6 +36,9 @@ def write_page(
     pictures: Sequence[Picture],
     comparison: Comparison | None = None,
     gate: GateResult | None = None,
+    matrix: Matrix | None = None,
+    recommendation: str = "",
+    probes: Sequence[ProbeResult] = (),
     advance: Callable[[int], object] | None = None,
 ) -> None:
     """Write a run's report as one page that needs no network: the same bytes for the same run.
@@ -42,9 +51,12 @@ def write_page(
         run: Its id.
         file: Where to; text in UTF-8.
         summary: What the run came to.
-        pictures: Of it, in order.
+        pictures: Of it, in order; the heat map is left out, as there is a table that is one.
         comparison: Whose verdicts stand on top; that of the gate where there is none.
         gate: Whose verdict stands above all.
+        matrix: The run as models × toolsets.
+        recommendation: What to paste into `toolbelt.yaml`, by that matrix.
+        probes: The latest of each model.
         advance: Told how many trials are written.
     """
     # Only what writes a page has to pay for the templates.
@@ -75,7 +87,11 @@ def write_page(
                     "size": picture_size(one.svg),
                 }
                 for one in pictures
+                if one.name != PICTURE
             ],
+            "matrix": None if matrix is None else matrix_values(matrix, recommendation, is_first=bool(summary.suite)),
+            "steps": STEPS,
+            "probes": probe_values(probes) if probes else None,
             "comparison": comparison,
             "pairs": pair_values(comparison, summary),
         },

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup, escape
 
-from toolbelt.console.text import visible
+from toolbelt.console.text import visible, visible_lines
 
-SCRIPTS = ("texts.js", "data.js", "tables.js", "analysis.js", "browser.js", "trial.js", "start.js")
+SCRIPTS = ("texts.js", "data.js", "tables.js", "analysis.js", "browser.js", "trial.js", "copying.js", "start.js")
 """In the order in which they stand in the page; they share one scope."""
 _BLOCKS = "<!-- blocks -->"
 _SIZE = re.compile(rb'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"')
@@ -46,10 +46,15 @@ def render_frame(values: Mapping[str, Any], data: Any) -> Frame:
     """
     style, script = _own("page.css"), _script()
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+        loader=FunctionLoader(_own),  # not one of files: a package may be in a zip
     )
-    # Not through a loader: a package may be in a zip file.
-    page = environment.from_string(_own("page.html")).render(
+    environment.filters["lines"] = _lines
+    page = environment.get_template("page.html").render(
         values,
         policy=policy(style, script),
         style=Markup(style),  # noqa: S704  # our own
@@ -99,6 +104,11 @@ def picture_size(svg: bytes) -> tuple[int, int] | None:
 
 def _shown(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _lines(text: str) -> Markup:
+    """Text whose line breaks and indents stay."""
+    return escape(visible_lines(text))
 
 
 def _script() -> str:

@@ -47,6 +47,7 @@ async function start() {
   document.getElementById("help-button").addEventListener("click", () => help.showModal());
   document.getElementById("help-close").addEventListener("click", () => help.close());
   startBrowser();
+  startCopying();
   for (const table of document.querySelectorAll("table.flips[data-name]")) linkFlips(table);
   dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeTrial(); });
   dialog.addEventListener("close", () => { if (opened !== null) closeTrial(); }); // a browser may not ask first

@@ -164,6 +164,17 @@ AMOUNTS: Mapping[str, Column] = MappingProxyType(
         "latency_p95_seconds": Column("Float64", "seconds per request", "95th percentile"),
         "tools_offered": Column("Float64", "tools per trial", "at the first request, where that was answered; mean"),
         "first_offers": Column("Int64", "lists", "different lists of tools offered at first requests"),
+        "first_offer": Column("string", "", "digest of that list, where there is just one"),
+        "offered_tokens": Column(
+            "Float64",
+            "tokens per trial",
+            "tool definitions at the first request, own count; mean of all finished, unscored ones included",
+        ),
+        "turned_away": Column("int64", "trials", "not asked, as what they began with could not fit"),
+        "overflow_reason": Column(
+            "string", "", "why trials were too long for the model: the commonest reason; empty if none was"
+        ),
+        "error_reason": Column("string", "", "why trials failed, likewise"),
         "tokenizer": Column("string", "", "what the own counts are by"),
     }
 )

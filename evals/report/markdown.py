@@ -13,6 +13,7 @@ from toolbelt.evals.economics.caching import ArmEconomics
 from toolbelt.evals.report.economics_markdown import economics_markdown
 from toolbelt.evals.report.epochs import epoch_lines
 from toolbelt.evals.report.figures import COLUMNS, NOTHING, status_lines
+from toolbelt.evals.report.heat_cells import PICTURE
 from toolbelt.evals.report.markup import escaped, markdown_table
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.measures import ArmSummary, RunSummary
@@ -80,6 +81,8 @@ def report_markdown(
     economics: Sequence[ArmEconomics] = (),
     verdict: str = "",
     comparison: str = "",
+    compatibility: str = "",
+    probes: str = "",
 ) -> str:
     """The whole report; names from elsewhere are escaped, so that they show as they are.
 
@@ -89,20 +92,27 @@ def report_markdown(
         economics: What caching makes of it, one an arm; without them there is no section about it.
         verdict: Markdown that stands on top, beneath the title: what a gate says.
         comparison: Markdown of a section, with its heading: what the arms differ in.
+        compatibility: Likewise: which toolset each model is to be given. Of a suite it stands before the arms.
+        probes: Likewise: what works with each model.
     """
+    heat_map = [_picture(picture) for picture in pictures if picture.name == PICTURE]
+    which = "\n\n".join(part for part in (compatibility.strip(), *heat_map) if part)
     parts = [
         f"# Eval of {escaped(summary.dataset)}, run {escaped(summary.run)}",
         verdict.strip(),
         _facts(summary),
         "\n".join(f"- {escaped(line)}" for line in status_lines(summary)),
+        which if summary.suite else "",
         "## Results",
         _results(summary.arms),
         "\n".join(f"- {escaped(line)}" for line in epoch_lines(summary)),
-        *(_picture(picture) for picture in pictures),
+        *(_picture(picture) for picture in pictures if picture.name != PICTURE),
         comparison.strip(),
+        "" if summary.suite else which,
         "## Outcomes",
         _outcomes(summary.arms),
         economics_markdown(economics),
+        probes.strip(),
         "## How to read this",
         _READING,
         "## How to run it again",
@@ -167,13 +177,13 @@ def _command(summary: RunSummary) -> str:
         value = settings.get(name)
         for one in value if isinstance(value, list | tuple) else [] if value is None else [value]:
             words += [option, shown_path(Path(one)) if name in _PATHS and Path(one).is_absolute() else str(one)]
+    models = [arm.model for arm in summary.arms] + [one.model for one in summary.left_out]
+    variants = [arm.variant or PLAIN for arm in summary.arms] if any(one.variant for one in summary.arms) else []
     for option, values in (
-        ("--model", [arm.model for arm in summary.arms]),
-        ("--toolset", [arm.toolset for arm in summary.arms]),
-        (
-            "--variant",
-            [arm.variant or PLAIN for arm in summary.arms] if any(one.variant for one in summary.arms) else [],
-        ),
+        ("--model", models),
+        ("--suite", [summary.suite] if summary.suite else []),
+        ("--toolset", [] if summary.suite else [arm.toolset for arm in summary.arms]),
+        ("--variant", variants),
     ):
         words += [word for value in dict.fromkeys(values) for word in (option, value)]
     words += ["--epochs", str(summary.epochs), "--seed", str(summary.seed)]

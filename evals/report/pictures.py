@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from toolbelt.evals.compatibility.matrix import Matrix
 from toolbelt.evals.economics.caching import ArmEconomics
 from toolbelt.evals.report.bars import draw_accuracy, draw_tokens
 from toolbelt.evals.report.canvas import own_settings
 from toolbelt.evals.report.economics import draw_economics
+from toolbelt.evals.report.heat_map import draw_heat_map
 from toolbelt.evals.report.picture import Picture
 from toolbelt.evals.report.scaling import draw_scaling
 from toolbelt.evals.report.tradeoff import draw_tradeoff
 from toolbelt.evals.summary.measures import RunSummary
 
 
-def draw_pictures(summary: RunSummary, *, economics: Sequence[ArmEconomics] = ()) -> tuple[Picture, ...]:
+def draw_pictures(
+    summary: RunSummary, *, economics: Sequence[ArmEconomics] = (), matrix: Matrix | None = None
+) -> tuple[Picture, ...]:
     """Those for which there is something to show; the same bytes for the same summary.
 
     Importing this takes about a second, as it brings matplotlib along.
@@ -22,9 +26,11 @@ def draw_pictures(summary: RunSummary, *, economics: Sequence[ArmEconomics] = ()
     Args:
         summary: What the run came to.
         economics: One an arm, in their order; without them there is no picture of what a solved case costs.
+        matrix: The run as models × toolsets; without it there is no heat map.
     """
     with own_settings():
         drawn = (
+            None if matrix is None else draw_heat_map(matrix),
             draw_tradeoff(summary),
             draw_accuracy(summary),
             draw_tokens(summary),

@@ -39,6 +39,8 @@ class ArmEstimate:
         prompt_tokens: Expected over all requests, definitions among them; own count.
         completion_tokens: Expected; own count of the calls, and of the words that end a turn.
         cost_usd: Expected; `None` where the price is unknown.
+        not_asked: Trials, among them, that end before the first request, as what is offered does not fit.
+        reason: Why the first of these does not, in words; empty if there are none.
     """
 
     model: str
@@ -50,6 +52,8 @@ class ArmEstimate:
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | None
+    not_asked: int = 0
+    reason: str = ""
 
 
 def estimate(
@@ -83,11 +87,14 @@ async def _estimate(
     kept: list[RequestRecord] = []
     asker = Asker(stand_in, Budget(), RetryPolicy(0), kept.append)
     played = replace(player, asker=asker)
-    trials = prompt = 0
+    trials = prompt = not_asked = 0
+    reason = ""
     for position, case in cases:
         record = await played.play(Trial(position, position, arm, 0), case)
         trials += 1
         prompt += record.own_prompt_tokens or 0
+        if not record.requests:
+            not_asked, reason = not_asked + 1, reason or record.reason
     texts = [_output(one.reply) for one in kept if one.reply]
     completion = sum(player.prompts.counter.count(texts))
     share = plan.per_arm / trials
@@ -101,7 +108,9 @@ async def _estimate(
         round(sum(one.offer.tokens for one in kept) * share),
         prompt_tokens,
         completion_tokens,
-        player.asker.model.cost_usd(Usage(prompt_tokens, completion_tokens)),
+        player.asker.model.cost_usd(Usage(prompt_tokens, completion_tokens)) if kept else 0.0,
+        round(not_asked * share),
+        reason,
     )
 
 

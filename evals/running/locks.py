@@ -16,13 +16,15 @@ class RunLocks:
 
     Attributes:
         folder: Where they are.
+        kind: What is held, in words.
     """
 
     folder: Path
+    kind: str = "run"
 
     @contextlib.contextmanager
-    def claim(self, run: str) -> Iterator[None]:
-        """Hold a run, so that no other process works on it.
+    def claim(self, run: str, shown: str | None = None) -> Iterator[None]:
+        """Hold a run, so that no other process works on it; `shown` is what it is called, if not by its id.
 
         Raises:
             ToolbeltError: another process holds it.
@@ -30,14 +32,14 @@ class RunLocks:
         """
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self._path(run))
+        lock, name = FileLock(self._path(run)), shown or repr(run)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
-            raise ToolbeltError(f"Run {run!r} is being worked on by another process.") from None
+            raise ToolbeltError(f"{self.kind.capitalize()} {name} is being worked on by another process.") from None
         except OSError as error:
-            raise StorageError(f"Cannot lock run {run!r}: {error.strerror or error}.") from None
+            raise StorageError(f"Cannot lock {self.kind} {name}: {error.strerror or error}.") from None
         try:
             yield
         finally:

@@ -39,6 +39,7 @@ class Meter:
 
     Attributes:
         prompts: Counts messages.
+        first_definition_tokens: Of the tools offered first, whether or not they could be sent; own count.
         definition_tokens: Of the tools offered at each request, own count.
         own_prompt_tokens: Messages and definitions over all requests, own count.
         invalidated_tokens: Of those, what a provider's cache could have held and a change of the tools offered made
@@ -51,6 +52,7 @@ class Meter:
     """
 
     prompts: PromptCounter
+    first_definition_tokens: int = 0
     definition_tokens: list[int] = field(default_factory=list)
     own_prompt_tokens: int = 0
     invalidated_tokens: int = 0
@@ -60,8 +62,15 @@ class Meter:
     _message_tokens: int = 0
     _before: tuple[Offer, int] | None = None
 
+    def turn_away(self, offer: Offer) -> None:
+        """What is offered cannot be sent: there is no request to count, only how large it would have been."""
+        if not self.definition_tokens:
+            self.first_definition_tokens = offer.tokens
+
     def count(self, offer: Offer, conversation: Conversation) -> int:
         """Count the next request; its prompt's tokens, own count."""
+        if not self.definition_tokens:
+            self.first_definition_tokens = offer.tokens
         self._message_tokens += self.prompts.count_latest(conversation)
         own_tokens = offer.tokens + self._message_tokens
         if self._before is not None:

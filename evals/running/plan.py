@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toolbelt.evals.models.model import Sampling
-from toolbelt.evals.running.room import LeftOut, Room, read_left_out, read_rooms
+from toolbelt.evals.running.room import Doorkeeper, LeftOut, Room, read_left_out, read_rooms
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,12 @@ class Arm:
     @property
     def label(self) -> str:
         """What tells it from the other arms."""
-        return " · ".join(part for part in (self.model, self.toolset, self.variant) if part)
+        return " · ".join(part for part in (self.model, self.shown) if part)
+
+    @property
+    def shown(self) -> str:
+        """What tells it from the other arms of its model."""
+        return " · ".join(part for part in (self.toolset, self.variant) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,7 @@ class Plan:
         rooms: What each model has room for, by its name, as known when the run began; what cannot fit is not asked.
             A model that is not in it is asked whatever is offered.
         left_out: Pairs of the suite that are no arms, as there is nothing to ask.
+        ask_anyway: Whether it is asked all the same what, by `rooms`, cannot fit.
     """
 
     dataset: str
@@ -124,6 +130,12 @@ class Plan:
     suite: str = ""
     rooms: Mapping[str, Room] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
+    ask_anyway: bool = False
+
+    def door(self, model: str) -> Doorkeeper | None:
+        """What turns away what a model has no room for; `None` where all is asked."""
+        room = None if self.ask_anyway else self.rooms.get(model)
+        return None if room is None else Doorkeeper(model, room)
 
     @property
     def size(self) -> int:
@@ -168,6 +180,7 @@ class Plan:
             **({"api_base": self.api_base} if self.api_base else {}),
             **({"without_role": self.without_role} if self.without_role else {}),
             **({"drafts": self.drafts} if self.drafts else {}),
+            **({"ask_anyway": True} if self.ask_anyway else {}),
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
         for key in ("dataset_name", "digest", "catalog_name"):
@@ -208,6 +221,7 @@ class Plan:
             suite=data.get("suite", ""),
             rooms=read_rooms(data),
             left_out=read_left_out(data),
+            ask_anyway=data.get("ask_anyway", False),
         )
 
 

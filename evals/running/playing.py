@@ -16,6 +16,7 @@ from toolbelt.evals.running.asking import Asker, Earlier, Unanswered, plus_cost
 from toolbelt.evals.running.metering import Meter, PromptCounter
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import TrialRecord, format_names
+from toolbelt.evals.running.room import Doorkeeper
 from toolbelt.evals.scoring.coverage import is_covered
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.scoring import Scorer
@@ -38,6 +39,7 @@ class ArmPlayer:
         prompts: Counts what is sent.
         sampling: How the model is asked.
         request_limit: Requests after which a trial is given up.
+        door: Turns away what the model has no room for; `None` where nothing is known of it, or all is to be asked.
         now: The time, ISO 8601 in UTC.
     """
 
@@ -48,6 +50,7 @@ class ArmPlayer:
     prompts: PromptCounter
     sampling: Sampling = field(default_factory=Sampling)
     request_limit: int = 10
+    door: Doorkeeper | None = None
     now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="milliseconds")
 
     async def play(self, trial: Trial, case: Case, earlier: Mapping[int, Earlier] | None = None) -> TrialRecord:
@@ -100,7 +103,7 @@ class ArmPlayer:
             surplus=format_names(score.surplus),
             arguments_checked=score.arguments_checked,
             arguments_right=score.arguments_right,
-            definition_tokens=meter.definition_tokens[0],
+            definition_tokens=meter.first_definition_tokens,
             definition_tokens_total=sum(meter.definition_tokens),
             own_prompt_tokens=meter.own_prompt_tokens,
             prompt_tokens=usage.prompt_tokens,
@@ -133,9 +136,12 @@ class _Game:
 
     async def run(self, trial: int, earlier: Mapping[int, Earlier]) -> tuple[Ending, str]:
         """Play to the end; why it ended, and the failure's words if it failed."""
-        steps = 0
+        steps, door = 0, self.player.door
         for number in range(self.player.request_limit):
             offer = self.player.toolset.offer(self.case, self.conversation)
+            if door is not None and (refusal := door.refusal(offer)):
+                self.meter.turn_away(offer)
+                return Ending.CONTEXT_OVERFLOW, refusal
             own_tokens = self.meter.count(offer, self.conversation)
             try:
                 reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Earlier()))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from toolbelt.evals.offers import Offer
 from toolbelt.loadouts.fit import ModelFit, Verdict
@@ -41,9 +42,33 @@ class Room:
         )
 
     def refusal(self, model: str, offer: Offer) -> str:
-        """Why an offer cannot be sent to the model, in words; empty if it can, or nobody knows."""
-        fit = self.fit(model, offer.tokens, len(offer.tools))
+        """Why an offer cannot be sent to the model, in words; empty if it can, or nobody knows.
+
+        A model that is said to call no tools is asked all the same, if there is room: tables of models are often wrong
+        about that, and its answer shows.
+        """
+        fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
         return fit.reasons[0] if fit.verdict is Verdict.REFUSES else ""
+
+
+class Doorkeeper:
+    """Says of what is offered to one model whether it can be sent; each offer is looked at once.
+
+    Args:
+        model: Its name.
+        room: What it has room for.
+    """
+
+    def __init__(self, model: str, room: Room) -> None:
+        self._model = model
+        self._room = room
+        self._said: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()  # most offers are made for many trials
+
+    def refusal(self, offer: Offer) -> str:
+        """Why not, in words; empty if it can be sent, or nobody knows."""
+        if (said := self._said.get(offer)) is None:
+            said = self._said[offer] = self._room.refusal(self._model, offer)
+        return said
 
 
 @dataclass(frozen=True, slots=True)

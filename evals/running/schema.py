@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-VERSION = 3
-"""Of the tables; a file of another version is refused, never changed in silence."""
+import sqlite3
+from collections.abc import Mapping
+from types import MappingProxyType
 
-TABLES = """
+from toolbelt.errors import ToolbeltError
+
+VERSION = 4
+"""Of the tables; a file of another version is refused, never changed in silence, but for those of `ADDED`."""
+
+_RUNS = """
 CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY,
     created TEXT NOT NULL,               -- ISO 8601, UTC
@@ -91,3 +97,102 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
     PRIMARY KEY (run, trial)
 ) WITHOUT ROWID;
 """
+
+_PROBES = """
+CREATE TABLE IF NOT EXISTS probes (      -- short conformance runs over a model's API, see toolbelt.evals.probing
+    probe TEXT PRIMARY KEY,
+    created TEXT NOT NULL,               -- ISO 8601, UTC
+    status TEXT NOT NULL,                -- running, finished, incomplete, interrupted
+    reason TEXT NOT NULL DEFAULT '',     -- why it is not finished
+    model TEXT NOT NULL,
+    api_base TEXT,                       -- where it was asked; NULL for its provider's place
+    suite INTEGER NOT NULL,              -- version of the checks
+    tokenizer TEXT NOT NULL DEFAULT '',  -- what counted the definitions
+    planned TEXT NOT NULL,               -- JSON list: keys of the checks in order
+    code TEXT NOT NULL                   -- JSON: what it was made with
+);
+CREATE TABLE IF NOT EXISTS probe_checks (    -- every check that came to an end
+    probe TEXT NOT NULL,
+    check_key TEXT NOT NULL,
+    finished TEXT NOT NULL,              -- ISO 8601, UTC
+    outcome TEXT NOT NULL,
+    said TEXT NOT NULL,
+    requests INTEGER NOT NULL,           -- retries not among them
+    retries INTEGER NOT NULL,
+    definition_tokens INTEGER NOT NULL,  -- own count, over all requests
+    prompt_tokens INTEGER,               -- this and the next three as reported, NULL unless of all answered requests
+    completion_tokens INTEGER,
+    cached_read_tokens INTEGER,
+    cached_write_tokens INTEGER,
+    latency_seconds REAL NOT NULL,       -- of all answered requests together
+    cost_usd REAL,                       -- retries included; NULL where the price is unknown
+    PRIMARY KEY (probe, check_key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS probe_requests (  -- every attempt that came to an end, also of checks under way
+    probe TEXT NOT NULL,
+    check_key TEXT NOT NULL,
+    request INTEGER NOT NULL,            -- 0-based within the check
+    attempt INTEGER NOT NULL,            -- 0-based; the last one of a request is the one that counted
+    failure TEXT,                        -- NULL where it was answered
+    message TEXT NOT NULL DEFAULT '',    -- what the provider said to a failure
+    reply TEXT,                          -- JSON
+    tools INTEGER NOT NULL,              -- how many were offered
+    definition_tokens INTEGER NOT NULL,  -- own count
+    prompt_tokens INTEGER,               -- this and the next three as reported; NULL where the provider does not say
+    completion_tokens INTEGER,
+    cached_read_tokens INTEGER,
+    cached_write_tokens INTEGER,
+    latency_seconds REAL NOT NULL,
+    cost_usd REAL,                       -- NULL where the price is unknown
+    finished TEXT NOT NULL,              -- ISO 8601, UTC
+    PRIMARY KEY (probe, check_key, request, attempt)
+) WITHOUT ROWID;
+"""
+
+TABLES = _RUNS + _PROBES
+
+ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES})
+"""By an earlier version, the tables that make a file of it one of this: nothing that it holds is changed."""
+READ_ONLY = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
+"""What SQLite says of a file that it can read at most."""
+
+
+def lay_tables(connection: sqlite3.Connection, file: str) -> None:
+    """Make the tables of a new file, and those that one of an earlier version has not.
+
+    Args:
+        connection: To the file, outside of any transaction.
+        file: Its name.
+
+    Raises:
+        ToolbeltError: it holds something else, or is of a version that nothing is known of.
+        sqlite3.Error: the disk would not; then the file is as it was.
+    """
+    # At one moment: another process may be making the tables.
+    version, tables = connection.execute(
+        "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+    ).fetchone()
+    if version == 0 and tables:
+        raise ToolbeltError(f"{file!r} is no file of runs: it holds tables of something else.")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA wal_autocheckpoint=4000")
+    if version == 0:
+        _make(connection, TABLES)
+    elif version in ADDED:
+        try:
+            _make(connection, ADDED[version])
+        except sqlite3.OperationalError as error:
+            connection.rollback()
+            if error.sqlite_errorcode & 0xFF not in READ_ONLY:
+                raise
+            # Only to be read: it is, as what it holds is as ever.
+    elif version != VERSION:
+        raise ToolbeltError(
+            f"{file!r} was written by another version of toolbelt (its tables are version {version}, "
+            f"these {VERSION}); name another file with --store."
+        )
+
+
+def _make(connection: sqlite3.Connection, tables: str) -> None:
+    connection.executescript(f"BEGIN IMMEDIATE; {tables} PRAGMA user_version={VERSION}; COMMIT;")

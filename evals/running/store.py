@@ -30,11 +30,10 @@ from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.plan import Done, Plan
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
 from toolbelt.evals.running.replies import format_reply, parse_reply
-from toolbelt.evals.running.schema import TABLES, VERSION
+from toolbelt.evals.running.schema import READ_ONLY, lay_tables
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
 _BUSY_SECONDS = 60
-_NO_LOG = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
 _REMEMBERED = 1000
 _ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
 _ADD_TRIAL = f"INSERT OR REPLACE INTO trials VALUES ({','.join('?' * (1 + len(fields(TrialRecord))))})"  # noqa: S608
@@ -85,33 +84,14 @@ class RunStore:
         except (OSError, sqlite3.Error) as error:
             raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
         try:
-            self._prepare()
+            with self.guarded():
+                lay_tables(self.connection, str(path))
         except BaseException:
             self.connection.close()
             raise
         self._name = str(path.absolute())
         self._file = _identity(self._name)
         self._kept_lately: set[object] = set()
-
-    def _prepare(self) -> None:
-        with self._guarded():
-            # At one moment: another process may be making the tables.
-            version, tables = self.connection.execute(
-                "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
-            ).fetchone()
-            if version == 0 and tables:
-                raise ToolbeltError(f"{str(self.path)!r} is no file of runs: it holds tables of something else.")
-            self.connection.execute("PRAGMA journal_mode=WAL")
-            self.connection.execute("PRAGMA synchronous=NORMAL")
-            self.connection.execute("PRAGMA wal_autocheckpoint=4000")
-            if version == 0:
-                script = f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version={VERSION}; COMMIT;"
-                self.connection.executescript(script)
-            elif version != VERSION:
-                raise ToolbeltError(
-                    f"{str(self.path)!r} was written by another version of toolbelt (its tables are version {version}, "
-                    f"these {VERSION}); name another file with --store."
-                )
 
     def close(self) -> None:
         """Let go of the file."""
@@ -137,7 +117,7 @@ class RunStore:
         """
         now = datetime.now(UTC)
         run = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-        with self._guarded(), self._transaction():
+        with self.guarded(), self._transaction():
             self.connection.execute(
                 "INSERT INTO runs VALUES (?, ?, 'running', '', ?)",
                 (run, now.isoformat(timespec="milliseconds"), plan.to_json()),
@@ -153,7 +133,7 @@ class RunStore:
 
     def runs(self) -> list[RunRow]:
         """Every run, the latest first."""
-        with self._guarded():
+        with self.guarded():
             rows = self.connection.execute(
                 "SELECT run, created, status, reason, plan, "
                 "(SELECT count(*) FROM trials WHERE trials.run = runs.run) FROM runs ORDER BY created DESC, run DESC"
@@ -167,7 +147,7 @@ class RunStore:
             NotFoundError: there is none, with the nearest ids.
             ToolbeltError: several begin so.
         """
-        with self._guarded():
+        with self.guarded():
             ids = [row[0] for row in self.connection.execute("SELECT run FROM runs ORDER BY created DESC, run DESC")]
         if name == LATEST and ids:
             found = ids[:1]
@@ -178,7 +158,7 @@ class RunStore:
             raise NotFoundError("run", name, [*ids[:15], LATEST] if ids else [], hint)
         if len(found) > 1:
             raise ToolbeltError(f"{len(found)} runs begin with {name!r}: {', '.join(found[:5])}, …")
-        with self._guarded():
+        with self.guarded():
             row = self.connection.execute(
                 "SELECT run, created, status, reason, plan, (SELECT count(*) FROM trials WHERE run = ?1) "
                 "FROM runs WHERE run = ?1",
@@ -198,7 +178,7 @@ class RunStore:
 
     def set_status(self, run: str, status: str, reason: str = "") -> None:
         """Say how a run stands."""
-        with self._guarded():
+        with self.guarded():
             self.connection.execute("UPDATE runs SET status = ?, reason = ? WHERE run = ?", (status, reason, run))
 
     @property
@@ -218,7 +198,7 @@ class RunStore:
         """
         found = Done(size)
         condition = " AND outcome <> 'error'" if without_errors else ""
-        with self._guarded():
+        with self.guarded():
             for (number,) in self.connection.execute(f"SELECT trial FROM trials WHERE run = ?{condition}", (run,)):  # noqa: S608
                 found.add(number)
         return found
@@ -228,13 +208,13 @@ class RunStore:
 
         Their requests stay, so that what they cost stays counted and what was answered is not asked again.
         """
-        with self._guarded():
+        with self.guarded():
             return self.connection.execute("DELETE FROM trials WHERE run = ? AND outcome = 'error'", (run,)).rowcount
 
     def find_earlier(self, run: str, trial: int) -> dict[int, Earlier]:
         """What is known of the requests of an unfinished trial, by their number."""
         found: dict[int, Earlier] = {}
-        with self._guarded():
+        with self.guarded():
             rows = self.connection.execute(
                 "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
                 "latency_seconds, cost_usd FROM requests WHERE run = ? AND trial = ? ORDER BY request, attempt",
@@ -248,7 +228,7 @@ class RunStore:
 
     def unfinished(self, run: str) -> set[int]:
         """Numbers of trials that have requests but no end: at most those under way when a session ended."""
-        with self._guarded():
+        with self.guarded():
             rows = self.connection.execute(
                 "SELECT DISTINCT trial FROM requests AS r WHERE run = ?1 AND NOT EXISTS "
                 "(SELECT 1 FROM trials WHERE run = ?1 AND trial = r.trial)",
@@ -258,7 +238,7 @@ class RunStore:
 
     def spent(self, run: str) -> tuple[int, float]:
         """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
-        with self._guarded():
+        with self.guarded():
             row = self.connection.execute(
                 "SELECT count(*), total(cost_usd) FROM requests WHERE run = ?", (run,)
             ).fetchone()
@@ -270,8 +250,7 @@ class RunStore:
         Raises:
             StorageError: the disk would not, or the file was removed or replaced, so that nothing more would be kept.
         """
-        if _identity(self._name) != self._file:
-            raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
+        self.check_place()
         reply, usage = record.reply, record.usage
         values = (
             run,
@@ -291,7 +270,7 @@ class RunStore:
             record.latency_seconds,
             record.cost_usd,
         )
-        with self._guarded():
+        with self.guarded():
             if self._is_news(record.offer.digest):
                 names = json.dumps(list(record.offer.by_name))
                 self.connection.execute("INSERT OR IGNORE INTO offers VALUES (?, ?)", (record.offer.digest, names))
@@ -300,7 +279,7 @@ class RunStore:
     def add_cases(self, run: str, cases: Iterable[Case]) -> None:
         """Keep cases, all or none, once for all their trials; one that is kept already stays."""
         rows = [(run, case.id, format_case(case)) for case in cases]
-        with self._guarded(), self._transaction():
+        with self.guarded(), self._transaction():
             self.connection.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", rows)
 
     def _is_news(self, key: object) -> bool:
@@ -314,12 +293,12 @@ class RunStore:
 
     def add_trial(self, run: str, record: TrialRecord) -> None:
         """Keep a trial that came to an end."""
-        with self._guarded():
+        with self.guarded():
             self.connection.execute(_ADD_TRIAL, (run, *_VALUES(record)))
 
     def find_common_error(self, run: str) -> str:
         """What most of the trials that ended with an error died of; empty if none did."""
-        with self._guarded():
+        with self.guarded():
             row = self.connection.execute(
                 "SELECT reason FROM trials WHERE run = ? AND outcome = 'error' GROUP BY reason ORDER BY count(*) DESC",
                 (run,),
@@ -327,6 +306,11 @@ class RunStore:
         return "" if row is None else str(row[0])
 
     # The disk
+
+    def check_place(self) -> None:
+        """Raise `StorageError` if the file was removed or replaced, so that nothing written would be kept."""
+        if _identity(self._name) != self._file:
+            raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -340,7 +324,8 @@ class RunStore:
         self.connection.execute("COMMIT")
 
     @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
+        """Say what the disk would not, as an error of ours."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -365,7 +350,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("SELECT 1 FROM sqlite_master")
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in _NO_LOG or path.with_name(f"{path.name}-wal").exists():
+        if error.sqlite_errorcode & 0xFF not in READ_ONLY or path.with_name(f"{path.name}-wal").exists():
             return connection  # which says the same again
         connection.close()
         return sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True, isolation_level=None)

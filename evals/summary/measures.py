@@ -91,6 +91,13 @@ class ArmSummary:
         tools_offered: Tools at the first request, over the trials where that was answered; mean.
         first_offers: How many different lists of tools were offered at the first requests of finished trials; `None`
             where there are none.
+        first_offer: Digest of the list of tools at the first request, where it was the same in all finished trials that
+            made one; else `None`.
+        offered_tokens: Tool definitions at the first request, own count; mean over finished trials, those among them
+            that were not scored or, as they could not fit, not asked.
+        turned_away: Trials that were not asked, as what they began with could not fit.
+        overflow_reason: Why trials were too long for the model: the commonest reason; empty where none was.
+        error_reason: Why trials failed, likewise.
         tokenizer: What the own counts are by.
         pass_at: By k, the chance that at least one of k trials of a case is right by names (pass@k), a fraction; `None`
             where no case has as many scored epochs. For k in 1, 2, 4, … and the number of epochs; empty where each case
@@ -137,6 +144,11 @@ class ArmSummary:
     outcomes: Mapping[str, int] = field(default_factory=dict)
     tools_offered: float | None = None
     first_offers: int | None = None
+    first_offer: str | None = None
+    offered_tokens: float | None = None
+    turned_away: int = 0
+    overflow_reason: str = ""
+    error_reason: str = ""
     tokenizer: str = ""
     pass_at: Mapping[int, float | None] = field(default_factory=dict)
     pass_all: Mapping[int, float | None] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from toolbelt.evals.summary.counting import (
 from toolbelt.evals.summary.epochs import EpochMeasures, measure_epochs
 from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.summary.timing import Timing, time_requests
+from toolbelt.evals.summary.unscored import find_reasons
 
 _MEANS = (
     "definition_tokens",
@@ -39,6 +40,7 @@ _MEANS = (
     "requests",
 )
 """Columns of `trials` whose mean over scored trials is a measure of the same name."""
+_NOT_ASKED = "requests = 0"
 
 SCHEMA = "toolbelt.run/1"
 """Of `summary_data`; its JSON Schema is in `toolbelt.evals.exports`."""
@@ -73,6 +75,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         ).fetchall()
         groups = _count_outcomes(connection, run)
         timings = time_requests(connection, run)
+        reasons = find_reasons(connection, run)
         clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
         created, kept, reason, text = head
         plan = json.loads(text)
@@ -86,6 +89,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
             timings.get(number, Timing()),
             epochs.get(number, EpochMeasures()),
             clusters,
+            reasons,
         )
         for number, *names, wanted in planned
     )
@@ -108,7 +112,7 @@ def at_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[str, Row]]:
     """Sums by arm and outcome, in one pass over the trials."""
-    sums = {"retries", "cost_usd", *_MEANS}
+    sums = {"retries", "cost_usd", _NOT_ASKED, *_MEANS}
     sums |= {expression for rate in RATES.values() for expression in (rate.numerator, rate.denominator)}
     most = {"epoch", *(RATES[name].denominator for name in CALL_RATES)}
     known = {"cost_usd", *_MEANS}
@@ -140,6 +144,7 @@ def _arm(
     timing: Timing,
     epochs: EpochMeasures,
     clusters: ClusterCounts,
+    reasons: Mapping[tuple[int, str], str],
 ) -> ArmSummary:
     scored = {outcome: row for outcome, row in outcomes.items() if outcome in SCORED}
     rates = {name: _rate(rate, scored, clusters.get((number, name))) for name, rate in RATES.items()}
@@ -172,6 +177,11 @@ def _arm(
         latency_p95_seconds=timing.p95_seconds,
         tools_offered=timing.tools_offered,
         first_offers=timing.first_offers,
+        first_offer=timing.first_offer,
+        offered_tokens=_mean(outcomes.values(), "definition_tokens"),
+        turned_away=outcomes.get(Outcome.CONTEXT_OVERFLOW.value, {}).get(f"sum({_NOT_ASKED})", 0),
+        overflow_reason=reasons.get((number, Outcome.CONTEXT_OVERFLOW.value), ""),
+        error_reason=reasons.get((number, Outcome.ERROR.value), ""),
         tokenizer=tokenizer,
         pass_at=epochs.pass_at,
         pass_all=epochs.pass_all,

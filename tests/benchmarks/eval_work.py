@@ -12,13 +12,8 @@ from typing import Any
 
 from toolbelt.catalog import Plugin
 from toolbelt.catalog.definitions import openai_definition
-from toolbelt.evals.cli.opening import (
-    choose_cases,
-    draw_up,
-    make_players,
-    open_materials,
-    prepare_arms,
-)
+from toolbelt.evals.cli.opening import choose_cases, draw_up, open_materials
+from toolbelt.evals.cli.preparing import make_players, prepare_arms
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.models.model import Model, Request, Sampling

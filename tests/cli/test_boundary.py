@@ -95,7 +95,7 @@ def test_E9_one_error_line_for_each_finding_and_no_traceback(toolbelt: Toolbelt,
     assert ran.code == 2
     assert ran.err.splitlines() == [
         "toolbelt.yaml:1: error: toolbelt.yaml has no key 'catalogue'. Did you mean 'catalog'? [unknown-key]",
-        "toolbelt.yaml:2: error: `models` must be a list of model names. [wrong-type]",
+        "toolbelt.yaml:2: error: `models` must be a list of names, or of mappings with a `name`, not 'y'. [wrong-type]",
         "toolbelt.yaml:4: error: A loadout has no key 'extend'. Did you mean 'extends'? [unknown-key]",
         "Error: 3 findings; nothing was done.",
     ]
@@ -124,7 +124,8 @@ def test_E9_a_reader_that_leaves_early_is_no_error(command: str) -> None:
     process.stdout.close()
     err = process.stderr.read()
     process.stderr.close()
-    assert (process.wait(timeout=30), err) == (0, b"")
+    said = [line for line in err.splitlines() if not line.startswith(b"counting ")]  # told where that takes a second
+    assert (process.wait(timeout=30), said) == (0, [])
 
 
 @pytest.mark.parametrize("command", ["catalog list", "config schema", "loadout list --json", "--help"])

@@ -203,3 +203,34 @@ def test_nothing_of_a_public_catalog_is_lost(toolbelt: Toolbelt, name: str, tool
     inspected = toolbelt("loadout", "inspect", "full", "-c", catalog, "--json").json
     assert inspected["tokens"]["full"] == stats["tokens"]
     assert toolbelt("catalog", "lint", "-c", catalog, "--json").json["findings"]
+
+
+@pytest.mark.parametrize(
+    ("toolset", "loadout", "outcome", "said"),
+    [
+        pytest.param("loadout:mine", "mine", "loadout", "mine: toolbelt.yaml gives it to this model.", id="a-loadout"),
+        pytest.param("full", None, "catalog", "The whole catalog: toolbelt.yaml gives it to this model.", id="all"),
+        pytest.param("tiered", None, "catalog", "gives this model 'tiered', which is no loadout", id="no-loadout"),
+    ],
+)
+def test_L15_auto_gives_what_toolbelt_yaml_does(
+    toolbelt: Toolbelt, small: Path, toolset: str, loadout: str | None, outcome: str, said: str
+) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "catalog: small.yaml\nloadouts: {mine: {plugins: [git]}}\n"
+        f"models:\n- {{name: m, base: gpt-4o, toolset: '{toolset}'}}"
+    )
+    data = toolbelt("loadout", "inspect", "auto", "--model", "m", "--json").json
+    assert (data["loadout"], data["auto"]["outcome"]) == (loadout, outcome)
+    assert said in data["auto"]["reasons"][0]
+    assert said in toolbelt("loadout", "inspect", "auto", "--model", "m").out
+
+
+def test_L15_auto_gives_nothing_that_cannot_fit(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "catalog: small.yaml\nloadouts: {mine: {plugins: [git]}}\n"
+        "models:\n- {name: m, context_window: 2000, max_tools: 2, toolset: full}\n"
+    )
+    data = toolbelt("loadout", "inspect", "auto", "--model", "m", "--json").json
+    assert data["auto"]["loadout"] == "minimal"
+    assert "A request may hold 2 tools; these are 6, 4 too many." in data["auto"]["reasons"][0]

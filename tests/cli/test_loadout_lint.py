@@ -89,3 +89,20 @@ def test_L10_what_cannot_be_read_is_a_finding_too(toolbelt: Toolbelt, small: Pat
     ran = toolbelt(command, "lint", "--json")
     assert ran.code == 2
     assert [row["rule"] for row in ran.json["findings"]] == ["syntax"]
+
+
+def test_L10_a_loadout_that_a_model_is_given_and_that_is_not_there(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "catalog: small.yaml\nmodels:\n- {name: gpt-4o, toolset: 'loadout:developer'}\n"
+        "- name: gpt-4\n  toolset: loadout:develper\n"
+    )
+    ran = toolbelt("loadout", "lint", "--json")
+    rows = [row for row in ran.json["findings"] if row["severity"] == "error"]
+    assert (ran.code, [(row["rule"], row["file"], row["line"]) for row in rows]) == (
+        2,
+        [("unknown-loadout", "toolbelt.yaml", 5)],
+    )
+    assert toolbelt("loadout", "inspect", "auto", "-m", "gpt-4o").code == 0  # only who uses it fails
+    ran = toolbelt("loadout", "inspect", "auto", "-m", "gpt-4")
+    assert (ran.code, ran.out) == (2, "")
+    assert "No loadout named 'develper'. Did you mean 'developer'?" in ran.err

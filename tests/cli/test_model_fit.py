@@ -181,3 +181,16 @@ def test_what_holds_no_conversation_is_unsupported(toolbelt: Toolbelt, own: Path
     ran = toolbelt("model", "fit", "--loadout", "minimal", "--model", "text-embedding-3-small", "--check", "--json")
     assert ran.code == 1
     assert [one["verdict"] for one in ran.json["fits"]] == ["unsupported"]
+
+
+def test_what_toolbelt_yaml_gives_and_does_not_fit_is_a_warning(toolbelt: Toolbelt, project: Path) -> None:
+    (project / "toolbelt.yaml").write_text(
+        "models:\n- {name: gpt-4, toolset: 'loadout:Full'}\n- {name: o3, toolset: full}\n"
+        "- {name: gpt-4o, toolset: 'loadout:developer'}\n- {name: gpt-5, toolset: tiered}\n"
+    )
+    ran = toolbelt("model", "fit", "--json")
+    assert [line.split(".")[:2] for line in ran.err.splitlines()] == [
+        ["warning: toolbelt", "yaml gives 'gpt-4' 'loadout:Full', which does not fit"],
+        ["warning: toolbelt", "yaml gives 'o3' 'full', which does not fit"],
+    ]
+    assert [row["toolset"] for row in ran.json["models"]] == ["loadout:Full", "full", "loadout:developer", "tiered"]

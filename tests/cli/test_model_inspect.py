@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.cli.test_model_list import MODELS
+from tests.evals.probing.probes import SAID
+from toolbelt.cli.model_inspect import DEFAULT_STORE
+from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 
 MINE = """\
 hosted_vllm/mine  litellm's ollama/llama3.1
@@ -80,3 +87,50 @@ def test_L15_a_window_of_ones_own_is_what_loadouts_are_held_against(toolbelt: To
     assert chosen["loadout"] == "minimal"
     (project / "toolbelt.yaml").write_text("models:\n- {name: mine, base: gpt-4o}\n")
     assert toolbelt("loadout", "inspect", "auto", "--model", "mine", "--json").json["loadout"] != "minimal"
+
+
+def _keep_probe(model: str) -> None:
+    with RunStore(DEFAULT_FILE) as store:
+        kept = ProbeStore(store)
+        probe = kept.create(ProbePlan(model, planned=tuple(SAID)))
+        for check in SAID.values():
+            kept.add_check(probe, check)
+        kept.set_status(probe, "finished")
+
+
+def test_what_a_probe_showed_stands_beside_what_is_known(toolbelt: Toolbelt) -> None:
+    assert toolbelt("model", "inspect", "gpt-4o", "--json").json["probe"] is None
+    _keep_probe("gpt-4o")
+    ran = toolbelt("model", "inspect", "gpt-4o")
+    assert (ran.code, ran.err) == (0, "")
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert {"tool calling yes litellm probe: yes", "parallel calls yes litellm probe: no"} <= set(lines)
+    *_, when, works = ran.out.splitlines()
+    assert (when[:9], when.split()[-1]) == ("probed 20", "finished")
+    assert works.startswith("1 of 6 works; in another way: parallel_calls; not: choice_named, ")
+    probe = toolbelt("model", "inspect", "gpt-4o", "--json").json["probe"]
+    assert probe["learned"] == {"tool_calling": True, "parallel_calls": False}
+    assert probe["news"] == [
+        {"fact": "parallel_calls", "known": True, "source": "litellm", "seen": False, "contradicts": True}
+    ]
+    assert toolbelt("model", "inspect", "gpt-4o", "--store", "other.db", "--json").json["probe"] is None
+
+
+def test_a_model_nobody_knows_is_known_once_it_was_probed(toolbelt: Toolbelt) -> None:
+    assert toolbelt("model", "inspect", "mine/of-my-own").code == 2
+    _keep_probe("mine/of-my-own")
+    ran = toolbelt("model", "inspect", "mine/of-my-own")
+    assert ran.code == 0
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert ["tool", "calling", "unknown", "probe:", "yes"] in lines
+
+
+def test_without_a_store_nothing_of_the_harness_is_loaded(project: Path) -> None:
+    assert str(DEFAULT_FILE) == DEFAULT_STORE
+    command = [sys.executable, "-X", "importtime", "-m", "toolbelt", "model", "inspect", "gpt-4o"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert done.returncode == 0
+    assert "toolbelt.gateway.facts" in loaded
+    assert not [name for name in loaded if name.startswith(("toolbelt.evals", "sqlite3", "litellm", "pandas"))]
+    assert list(project.iterdir()) == []

@@ -138,3 +138,20 @@ def test_listing_loads_no_client(mine: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == "[]\n"
+
+
+def test_what_a_model_is_given_is_shown_where_any_is(toolbelt: Toolbelt, project: Path) -> None:
+    (project / "toolbelt.yaml").write_text(
+        "models:\n- {name: gpt-4o, toolset: tiered}\n- {name: mine, base: gpt-4o}\n- gpt-4\n"
+    )
+    header, first, second, third, *_ = (line.split() for line in toolbelt("model", "list").out.splitlines())
+    assert (header[-1], first[-1], second[-1], third[-1]) == ("toolset", "tiered", "tiered", "openai")
+    rows = toolbelt("model", "list", "--json").json["models"]
+    assert [(row["toolset"], row["sources"].get("toolset")) for row in rows[:3]] == [
+        ("tiered", "toolbelt.yaml"),
+        ("tiered", "toolbelt.yaml (gpt-4o)"),
+        (None, None),
+    ]
+    lines = [line.split() for line in toolbelt("model", "inspect", "mine").out.splitlines()]
+    assert ["toolset", "tiered", "toolbelt.yaml", "(gpt-4o)"] in lines
+    assert "toolset" not in toolbelt("model", "inspect", "gpt-4").out

@@ -32,8 +32,8 @@ def test_the_commands_there_are() -> None:
         *(f"toolkit {name}" for name in ("list", "inspect", "resolve")),
         *(f"session {name}" for name in ("show", "load", "unload", "reset")),
         *(f"catalog {name}" for name in ("list", "show", "stats", "import", "lint")),
-        *(f"model {name}" for name in ("list", "inspect", "fit")),
-        *(f"eval {name}" for name in ("run", "resume", "list", "show", "report", "compare", "gate")),
+        *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes")),
+        *(f"eval {name}" for name in ("run", "resume", "list", "show", "report", "compare", "recommend", "gate")),
         *(f"eval baseline {name}" for name in ("save", "show")),
         *(f"eval {name}" for name in ("export", "schema", "plan")),
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
@@ -75,6 +75,7 @@ def test_one_environment_variable_means_one_flag_in_a_command() -> None:
 OUTPUTS = {
     "eval report": "a folder of reports",
     "eval compare": "Markdown",
+    "eval recommend": "entries for toolbelt.yaml",
     "eval export": "a run",
     "eval schema": "a JSON Schema",
     "eval baseline save": "a baseline",
@@ -101,6 +102,7 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
         "session show",
         *("catalog list", "catalog show", "catalog stats"),
         "model fit",
+        "model probe",
         "eval run",
     }
     assert any("--tokenizer" in parameter.opts for parameter in LEAVES[name].params) is (name in counts)

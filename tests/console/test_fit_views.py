@@ -64,12 +64,13 @@ Model              window               1                 2                 3
                          the whole catalog              git               web
 gpt-4o            128,000           x>128!             1.4%*             0.7%!
 small/model         4,000           x112%              ~45%               22%*
-tiny                1,000           x450%             x180%              x90%
+tiny ?              1,000           x450%             x180%              x90%
 mute              128,000               -                 -                 -
 who/knows         unknown               ?                 ?                 ?
 
 12% share of the window   ~ over 40%   x no room   x>128 too many tools
-- calls no tools   ? unknown   ! tools to mend   * largest that fits
+- calls no tools   ? unknown   model? may call no tools   ! tools to mend
+* largest that fits
 
 What does not fit
   gpt-4o with the whole catalog: refuses. A request may hold 128 tools; these
@@ -173,3 +174,37 @@ def test_no_entry_of_the_legend_is_torn_apart(width: int) -> None:
     lines = _draw(_matrix(), width).split("\n")
     entries = [entry for line in lines for entry in line.split("   ")]
     assert {"* largest that fits", "! tools to mend"} <= set(entries)
+
+
+@pytest.mark.parametrize(
+    ("most", "window", "cell"),
+    [
+        pytest.param(29, 128_000, "x>29", id="tens"),
+        pytest.param(None, 1, "x999x", id="a-window-a-thousand-times-too-small"),
+        pytest.param(None, 4_500, "x100%", id="a-window-that-is-just-too-small"),
+    ],
+)
+def test_figures_keep_apart_from_the_window_before_them(most: int | None, window: int, cell: str) -> None:
+    facts = ModelFacts("m", None, None, "chat", window, output_reserve=1, max_tools=most, tool_calling=True)
+    (line,) = (line for line in _draw(_matrix((facts,), TOOLSETS[:1])).split("\n") if line.startswith("m "))
+    assert line.split()[1:] == [f"{window:,}", cell]
+
+
+def test_a_limit_of_thousands_keeps_its_column() -> None:
+    whole = Toolset("many", tuple(Tool(f"t{number}", "Does.") for number in range(2_100)))
+    tokens = ToolTokens({tool.id: 1 for tool in whole.tools}, "o200k_base", exact=True)
+    comparer = Comparer({tool.id: tool.name for tool in whole.tools}, lambda _: tokens, whole.tools)
+    facts = ModelFacts("m", None, None, "chat", 128_000, max_tools=2_048, tool_calling=True)
+    fits = compare([whole], [Asked(facts, ("o200k_base", "openai"), exact=True)], comparer)
+    drawn = _draw(Matrix("tools", [whole], fits, []), 100)
+    assert "128,000  x>2k" in drawn
+    assert "A request may hold 2,048 tools; these are 2,100, 52 too many." in drawn
+
+
+def test_a_model_that_may_call_no_tools_is_marked() -> None:
+    unsure = ModelFacts("unsure", None, None, "chat", 128_000, output_reserve=9)
+    drawn = _draw(_matrix((unsure, ModelFacts("sure", None, None, "chat", 128_000, tool_calling=True))))
+    assert "\nunsure ?" in drawn
+    assert "\nsure  " in drawn
+    assert "model? may call no tools" in drawn
+    assert "may call" not in _draw(_matrix((ModelFacts("who/knows"),)))  # where all is unknown, that says enough

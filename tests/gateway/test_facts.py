@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from toolbelt.gateway.extracts import write_extract
 from toolbelt.gateway.facts import TALKING_MODES, WELL_KNOWN, find_facts, is_known, list_models, list_well_known
 from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
 from toolbelt.gateway.models import DEFAULT_MODELS, ModelTable
@@ -325,20 +326,25 @@ def test_models_that_do_not_talk_are_not_listed() -> None:
 
 @pytest.mark.parametrize(
     "spoilt",
-    ["", "{}", "\x00", '{"facts": {"m": []}}', '{"facts": {"m": [1, 1, 1, true, true, true, true, null]}}',
-     '{"facts": {"m": ["chat", -1, 1, null, null, null, null, null]}}',
-     '{"facts": {"m": ["chat", 1, 1, "yes", null, null, null, null]}}',
-     '{"facts": {"m": ["chat", 1, 1, null, null, null, null, [null, 1, 1, 1]]}}'],
-)  # fmt: skip
-def test_a_spoilt_extract_is_made_anew(spoilt: str, tmp_path: Path) -> None:
+    [
+        [],
+        {},
+        [1, 1, 1, True, True, True, True, None],
+        ["chat", -1, 1, None, None, None, None, None],
+        ["chat", 1, 1, "yes", None, None, None, None],
+        ["chat", 1, 1, None, None, None, None, [None, 1, 1, 1]],
+    ],
+)
+def test_a_spoilt_extract_is_made_anew(spoilt: object, tmp_path: Path) -> None:
     source, cache_folder = tmp_path / "table.json", tmp_path / "cache"
     source.write_text(json.dumps({"m": {**CALLS, **PRICED}}))
     first = find_facts("m", ModelTable(cache_folder, source))
     extract = cache_folder / "model-facts.json"
     kept: dict[str, Any] = json.loads(extract.read_text())
-    extract.write_text(json.dumps({**json.loads(spoilt), "of": kept["of"]}) if spoilt.startswith('{"f') else spoilt)
-    assert find_facts("m", ModelTable(cache_folder, source)) == first
-    assert json.loads(extract.read_text()) == kept
+    for text in ("", "{}", "\x00", write_extract(kept["of"], {"m": spoilt})):
+        extract.write_text(text)
+        assert find_facts("m", ModelTable(cache_folder, source)) == first
+        assert json.loads(extract.read_text()) == kept
 
 
 def test_the_rules_of_providers_are_loaded_where_a_model_is_asked_about(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_L15_an_unknown_model_has_no_window(model: str) -> None:
 def test_names_like_it_are_offered() -> None:
     assert "gpt-4o-mini" in ModelTable().find_similar("gpt-4o-minni")
     assert ModelTable(own=[OwnModel("my-own-model")]).find_similar("my-own-modle") == ("my-own-model",)
+    assert ModelTable(own=[OwnModel("zz/abc"), OwnModel("zz/abd")]).find_similar("zz/abc") == ("zz/abd",)
 
 
 def test_the_table_alone_says_a_window_of_the_table() -> None:

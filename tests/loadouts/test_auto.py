@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolbelt import Catalog, Plugin, Resolution, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.catalog.tokens import EstimateCounter, ToolTokens, count_tool_tokens
 from toolbelt.loadouts.auto import DEFAULT_LADDER, AutoChoice, AutoOutcome, Rung, choose_loadout, ladder_of
+from toolbelt.loadouts.fit import ModelFit, Verdict
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
 
 PLUGINS = (
@@ -192,3 +195,53 @@ def test_L15_tokens_are_counted_not_guessed() -> None:
 def test_L15_an_empty_catalog_fits_everywhere() -> None:
     choice = choose_loadout(1, Catalog(), ToolLoadoutRegistry(), ToolTokens({}, "by hand", exact=True))
     assert (choice.outcome, choice.tokens) == (AutoOutcome.CATALOG, 0)
+
+
+ALL = {"max_tools": 4, "output_reserve": 100, "tool_calling": True}
+
+
+@pytest.mark.parametrize(
+    ("limits", "name", "words"),
+    [
+        pytest.param({}, WHOLE_CATALOG, "it fits", id="nothing-known-but-the-window"),
+        pytest.param(ALL, WHOLE_CATALOG, "it fits", id="as-many-tools-as-a-request-may-hold"),
+        pytest.param({"max_tools": 3}, "full", "holds 4 tools of 3 allowed: too many", id="a-tool-too-many"),
+        pytest.param({"max_tools": 2}, "developer", "full takes 300 of", id="and-steps-on-down"),
+        pytest.param({"max_tools": 0}, None, "minimal takes 100 of", id="to-nothing"),
+        pytest.param({"output_reserve": 127_599}, WHOLE_CATALOG, "it fits", id="a-token-is-left-beside-the-answer"),
+        pytest.param({"output_reserve": 127_600}, "full", "127,600 are kept for the answer: too much", id="none-is"),
+        pytest.param({"tool_calling": False}, None, "does not call tools", id="no-tools-are-called"),
+        pytest.param({"tool_calling": None}, WHOLE_CATALOG, "it fits", id="unknown-is-not-no"),
+    ],
+)
+def test_L15_what_it_gives_can_be_sent(limits: Mapping[str, Any], name: str | None, words: str) -> None:
+    counted = tokens(100, 100, 100, 100)
+    choice = choose_loadout(128_000, Catalog(PLUGINS), ToolLoadoutRegistry(), counted, **limits)
+    assert (chosen(choice), choice.outcome is AutoOutcome.NONE) == (name, name is None)
+    assert words in " ".join(choice.reasons)
+
+
+def test_L15_half_of_the_window_is_said_first() -> None:
+    choice = choose_loadout(100, Catalog(PLUGINS), ToolLoadoutRegistry(), tokens(51), max_tools=0, output_reserve=99)
+    assert choice.reasons[0] == "The whole catalog takes 51 of 100 tokens (51%, 50% allowed): too much."
+
+
+@pytest.mark.parametrize("window", [None, 0, 8_192])
+def test_L15_without_tool_calling_nothing_is_chosen_whatever_the_window(window: int | None) -> None:
+    choice = choose_loadout(window, Catalog(PLUGINS), ToolLoadoutRegistry(), tokens(), tool_calling=False)
+    assert (choice.outcome, choice.loadout, choice.window) == (AutoOutcome.NONE, None, window or None)
+
+
+LIMITS = st.integers(1, 600)
+
+
+@given(LIMITS, st.integers(0, 5), st.integers(0, 600), st.tuples(*[st.integers(0, 200)] * 4))
+def test_L15_what_is_chosen_is_never_refused(window: int, most: int, reserve: int, taken: tuple[int, ...]) -> None:
+    counted = tokens(*taken)
+    registry = ToolLoadoutRegistry()
+    choice = choose_loadout(window, Catalog(PLUGINS), registry, counted, max_tools=most, output_reserve=reserve)
+    if choice.loadout is not None:
+        whole = choice.outcome is AutoOutcome.CATALOG
+        tools = 4 if whole else len(registry.resolve(choice.loadout.name, Catalog(PLUGINS)).active_tools)
+        fit = ModelFit("m", window, choice.tokens, "by hand", True, tools, reserve, most, True)
+        assert fit.verdict in (Verdict.FITS, Verdict.FITS_DEGRADED)

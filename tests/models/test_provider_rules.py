@@ -15,7 +15,7 @@ from toolbelt.gateway.facts import find_facts
 from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
 from toolbelt.gateway.models import ModelTable
 from toolbelt.models.applying import find_max_tools
-from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, GEMINI, PROVIDER_RULES, VERTEX
+from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, GEMINI, OPENAI, PROVIDER_RULES, VERTEX
 from toolbelt.models.rules import (
     Effect,
     Fact,
@@ -109,13 +109,26 @@ def _numbers_about_tools(table: dict[str, dict[str, Any]]) -> Iterator[tuple[str
                 yield name, key, value
 
 
+def _other_numbers(table: dict[str, dict[str, Any]], model_table: ModelTable) -> list[str]:
+    """Numbers of tools that litellm's table tells and that are not ours."""
+    ours = {name: find_max_tools(find_facts(name, model_table)) for name, _, _ in _numbers_about_tools(table)}
+    return [
+        f"{name}: litellm's {key} is {value}, ours is {ours[name]}"
+        for name, key, value in _numbers_about_tools(table)
+        if ours[name] not in (None, value)
+    ]
+
+
 def test_no_number_of_tools_that_litellm_tells_is_another_one(
     table: dict[str, dict[str, Any]], model_table: ModelTable
 ) -> None:
     # None is told today; as soon as one is, it must be ours.
-    for name, key, value in _numbers_about_tools(table):
-        ours = find_max_tools(find_facts(name, model_table))
-        assert ours in (None, value), f"{name}: litellm's {key} is {value}, ours is {ours}"
+    assert _other_numbers(table, model_table) == []
+
+
+def test_another_number_of_tools_would_be_found(table: dict[str, dict[str, Any]], model_table: ModelTable) -> None:
+    told = {name: {**table[name], "max_tools": 128} for name in ("gpt-4o", "xai/grok-4.5", "ollama/llama3.1")}
+    assert _other_numbers(told, model_table) == ["xai/grok-4.5: litellm's max_tools is 128, ours is 350"]
 
 
 def test_what_calls_no_tools_by_litellm_is_never_said_to() -> None:
@@ -138,13 +151,21 @@ def test_bedrock_takes_the_keywords_at_the_root_that_litellm_sends_it() -> None:
     assert _only(BEDROCK, RootKeywords).allowed <= set(_fields(_tree("types/llms/bedrock.py"), "ToolJsonSchemaBlock"))
 
 
-def test_anthropic_takes_names_as_long_as_litellm_sends_it() -> None:
-    tree = _tree("llms/anthropic/chat/transformation.py")
-    longest = next(
+def _constant(file: str, name: str) -> Any:
+    """A constant of a module of litellm's."""
+    return next(
         ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.AnnAssign)
-        and ast.unparse(node.target) == "_ANTHROPIC_TOOL_NAME_MAX_LEN"
-        and node.value is not None
+        for node in _tree(file).body
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == name and node.value is not None
     )
+
+
+def test_anthropic_takes_names_as_long_as_litellm_sends_it() -> None:
+    longest = _constant("llms/anthropic/chat/transformation.py", "_ANTHROPIC_TOOL_NAME_MAX_LEN")
     assert _only(ANTHROPIC, ToolName).pattern.longest == longest
+
+
+def test_openai_is_documented_to_take_names_as_long_as_litellm_sends_it() -> None:
+    longest = _constant("llms/anthropic/pass_through/adapters/transformation.py", "OPENAI_MAX_TOOL_NAME_LENGTH")
+    patterns = [fact.rule.pattern for fact in OPENAI.facts if isinstance(fact.rule, ToolName)]
+    assert [pattern.longest for pattern in patterns if pattern.longest is not None] == [longest]

@@ -8,14 +8,14 @@ from toolbelt.documents import examine_yaml
 from toolbelt.findings import Finding
 from toolbelt.models.facts import ModelPrices
 from toolbelt.models.own import OwnModel
-from toolbelt.models.written import read_models
+from toolbelt.models.written import Known, read_models
 
 
 def _read(text: str) -> tuple[list[str], list[OwnModel], list[Finding]]:
     document, findings = examine_yaml(text, "toolbelt.yaml")
     assert document is not None
     assert not findings
-    return read_models(document, "models")
+    return read_models(document, "models", known=Known(("minimal", "Dev"), ("Helper", "helped")))
 
 
 def test_names_and_what_is_said_of_them() -> None:
@@ -23,7 +23,8 @@ def test_names_and_what_is_said_of_them() -> None:
         "models:\n- gpt-4o\n- name: hosted_vllm/q\n  base: ollama/llama3.1\n  provider: hosted_vllm\n"
         "  context_window: 6000\n  output_limit: 2e3\n  output_reserve: 500\n  max_tools: 32\n  tool_calling: true\n"
         "  parallel_calls: false\n  tool_choice: true\n  caching: false\n"
-        "  prices: {input: 0, output: 1.5, cache_read: 0.1}\n- gpt-4o\n- {name: x, context_window: }\n"
+        "  prices: {input: 0, output: 1.5, cache_read: 0.1}\n  toolset: LOADOUT:Dev\n"
+        "- gpt-4o\n- {name: x, context_window: }\n"
     )
     assert not findings
     assert names == ["gpt-4o", "hosted_vllm/q", "x"]
@@ -41,6 +42,7 @@ def test_names_and_what_is_said_of_them() -> None:
             tool_choice=True,
             caching=False,
             prices=ModelPrices(0, 1.5, 0.1),
+            toolset="loadout:Dev",
         ),
         OwnModel("x"),
     ]
@@ -49,7 +51,7 @@ def test_names_and_what_is_said_of_them() -> None:
 @pytest.mark.parametrize(
     ("text", "rule", "line", "said"),
     [
-        pytest.param("models: {a: {}}", "wrong-type", 1, "must be a list of models", id="a-mapping-of-models"),
+        pytest.param("models: {a: {}}", "wrong-type", 1, "must be a list of names", id="a-mapping-of-models"),
         pytest.param("models:\n- a\n- [b]", "wrong-type", 3, "`models[1]` must be a model's name", id="a-list-in-it"),
         pytest.param("models:\n- a:\n    caching: true", "wrong-type", 2, "write `name: a`", id="keyed-by-its-name"),
         pytest.param("models:\n- caching: true", "missing-key", 2, "says in `name`", id="no-name"),
@@ -110,6 +112,46 @@ def test_names_and_what_is_said_of_them() -> None:
             4,
             "4,096 tokens leave nothing",
             id="a-reserve-of-everything",
+        ),
+        pytest.param(
+            "models:\n- name: a\n  toolset: tierd",
+            "unknown-toolset",
+            3,
+            "`models[0].toolset`: no toolset is named 'tierd'. Did you mean 'tiered'?",
+            id="nearest-toolset",
+        ),
+        pytest.param("models:\n- name: a\n  toolset: oracle+9", "unknown-toolset", 3, "for measuring", id="an-oracle"),
+        pytest.param(
+            "models:\n- name: a\n  toolset: dev",
+            "unknown-toolset",
+            3,
+            "write 'loadout:Dev'",
+            id="a-loadout-that-does-not-say-so",
+        ),
+        pytest.param(
+            "models:\n- name: a\n  toolset: loadout", "unknown-toolset", 3, "which loadout", id="a-case's-role"
+        ),
+        pytest.param("models:\n- name: a\n  toolset: 'loadout:*'", "unknown-toolset", 3, "several", id="a-pattern"),
+        pytest.param("models:\n- name: a\n  toolset: full:x", "unknown-toolset", 3, "name alone", id="more-than-full"),
+        pytest.param("models:\n- name: a\n  toolset: 'dynamic:'", "unknown-toolset", 3, "which agent", id="no-agent"),
+        pytest.param(
+            "models:\n- name: a\n  toolset: dynamic:helpr",
+            "unknown-agent",
+            3,
+            "no agent is named 'helpr'. Did you mean 'Helper' or 'helped'?",
+            id="nearest-agent",
+        ),
+        pytest.param("models:\n- name: a\n  toolset: [full]", "wrong-type", 3, "not a list", id="a-list-of-toolsets"),
+        pytest.param("models:\n- name: a\n  toolset: ' '", "wrong-type", 3, "not blank", id="a-blank-toolset"),
+        pytest.param(
+            "models:\n- name: a\n  loadout: dev", "unknown-key", 3, "It is written 'toolset'", id="a-loadout-as-a-key"
+        ),
+        pytest.param(
+            "models:\n- name: a\n  tool_calling: false\n  toolset: full",
+            "contradiction",
+            4,
+            "`toolset` cannot be 'full'",
+            id="a-toolset-for-what-calls-none",
         ),
     ],
 )

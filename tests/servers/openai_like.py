@@ -23,6 +23,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.servers import replies
+from tests.servers.able import Handicap, able, cached_tokens
 from tests.servers.replies import Asked
 
 KEPT = 200
@@ -100,15 +101,77 @@ async def _server_error(request: web.BaseRequest, asked: Asked) -> web.StreamRes
     return _json(replies.pick_first(asked))
 
 
-async def _window(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+def _window(make: Callable[[Asked], dict[str, Any]]) -> Behaviour:
     """Takes that many tokens and no more."""
-    if asked.tokens <= asked.number:
-        return _json(replies.pick_first(asked))
-    message = (
-        f"This model's maximum context length is {asked.number:g} tokens. However, your messages resulted in "
-        f"{asked.tokens} tokens. Please reduce the length of the messages or functions."
-    )
-    return _error(400, message, "context_length_exceeded")
+
+    async def answer(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        if asked.tokens <= asked.number:
+            return _json(make(asked))
+        message = (
+            f"This model's maximum context length is {asked.number:g} tokens. However, your messages resulted in "
+            f"{asked.tokens} tokens. Please reduce the length of the messages or functions."
+        )
+        return _error(400, message, "context_length_exceeded")
+
+    return answer
+
+
+def _able_unless(refusal: Callable[[Asked], str]) -> Behaviour:
+    """Does what it is told, but for requests that the API says this of."""
+
+    async def answer(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        said = refusal(asked)
+        return _error(400, said, "unsupported_parameter") if said else _json(able(asked))
+
+    return answer
+
+
+def _no_tools(asked: Asked) -> str:
+    return "This model does not support tools. \x1b[31mSee the manual.\x1b[0m" if asked.tools else ""
+
+
+def _most_tools(asked: Asked) -> str:
+    most, given = int(asked.number), len(asked.tools)
+    return f"Invalid 'tools': array too long. At most {most} are taken, {given} were given." if given > most else ""
+
+
+def _no_choice(asked: Asked) -> str:
+    return "tool_choice is not supported by this model." if asked.body.get("tool_choice", "auto") != "auto" else ""
+
+
+def _able_cached() -> Behaviour:
+    """Reports how much of the prompt it has seen before."""
+    seen: set[str] = set()
+
+    async def answer(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        data = able(asked)
+        data["usage"]["prompt_tokens_details"] = {"cached_tokens": cached_tokens(asked, seen)}
+        return _json(data)
+
+    return answer
+
+
+async def _able_after_errors(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """500 that many times, then able."""
+    return _error(500, "Something broke.", "internal") if asked.before < asked.number else _json(able(asked))
+
+
+async def _able_until(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Able that many times, then 500."""
+    return _json(able(asked)) if asked.before < asked.number else _error(500, "Something broke.", "internal")
+
+
+async def _able_limited(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """429 at every so-manieth request, else able."""
+    if asked.before % max(int(asked.number), 2) == 1:
+        return _error(429, "Slow down.", "rate_limit_exceeded", {"Retry-After": "0"})
+    return _json(able(asked))
+
+
+async def _able_slow(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Able, after that many milliseconds."""
+    await asyncio.sleep(asked.number / 1000)
+    return _json(able(asked))
 
 
 async def _slow(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
@@ -218,7 +281,19 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "rate-limited-forever": _rate_limited_forever,
     "rate-limited-until": _rate_limited_until,
     "overflow": _refuse(400, "This model's maximum context length is 10 tokens.", "context_length_exceeded"),
-    "window": _window,
+    "window": _window(replies.pick_first),
+    "able": _always(able),
+    "able-serial": _always(lambda asked: able(asked, Handicap(is_serial=True))),
+    "able-no-choice": _always(lambda asked: able(asked, Handicap(ignores_choice=True))),
+    "able-refuses-choice": _able_unless(_no_choice),
+    "able-no-tools": _able_unless(_no_tools),
+    "able-most-tools": _able_unless(_most_tools),
+    "able-window": _window(able),
+    "able-cached": _able_cached(),
+    "able-after-errors": _able_after_errors,
+    "able-until": _able_until,
+    "able-limited": _able_limited,
+    "able-slow": _able_slow,
     "unauthorized": _refuse(401, "Incorrect API key provided: sk-test-0123456789abcdef.", "invalid_api_key"),
     "forbidden": _refuse(403, "This key may not use the model.", "forbidden"),
     "missing": _refuse(404, "The model does not exist or you do not have access to it.", "model_not_found"),

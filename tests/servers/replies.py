@@ -54,7 +54,8 @@ class Asked:
         return None
 
 
-def _call(number: int, name: str, arguments: object) -> dict[str, Any]:
+def call(number: int, name: str, arguments: object) -> dict[str, Any]:
+    """One call of an answer."""
     return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
@@ -89,7 +90,7 @@ def pick_first(asked: Asked) -> dict[str, Any]:
     """Calls the first tool offered, with no arguments."""
     if not asked.tools:
         return no_call(asked)
-    return reply(asked, [_call(asked.before, asked.tools[0], "{}")])
+    return reply(asked, [call(asked.before, asked.tools[0], "{}")])
 
 
 def echo_tool(asked: Asked) -> dict[str, Any]:
@@ -98,12 +99,12 @@ def echo_tool(asked: Asked) -> dict[str, Any]:
     lines = [line.split(" ", 2)[1:] for line in asked.last_user_text.splitlines() if line.startswith("CALL ")]
     if answered or not lines:
         return no_call(asked)
-    return reply(asked, [_call(n, name, rest[0] if rest else "{}") for n, (name, *rest) in enumerate(lines)])
+    return reply(asked, [call(n, name, rest[0] if rest else "{}") for n, (name, *rest) in enumerate(lines)])
 
 
 def parallel(asked: Asked) -> dict[str, Any]:
     """Calls the first two tools at once."""
-    return reply(asked, [_call(number, name, '{"x": 1}') for number, name in enumerate(asked.tools[:2])])
+    return reply(asked, [call(number, name, '{"x": 1}') for number, name in enumerate(asked.tools[:2])])
 
 
 def with_cache(asked: Asked) -> dict[str, Any]:
@@ -120,11 +121,11 @@ def tiered(asked: Asked) -> dict[str, Any]:
     category = asked.line("CATEGORY")
     wanted, _, arguments = (asked.line("CALL") or "").partition(" ")
     if wanted in asked.tools and wanted not in made:
-        return reply(asked, [_call(len(made), wanted, arguments or "{}")])
+        return reply(asked, [call(len(made), wanted, arguments or "{}")])
     if BROWSE in asked.tools and BROWSE not in made:
-        return reply(asked, [_call(len(made), BROWSE, "{}")])
+        return reply(asked, [call(len(made), BROWSE, "{}")])
     if LOAD in asked.tools and LOAD not in made and category:
-        return reply(asked, [_call(len(made), LOAD, json.dumps({"category": category}))])
+        return reply(asked, [call(len(made), LOAD, json.dumps({"category": category}))])
     return no_call(asked)
 
 
@@ -136,11 +137,11 @@ def dynamic(asked: Asked) -> dict[str, Any]:
     made = [call["function"]["name"] for message in spoken for call in message["tool_calls"]]
     name, _, arguments = wanted.get("CALL", "").partition(" ")
     if name in asked.tools and name not in made:
-        return reply(asked, [_call(len(made), name, arguments or "{}")])
+        return reply(asked, [call(len(made), name, arguments or "{}")])
     if LIST in asked.tools and LIST not in made:
-        return reply(asked, [_call(len(made), LIST, "{}")])
+        return reply(asked, [call(len(made), LIST, "{}")])
     if LOAD in asked.tools and LOAD not in made and "TOOLKIT" in wanted:
-        return reply(asked, [_call(len(made), LOAD, json.dumps({"toolkit": wanted["TOOLKIT"].strip()}))])
+        return reply(asked, [call(len(made), LOAD, json.dumps({"toolkit": wanted["TOOLKIT"].strip()}))])
     text = "That is done." if name in made else f"I have loaded {wanted.get('TOOLKIT')}; say when to go ahead."
     return reply(asked, text=text)
 
@@ -151,22 +152,22 @@ def _lines(message: dict[str, Any]) -> list[str]:
 
 def bad_arguments(asked: Asked) -> dict[str, Any]:
     """Arguments that are no JSON."""
-    return reply(asked, [_call(0, asked.tools[0], '{"path": "a')])
+    return reply(asked, [call(0, asked.tools[0], '{"path": "a')])
 
 
 def object_arguments(asked: Asked) -> dict[str, Any]:
     """Arguments as an object, where the API says text."""
-    return reply(asked, [_call(0, asked.tools[0], {"path": "ä"})])
+    return reply(asked, [call(0, asked.tools[0], {"path": "ä"})])
 
 
 def duplicate_ids(asked: Asked) -> dict[str, Any]:
     """The same id for every call."""
-    return reply(asked, [_call(0, name, "{}") for name in asked.tools[:3]])
+    return reply(asked, [call(0, name, "{}") for name in asked.tools[:3]])
 
 
 def no_ids(asked: Asked) -> dict[str, Any]:
     """Calls without ids, as some servers send them."""
-    calls = [_call(0, name, "{}") for name in asked.tools[:2]]
+    calls = [call(0, name, "{}") for name in asked.tools[:2]]
     calls[0]["id"] = None
     calls[1]["id"] = ""
     return reply(asked, calls)

@@ -33,7 +33,7 @@ def _config(folder: Path, text: str | bytes) -> ConfigReader:
         pytest.param("catalog: ' '", "wrong-type", 1, "`catalog` must be text", id="catalog-is-not-blank"),
         pytest.param("tokenizer: o200k", "unknown-tokenizer", 1, "Did you mean 'o200k_base'", id="tokenizer-is-known"),
         pytest.param("tokenizer: 7", "wrong-type", 1, "`tokenizer` must be text", id="tokenizer-is-text"),
-        pytest.param("models: gpt-4", "wrong-type", 1, "a list of models", id="models-are-a-list"),
+        pytest.param("models: gpt-4", "wrong-type", 1, "a list of names", id="models-are-a-list"),
         pytest.param("models:\n- a\n- 7", "wrong-type", 3, "`models[1]` must be a model's name", id="models-are-texts"),
         pytest.param("models: ['']", "wrong-type", 1, "`models[0]` must be", id="models-are-not-blank"),
         pytest.param("loadouts: [a]", "wrong-type", 1, "map names to loadouts", id="loadouts-are-a-mapping"),

@@ -96,6 +96,7 @@ ACCEPTED |= {
                 "tool_choice": True,
                 "caching": False,
                 "prices": {"input": 0, "output": 1.5, "cache_read": 0.1, "cache_write": 2},
+                "toolset": "loadout:developer",
             },
         ]
     },
@@ -104,6 +105,13 @@ ACCEPTED |= {
     "cache-prices-without-values": {
         "models": [{"name": "m", "prices": {"input": 1, "output": 2, "cache_read": None, "cache_write": None}}]
     },
+    "every-sort-of-toolset": {
+        "models": [
+            {"name": toolset, "toolset": toolset}
+            for toolset in ("full", " Tiered ", "LOADOUT : auto", "loadout:in no catalog", "dynamic", "loadout:a*b: c")
+        ]
+    },
+    "an-agent-of-the-file": {"agents": {"A": None}, "models": [{"name": "m", "toolset": "dynamic:a"}]},
     "a-name-twice-of-which-nothing-is-said": {"models": ["m", "m"]},
 }
 READER_ALONE_REFUSES: dict[str, Any] = {
@@ -121,6 +129,8 @@ READER_ALONE_REFUSES: dict[str, Any] = {
     "a-model-based-on-itself": {"models": [{"name": "a", "base": "a"}]},
     "parallel-calls-without-tools": {"models": [{"name": "a", "tool_calling": False, "parallel_calls": True}]},
     "a-reserve-that-leaves-nothing": {"models": [{"name": "a", "context_window": 8, "output_reserve": 8}]},
+    "a-toolset-for-what-calls-no-tools": {"models": [{"name": "a", "tool_calling": False, "toolset": "full"}]},
+    "an-agent-that-is-not-there": {"agents": {"a": None}, "models": [{"name": "m", "toolset": "dynamic:b"}]},
     "a-price-without-end": {"models": [{"name": "a", "prices": {"input": float("inf"), "output": 0}}]},
     "a-price-that-is-no-number": {"models": [{"name": "a", "prices": {"input": 0, "output": float("nan")}}]},
     "a-conflict": {
@@ -162,6 +172,14 @@ REFUSED: dict[str, Any] = {
     "a-price-below-nothing": {"models": [{"name": "m", "prices": {"input": -1, "output": 1}}]},
     "a-price-as-a-text": {"models": [{"name": "m", "prices": {"input": "$1", "output": 1}}]},
     "an-unknown-price": {"models": [{"name": "m", "prices": {"input": 1, "output": 1, "image": 1}}]},
+    **{
+        f"a-toolset-named-{name!r}": {"models": [{"name": "m", "toolset": name}]}
+        for name in ("", "ful", "oracle", "oracle+9:near", "loadout", "loadout:", "loadout:*", "loadout:d*", "full:")
+    },
+    **{
+        f"a-toolset-named-{name!r}": {"models": [{"name": "m", "toolset": name}]}
+        for name in ("dynamic:", "dynamic:*", "search:k=8", "developer", "t\u0131ered", "full,tiered", 4, ["full"])
+    },
     "loadouts-as-a-list": {"loadouts": ["a"]},
     "a-loadout-as-a-text": {"loadouts": {"a": "minimal"}},
     "a-loadout-as-a-list": {"loadouts": {"a": []}},
@@ -306,8 +324,13 @@ def test_L10_reader_and_schema_agree_on_whatever_is_written(
     assert _reader_accepts(data, folder) == _schema_accepts(data)
 
 
+toolsets = st.sampled_from(["full", "loadout", "dynamic", "oracle", ":", "*", " ", "\n", "x", "auto", "TIERED"])
 said_of_models = st.recursive(
-    st.none() | st.booleans() | st.integers(-1, 9) | st.sampled_from(["", "x", "y", 0.5, 2.0]),
+    st.none()
+    | st.booleans()
+    | st.integers(-1, 9)
+    | st.sampled_from(["", "x", "y", 0.5, 2.0])
+    | st.lists(toolsets, max_size=4).map("".join),
     lambda inner: st.dictionaries(st.sampled_from(["name", *MODEL_KEYS, *PRICE_KEYS, "z"]), inner, max_size=4),
     max_leaves=6,
 )

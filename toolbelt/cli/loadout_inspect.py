@@ -41,7 +41,8 @@ def inspect(
 ) -> None:
     """What an agent with loadout NAME gets from the catalog, why, what it costs in tokens, and where it fits.
 
-    NAME may be `auto`: the largest loadout that takes at most half of a --model's context window.
+    NAME may be `auto`: what toolbelt.yaml gives a --model, else the largest loadout that takes at most half of its
+    context window.
     Without NAME: the whole catalog, which is what an agent without a loadout gets.
     """
     workspace = open_workspace(catalog, config, tokenizer)

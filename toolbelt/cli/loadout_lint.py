@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import click
@@ -22,7 +22,7 @@ from toolbelt.loadouts.lint import lint_catalog_for_loadouts
 @source_options
 @click.pass_context
 def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | None, as_json: bool) -> None:
-    """Everything wrong or doubtful about your loadouts and this catalog's plugins, all at once.
+    """Everything wrong or doubtful about your loadouts, who is given them, and this catalog's plugins, all at once.
 
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
@@ -60,4 +60,14 @@ def _findings(workspace: Workspace) -> tuple[Finding, ...]:
         plugin = catalog.find_plugin(plugin_name) if plugin_name else None
         line = workspace.catalog_file.find_line(plugin) if plugin else None
         of_catalog.append(replace(finding, file=workspace.catalog_file.source, line=line))
-    return sorted_findings([*workspace.lint(), *of_catalog])
+    return sorted_findings([*workspace.lint(), *_lint_models(workspace), *of_catalog])
+
+
+def _lint_models(workspace: Workspace) -> Iterable[Finding]:
+    """Loadouts that models of toolbelt.yaml are to be given and that there are not."""
+    config = workspace.config
+    if config.document is None or not config.own_models:
+        return ()
+    from toolbelt.models.given_choice import lint_given  # most projects say nothing of their models
+
+    return lint_given(config.document, config.own_models, workspace.registry)

@@ -21,12 +21,15 @@ from toolbelt.loadouts.inspection import fit_data
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.applying import find_rules, find_tool_rules
 from toolbelt.models.fit import Asked, Comparer, Toolset, compare, violation_data
+from toolbelt.models.given import GivenKind, GivenToolset, parse_given
 from toolbelt.models.violations import Violation
 from toolbelt.models.wire import make_wire_form, wire_data
+from toolbelt.patterns import fold
 from toolbelt.stores.files import write_text
 
 WHOLE = "the whole catalog"
 _FAILED = 1
+_REFUSING = (Verdict.REFUSES, Verdict.UNSUPPORTED)
 _STANDARD = "-"
 
 
@@ -101,6 +104,7 @@ def fit(
     matrix = Matrix(
         workspace.catalog.name, toolsets, compare(toolsets, asked, comparer), _find_violations(comparer, asked)
     )
+    _warn_of_given(matrix, asked)
     if as_json:
         print_json(_data(matrix, asked))
     else:
@@ -144,14 +148,14 @@ def _weight(violation: Violation) -> int:
 
 
 def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
-    if any(fit.verdict in (Verdict.REFUSES, Verdict.UNSUPPORTED) or (strict and fit.to_mend) for fit in fits):
+    if any(fit.verdict in _REFUSING or (strict and fit.to_mend) for fit in fits):
         return _FAILED
     return INFRASTRUCTURE if any(fit.verdict is Verdict.UNKNOWN for fit in fits) else OK
 
 
 def _tell_what_stays(fit: ModelFit) -> None:
     """What no other form of the same tools mends."""
-    if fit.verdict in (Verdict.REFUSES, Verdict.UNSUPPORTED):
+    if fit.verdict in _REFUSING:
         tell(f"{fit.model!r} refuses these tools in any form. {fit.reasons[0]}", "warning")
 
 
@@ -191,6 +195,7 @@ def _data(matrix: Matrix, asked: Sequence[Asked]) -> dict[str, Any]:
                 "output_reserve": one.facts.output_reserve,
                 "max_tools": fits[0].max_tools,
                 "tool_calling": one.facts.tool_calling,
+                "toolset": one.facts.toolset,
                 "largest_fitting": None if largest is None else matrix.toolsets[largest].name,
             }
         )
@@ -207,6 +212,22 @@ def _data(matrix: Matrix, asked: Sequence[Asked]) -> dict[str, Any]:
             {"api": api, **violation_data(violation)} for api, of_api in matrix.violations for violation in of_api
         ],
     }
+
+
+def _warn_of_given(matrix: Matrix, asked: Sequence[Asked]) -> None:
+    """Say which models toolbelt.yaml gives a toolset that they refuse."""
+    for one, fits in zip(asked, matrix.by_model, strict=True):
+        given = None if one.facts.toolset is None else parse_given(one.facts.toolset)
+        for toolset, fit in zip(matrix.toolsets, fits, strict=True):
+            if given is not None and _is_given(toolset, given) and fit.verdict in _REFUSING:
+                said = f"toolbelt.yaml gives {one.facts.name!r} {str(given)!r}, which does not fit."
+                tell(f"{said} {fit.reasons[0]}", "warning")
+
+
+def _is_given(toolset: Toolset, given: GivenToolset) -> bool:
+    if toolset.loadout is None:
+        return given.kind is GivenKind.FULL
+    return given.kind is GivenKind.LOADOUT and fold(given.name) == fold(toolset.loadout)
 
 
 def _warn(workspace: Workspace, asked: Sequence[Asked], named: Sequence[str]) -> None:

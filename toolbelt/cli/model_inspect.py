@@ -2,33 +2,83 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 import click
 
 from toolbelt.cli.groups import examples
 from toolbelt.cli.model_opening import open_models, tell_unknown_bases
-from toolbelt.cli.options import config_option, json_option
+from toolbelt.cli.options import config_option, json_option, option
 from toolbelt.console.model_views import facts_view
-from toolbelt.console.screen import print_json, show_view
+from toolbelt.console.screen import print_json, show_view, tell
+from toolbelt.errors import ToolbeltError
 from toolbelt.gateway.choosing import get_facts, price_steps
-from toolbelt.models.facts import facts_data, prices_data
+from toolbelt.models.facts import ModelFacts, facts_data, prices_data
+
+if TYPE_CHECKING:
+    from toolbelt.evals.probing.probe import ProbeResult
+
+DEFAULT_STORE = os.path.join(".toolbelt", "runs.db")  # noqa: PTH118  the harness has it, too, and takes long to load
+"""Where runs and probes are kept if nobody says otherwise."""
 
 
 @click.command(epilog=examples("toolbelt model inspect gpt-4o", "toolbelt model inspect ollama/llama3 --json"))
 @click.argument("name")
+@option(
+    "--store",
+    default=DEFAULT_STORE,
+    show_default=True,
+    metavar="FILE",
+    help="Where probes are kept; it need not be there.",
+)
 @config_option
 @json_option
-def inspect(name: str, config: str | None, as_json: bool) -> None:
+def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
     """All that is known of model NAME, fact by fact, and who says so: toolbelt.yaml or litellm's table.
 
     The output reserve is what is kept free for an answer: the least of 4,096 tokens, the longest answer, and a quarter
     of the window, unless toolbelt.yaml says otherwise.
+
+    Beside the facts stands what its last probe showed (toolbelt model probe), if there was one.
     """
     found, table = open_models(config)
-    facts = get_facts(name, table, found.models)
+    probe = _find_probe(store, name)
+    facts = get_facts(name, table, (*found.models, *([] if probe is None else [name])))
     tell_unknown_bases([name], table)
     steps = price_steps(facts, table)
     if as_json:
         dearer = [{"above_tokens": above, **prices_data(prices)} for above, prices in steps]
-        print_json({**facts_data(facts), "price_steps": dearer})
-    else:
+        print_json({**facts_data(facts), "price_steps": dearer, "probe": _probe_data(probe, facts)})
+        return
+    if probe is None:
         show_view(facts_view(facts, steps))
+        return
+    from toolbelt.evals.probing.news import seen_beside
+    from toolbelt.evals.report.probe_view import inspected_view
+
+    show_view(facts_view(facts, steps, seen_beside(probe, facts)))
+    show_view(inspected_view(probe))
+
+
+def _find_probe(store: str, name: str) -> ProbeResult | None:
+    """The last probe of a model; a file that cannot be read is told, for what was asked for are the facts."""
+    if not os.path.exists(store):  # noqa: PTH110  the harness is loaded where something is kept, and not before
+        return None
+    from toolbelt.evals.probing.finding import find_latest
+
+    try:
+        return find_latest(store, name)
+    except ToolbeltError as error:
+        tell(f"no probes are shown: {error}", "warning")
+        return None
+
+
+def _probe_data(probe: ProbeResult | None, facts: ModelFacts) -> dict[str, object] | None:
+    if probe is None:
+        return None
+    from toolbelt.evals.probing.data import probe_data
+    from toolbelt.evals.probing.learned import learned
+    from toolbelt.evals.probing.news import find_news, news_data
+
+    return {**probe_data(probe), "learned": learned(probe), "news": news_data(find_news(probe, facts))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from toolbelt.loadouts.written import WrittenLoadout
     from toolbelt.models.facts import ModelFacts
     from toolbelt.models.fit import Asked, Comparer
+
+_OTHERWISE = "What is known of a model can be given, or corrected, under `models` in toolbelt.yaml."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,12 +134,13 @@ class Workspace:
 
         return [finding for one in written for finding in lint_against_catalog(one, self.registry, self.catalog)]
 
-    def resolve(self, name: str | None, models: Sequence[str] = ()) -> Resolution:
+    def resolve(self, name: str | None, models: Sequence[str] = (), *, facts: ModelFacts | None = None) -> Resolution:
         """What a loadout makes of the catalog.
 
         Args:
             name: Of a loadout; `auto` chooses by the one model given, `None` is the whole catalog.
             models: Asked about.
+            facts: As for `choose`.
 
         Raises:
             ToolbeltError: `auto` with no model or several, or none fits; else as `get_lineage`.
@@ -146,15 +149,19 @@ class Workspace:
             self.refuse_wrong_definitions()
             return Resolution(WHOLE_CATALOG, (whole_catalog(self.catalog),), self.catalog)
         if name.casefold() == AUTO:
-            resolution, choice = self.choose(models)
+            resolution, choice = self.choose(models, facts=facts)
             if choice.loadout is None:
-                raise ToolbeltError(" ".join(("'auto' chose nothing.", *choice.reasons)))
+                raise ToolbeltError(" ".join(("'auto' chose nothing.", *choice.reasons, _OTHERWISE)))
             return resolution
         self.get_lineage(name)
         return self.registry.resolve(name, self.catalog)
 
-    def choose(self, models: Sequence[str]) -> tuple[Resolution, AutoChoice]:
+    def choose(self, models: Sequence[str], *, facts: ModelFacts | None = None) -> tuple[Resolution, AutoChoice]:
         """The loadout that `auto` chooses for a model, resolved; nothing is active where none was chosen.
+
+        Args:
+            models: The one model.
+            facts: What is to be taken as known of it, in place of what is.
 
         Raises:
             ToolbeltError: not one model.
@@ -164,8 +171,27 @@ class Workspace:
         if len(set(models)) != 1:
             raise ToolbeltError("'auto' chooses by one model's context window; give one --model.")
         self.refuse_wrong_definitions()
-        window = self.facts(models[0]).context_window
-        choice = choose_loadout(window, self.catalog, self.registry, self._count(*self._means(models[0])))
+        asked = self.ask(models[0])
+        facts = asked.facts if facts is None else facts
+
+        def choose_by_window() -> AutoChoice:
+            return choose_loadout(
+                facts.context_window,
+                self.catalog,
+                self.registry,
+                self._count(*asked.means),
+                max_tools=facts.max_tools,
+                output_reserve=facts.output_reserve,
+                tool_calling=facts.tool_calling,
+            )
+
+        if facts.toolset is None:
+            choice = choose_by_window()
+        else:
+            from toolbelt.models.given_choice import choose_given  # few projects say so of a model
+
+            measure = self._measure(replace(asked, facts=facts))
+            choice = choose_given(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
         if choice.loadout is None:
             return Resolution(AUTO, (), self.catalog), choice
         if choice.outcome is AutoOutcome.LOADOUT:
@@ -243,6 +269,12 @@ class Workspace:
         toolset = Toolset(resolution.loadout, resolution.active_tools)
         comparer = self.comparer(toolset.tools)
         return tuple(comparer.fit(toolset, self.ask(model)) for model in models)
+
+    def _measure(self, asked: Asked) -> Callable[[Sequence[Tool]], ModelFit]:
+        """What holds tools against a model."""
+        from toolbelt.models.fit import Toolset
+
+        return lambda tools: self.comparer(tools).fit(Toolset("", tuple(tools)), asked)
 
     def _refuse(self, findings: Sequence[Finding]) -> None:
         if any(finding.severity is Severity.ERROR for finding in findings):

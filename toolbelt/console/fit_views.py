@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 _SHARE = 6
 _CELL = _SHARE + 2
 _MOST_SHARE = 9.995
+_MOST_DIGITS = 1_000
 _WINDOW = 12
 _LEAST_NAME = 16
 _MOST_REASONS = 12
 _MOST_HEADING = 18
+_UNSURE = " ?"
 _EFFECTS: Mapping[Effect, str] = {
     Effect.REFUSED: "refused",
     Effect.SOME_REFUSE: "refused by some models",
@@ -67,7 +69,7 @@ def largest_fitting(toolsets: Sequence[Toolset], fits: Sequence[ModelFit]) -> in
 def matrix_view(matrix: Matrix, screen: Console, *, show_all: bool) -> RenderableType:
     """The matrix, why what does not fit does not, and what is to be mended."""
     parts: list[RenderableType] = [*_toolset_lines(matrix), Text()]
-    names = [visible(fits[0].model) for fits in matrix.by_model]
+    names = [_name(fits) for fits in matrix.by_model]
     longest = max(map(cell_len, names), default=0) + 2
     per_table = max(1, min(len(matrix.toolsets), (screen.width - min(longest, _LEAST_NAME)) // _CELL))
     for start in range(0, len(matrix.toolsets), per_table):
@@ -94,6 +96,8 @@ def _legend(matrix: Matrix) -> Iterator[str]:
         yield "- calls no tools"
     if Verdict.UNKNOWN in verdicts:
         yield "? unknown"
+    if any(map(_is_unsure, matrix.by_model)):
+        yield "model? may call no tools"
     if any(fit.to_mend for fit in fits):
         yield "! tools to mend"
     if any(largest_fitting(matrix.toolsets, fits) is not None for fits in matrix.by_model):
@@ -142,7 +146,7 @@ def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Ite
     yield line
     for fits in matrix.by_model:
         largest = largest_fitting(matrix.toolsets, fits)
-        line = Text(_fit_name(visible(fits[0].model), name_width))
+        line = Text(_fit_name(_name(fits), name_width))
         if window:
             size = fits[0].context_window
             line.append(f"{'unknown' if size is None else f'{size:,}':>{window}}", "bright_black")
@@ -151,6 +155,16 @@ def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Ite
             line.append(f"{_cell(fits[number]):>{share}}{marks:<2}", VERDICT_STYLES[fits[number].verdict])
         line.no_wrap, line.overflow = True, "crop"
         yield line
+
+
+def _name(fits: Sequence[ModelFit]) -> str:
+    """A model's name, marked where it may be that it calls no tools."""
+    return f"{visible(fits[0].model)}{_UNSURE if _is_unsure(fits) else ''}"
+
+
+def _is_unsure(fits: Sequence[ModelFit]) -> bool:
+    # Where the window is unknown, too, the cells say enough.
+    return any(fit.tool_calling is None and fit.verdict is not Verdict.UNKNOWN for fit in fits)
 
 
 def _heading(name: str, share: int, cell: int) -> str:
@@ -171,11 +185,16 @@ def _cell(fit: ModelFit) -> str:
     if fit.verdict is Verdict.UNSUPPORTED:
         return "-"
     if fit.surplus:
-        return f"x>{fit.max_tools:,}"
+        return f"x>{_few_digits(fit.max_tools or 0)}"
     if fit.fraction is None:
         return "?"
     mark = {Verdict.REFUSES: "x", Verdict.FITS_DEGRADED: "~"}.get(fit.verdict, "")
-    return f"{mark}{percent(fit.fraction)}" if fit.fraction < _MOST_SHARE else f"{mark}{min(fit.fraction, 9_999):.0f}x"
+    return f"{mark}{percent(fit.fraction)}" if fit.fraction < _MOST_SHARE else f"{mark}{min(fit.fraction, 999):.0f}x"
+
+
+def _few_digits(number: int) -> str:
+    """A number in four characters at most; there are no such limits above a thousand, but for one's own."""
+    return str(number) if number < _MOST_DIGITS else f"{min(number // _MOST_DIGITS, _MOST_DIGITS - 1)}k"
 
 
 def _reason_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:

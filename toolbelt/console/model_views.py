@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -10,7 +10,8 @@ from rich.text import Text
 
 from toolbelt.console.tables import line_table
 from toolbelt.console.text import visible
-from toolbelt.models.facts import ModelFacts, ModelPrices, prices_data
+from toolbelt.models.applying import find_rules
+from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, prices_data
 
 UNKNOWN = "unknown"
 _DIM = "bright_black"
@@ -23,15 +24,23 @@ _RIGHT = (1, 2, 7, 8, 9, 10)
 
 def models_view(models: Sequence[ModelFacts], screen: Console) -> RenderableType:
     """Models, a line each; what comes last gives way on a narrow screen."""
-    return line_table(screen, _HEADERS, [_row(facts) for facts in models], right=_RIGHT)
+    headers: Sequence[str] = _HEADERS
+    rows = [_row(facts) for facts in models]
+    if any(facts.toolset for facts in models):  # said of few models, and in few projects
+        headers = (*_HEADERS, "toolset")
+        rows = [[*row, visible(facts.toolset or "")] for row, facts in zip(rows, models, strict=True)]
+    return line_table(screen, headers, rows, right=_RIGHT)
 
 
-def facts_view(facts: ModelFacts, steps: Sequence[tuple[int, ModelPrices]] = ()) -> RenderableType:
+def facts_view(
+    facts: ModelFacts, steps: Sequence[tuple[int, ModelPrices]] = (), seen: Mapping[str, bool | int] | None = None
+) -> RenderableType:
     """A model, fact by fact, with who says so.
 
     Args:
         facts: What is known of it.
         steps: Its prices for longer prompts, each with the tokens above which they hold.
+        seen: What a probe showed, by fact; it stands beside what is known, and stands out where it is something else.
     """
     heading = [(visible(facts.name), "bold")]
     if facts.known_as is not None and facts.known_as != facts.name:
@@ -40,11 +49,31 @@ def facts_view(facts: ModelFacts, steps: Sequence[tuple[int, ModelPrices]] = ())
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, justify="right")
     table.add_column(overflow="fold")
+    if seen is not None:
+        table.add_column(no_wrap=True)
     for label, key, value in _lines(facts):
-        source = Text(visible(facts.sources.get(key, "")) if value.plain != UNKNOWN else "", _DIM)
-        table.add_row(f"  {label}", value, source)
+        source = Text(visible(_source(facts, key)) if value.plain != UNKNOWN else "", _DIM)
+        table.add_row(f"  {label}", value, source, *([] if seen is None else [_seen(seen.get(key), value)]))
     dearer = [Text(f"  prompts above {above:,} tokens: {_listed(prices)}") for above, prices in steps]
     return Group(Text.assemble(*heading), table, *dearer)
+
+
+def _seen(shown: bool | int | None, known: Text) -> Text:
+    if shown is None:
+        return Text()
+    value = _flag(shown) if isinstance(shown, bool) else _tokens(shown)
+    style = _DIM if value.plain == known.plain else "yellow" if known.plain == UNKNOWN else "bold red"
+    return Text(f"probe: {value.plain}", style)
+
+
+def _source(facts: ModelFacts, key: str) -> str:
+    """Who says so; of a provider's rule, where and when it was read."""
+    told = facts.sources.get(key, "")
+    rules = find_rules(facts) if key == "max_tools" and told == BY_RULES else None
+    if rules is None or (fact := rules.most_tools_fact) is None:
+        return told
+    said = f"{told}: {fact.sources[0].url} ({fact.sources[0].read.isoformat()})"
+    return f"{said}; {fact.note}" if fact.note else said
 
 
 def _listed(prices: ModelPrices) -> str:
@@ -66,6 +95,8 @@ def _lines(facts: ModelFacts) -> list[tuple[str, str, Text]]:
         ("most tools", "max_tools", _tokens(facts.max_tools)),
         ("caching", "caching", _flag(facts.caching)),
     ]
+    if facts.toolset is not None:
+        lines.append(("toolset", "toolset", _word(facts.toolset)))
     if prices is None:
         return [*lines, ("prices", "prices", _unknown())]
     return [

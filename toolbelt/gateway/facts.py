@@ -22,7 +22,7 @@ from toolbelt.gateway.models import ModelTable, read_window
 from toolbelt.gateway.prices import first_price, per_million
 from toolbelt.gateway.providers import find_provider, served_alike
 from toolbelt.models.applying import find_max_tools
-from toolbelt.models.facts import ModelFacts, ModelPrices, default_reserve
+from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, default_reserve
 from toolbelt.models.own import OwnModel
 
 WELL_KNOWN = (
@@ -53,7 +53,7 @@ _LOCAL: Mapping[str, ModelFacts] = MappingProxyType(
 )
 """Models of our own, which no table knows. They have no window: whatever is offered is ranked."""
 _FILE_NAME = "model-facts.json"
-_OURS, _PROJECT, _TABLE, _RULES, _DEFAULT = "toolbelt", "toolbelt.yaml", "litellm", "provider rules", "default"
+_OURS, _PROJECT, _TABLE, _RULES, _DEFAULT = "toolbelt", "toolbelt.yaml", "litellm", BY_RULES, "default"
 _NUMBERS = (int, float)
 _OF_THE_PROVIDER = frozenset({"caching", "prices"})
 """Facts of whoever serves a model, not of the model."""
@@ -139,7 +139,7 @@ class _Gathered:
         for key in ("parallel_calls", "tool_choice", "caching", "prices"):
             if key not in left_out:
                 self.learn(key, getattr(own, key), source)
-        for key in ("context_window", "output_limit", "output_reserve", "max_tools"):
+        for key in ("context_window", "output_limit", "output_reserve", "max_tools", "toolset"):
             self.learn(key, getattr(own, key), source)
 
     def learn_entry(self, entry: _Entry, source: str, left_out: frozenset[str]) -> None:
@@ -169,7 +169,7 @@ class _Gathered:
 
 
 def _entries(table: ModelTable) -> Mapping[str, list[Any]]:
-    return table.extract(_FILE_NAME, "facts", _entry, _is_sound)
+    return table.extract(_FILE_NAME, _entry, _is_sound)
 
 
 def _entry(entry: object) -> _Entry:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.errors import ToolbeltError, nearest
+from toolbelt.gateway.extracts import Extract, write_extract
 from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
 from toolbelt.patterns import fold
 from toolbelt.stores.files import write_text
@@ -77,26 +78,25 @@ class ModelTable:
         return None
 
     def find_similar(self, model: str) -> tuple[str, ...]:
-        """Names that are known and much like `model`."""
-        return nearest(model, (*(own.name for own in self.own), *self._windows))
+        """Other names that are known and much like `model`."""
+        return nearest(model, (name for name in (*(own.name for own in self.own), *self._windows) if name != model))
 
     def extract(
-        self, file_name: str, key: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
+        self, file_name: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
     ) -> Mapping[str, Any]:
         """What `make` takes from each entry of the table, by model.
 
         Args:
             file_name: Of the extract in the cache folder; a name for each `make`.
-            key: Under which the file has it.
             make: Turns an entry, which may be anything, into a plain value of JSON.
             is_sound: Whether a value read back is one that `make` may have made.
         """
         if file_name not in self._extracts:
-            self._extracts[file_name] = self._extract(file_name, key, make, is_sound)
+            self._extracts[file_name] = self._extract(file_name, make, is_sound)
         return self._extracts[file_name]
 
     def _extract(
-        self, file_name: str, key: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
+        self, file_name: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
     ) -> Mapping[str, Any]:
         if self._path is None:
             return {}
@@ -105,13 +105,15 @@ class ModelTable:
         except OSError:
             return {}  # then everything is unknown, and said to be
         stamp: Stamp = [str(self._path), status.st_size, status.st_mtime_ns]
-        kept = self._read_extract(file_name, key, stamp, is_sound)
-        if kept is not None:
-            return kept
-        values = {name: make(entry) for name, entry in self._table.items() if name != "sample_spec"}
-        if values:
-            self._write_extract(file_name, {"of": stamp, key: values})
-        return values
+
+        def make_anew() -> Mapping[str, Any]:
+            values = {name: make(entry) for name, entry in self._table.items() if name != "sample_spec"}
+            if values:
+                self._write_extract(file_name, write_extract(stamp, values))
+            return values
+
+        text = self._read_extract(file_name)
+        return Extract(text, is_sound, make_anew) if Extract.is_of(text, stamp) else make_anew()
 
     @cached_property
     def _own(self) -> Mapping[str, OwnModel]:
@@ -121,11 +123,11 @@ class ModelTable:
     @cached_property
     def providers(self) -> Mapping[str, str | None]:
         """Whose API each model of the table is asked through; `None` where it does not say."""
-        return self.extract(_PROVIDERS_FILE, "providers", _provider, _is_provider)
+        return self.extract(_PROVIDERS_FILE, _provider, _is_provider)
 
     @cached_property
     def _windows(self) -> Mapping[str, int | None]:
-        return self.extract(_FILE_NAME, "windows", read_window, _is_window)
+        return self.extract(_FILE_NAME, read_window, _is_window)
 
     @cached_property
     def _path(self) -> Path | None:
@@ -145,24 +147,19 @@ class ModelTable:
         # `bedrock/` is also how `bedrock_converse` models are called, `vertex_ai/` those of `vertex_ai-…`.
         return theirs is not None and (theirs == provider or theirs.startswith((f"{provider}_", f"{provider}-")))
 
-    def _read_extract(
-        self, file_name: str, key: str, stamp: Stamp, is_sound: Callable[[Any], bool]
-    ) -> Mapping[str, Any] | None:
-        if self.cache is None:
-            return None
-        try:
-            extract = json.loads((self.cache / file_name).read_text(encoding="utf-8"))
-            values = dict(extract[key])
-            return values if all(map(is_sound, values.values())) and extract["of"] == stamp else None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return None
+    def _read_extract(self, file_name: str) -> str:
+        """The text of an extract; empty if there is none."""
+        if self.cache is not None:
+            with contextlib.suppress(OSError, ValueError):
+                return (self.cache / file_name).read_text(encoding="utf-8")
+        return ""
 
-    def _write_extract(self, file_name: str, extract: Mapping[str, Any]) -> None:
+    def _write_extract(self, file_name: str, text: str) -> None:
         if self.cache is None:
             return
         with contextlib.suppress(OSError, ToolbeltError):
             self.cache.mkdir(parents=True, exist_ok=True)
-            write_text(self.cache / file_name, json.dumps(extract))
+            write_text(self.cache / file_name, text)
 
 
 def _is_window(value: object) -> bool:

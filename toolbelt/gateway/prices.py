@@ -94,7 +94,7 @@ def find_prices(model: str, table: ModelTable | None = None) -> Prices | None:
         if own is not None and own.prices is not None:
             return _own_prices(own.prices)
         known_as = table.find_name(name)
-        steps = None if known_as is None else table.extract(_FILE_NAME, "steps", _steps, _is_sound).get(known_as)
+        steps = None if known_as is None else table.extract(_FILE_NAME, _steps, _is_sound).get(known_as)
         if steps is not None:
             return Prices(tuple((int(above), Rates(*rates)) for above, *rates in steps))
     return None

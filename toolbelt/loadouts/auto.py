@@ -1,10 +1,11 @@
-"""The loadout for a context window (rule L15)."""
+"""The loadout for a model, by its context window (rule L15)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.tokens import ToolTokens
@@ -65,28 +66,42 @@ class AutoChoice:
 
 
 def choose_loadout(
-    window: int | None, catalog: Catalog, registry: ToolLoadoutRegistry, tokens: ToolTokens
+    window: int | None,
+    catalog: Catalog,
+    registry: ToolLoadoutRegistry,
+    tokens: ToolTokens,
+    *,
+    max_tools: int | None = None,
+    output_reserve: int | None = None,
+    tool_calling: bool | None = None,
 ) -> AutoChoice:
-    """The loadout for a context window: the largest of the ladder that takes at most half of it.
+    """The loadout for a model: the largest of the ladder that takes at most half of its context window.
+
+    A step that takes no more than that is passed over all the same if a request may not hold so many tools, or if no
+    room is left beside an answer.
 
     Args:
         window: Tokens; `None` or 0 if unknown, which is then the answer.
         catalog: Whose ladder is stepped down, the default one if it names none.
         registry: Where the loadouts of the ladder are.
         tokens: Counted, of the same catalog.
+        max_tools: The most tools that a request may hold; `None` if no limit is known.
+        output_reserve: Tokens kept free for an answer; `None` if none are.
+        tool_calling: Whether the model calls tools; for one that is known not to, nothing is chosen.
 
     Returns:
         The choice with each step as a reason.
     """
+    if tool_calling is False:
+        return AutoChoice(AutoOutcome.NONE, None, 0, window or None, ("It does not call tools, so none are chosen.",))
     if not window:
         reason = "The context window is unknown, so nothing can be chosen by it."
         return AutoChoice(AutoOutcome.UNKNOWN, None, 0, None, (reason,))
-    limit = MAX_SHARE * window
-    whole = _measured("The whole catalog", tokens.total, window)
-    if tokens.total <= limit:
-        reason = f"{whole}: it fits."
-        return AutoChoice(AutoOutcome.CATALOG, whole_catalog(catalog), tokens.total, window, (reason,))
-    reasons = [f"{whole}: too much."]
+    bounds = _Bounds(window, max_tools, output_reserve or 0)
+    whole = bounds.judge("The whole catalog", tokens.total, len(catalog.tools))
+    if whole.fits:
+        return AutoChoice(AutoOutcome.CATALOG, whole_catalog(catalog), tokens.total, window, (whole.reason,))
+    reasons = [whole.reason]
     for rung in ladder_of(catalog):
         candidate = registry.get_loadout(rung.loadout)
         if candidate is None:
@@ -100,10 +115,10 @@ def choose_loadout(
             reasons.append(f"{candidate.name} matches nothing of this catalog.")
             continue
         taken = tokens.of([tool.id for tool in tools])
-        measured = _measured(candidate.name, taken, window)
-        if taken <= limit:
-            return AutoChoice(AutoOutcome.LOADOUT, candidate, taken, window, (*reasons, f"{measured}: it fits."))
-        reasons.append(f"{measured}: too much.")
+        judged = bounds.judge(candidate.name, taken, len(tools))
+        if judged.fits:
+            return AutoChoice(AutoOutcome.LOADOUT, candidate, taken, window, (*reasons, judged.reason))
+        reasons.append(judged.reason)
     return AutoChoice(AutoOutcome.NONE, None, 0, window, tuple(reasons))
 
 
@@ -117,5 +132,26 @@ def _rung(entry: Mapping[str, object]) -> Rung:
     return Rung(str(entry["loadout"]), window if isinstance(window, int) else 0)
 
 
-def _measured(what: str, taken: int, window: int) -> str:
-    return f"{what} takes {taken:,} of {window:,} tokens ({taken / window:.0%}, {MAX_SHARE:.0%} allowed)"
+class _Judged(NamedTuple):
+    fits: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """What a choice has to keep within; half of the window first."""
+
+    window: int
+    max_tools: int | None
+    output_reserve: int
+
+    def judge(self, what: str, taken: int, tools: int) -> _Judged:
+        share = f"{taken / self.window:.0%}, {MAX_SHARE:.0%} allowed"
+        measured = f"{what} takes {taken:,} of {self.window:,} tokens ({share})"
+        if taken > MAX_SHARE * self.window:
+            return _Judged(False, f"{measured}: too much.")
+        if taken >= self.window - self.output_reserve:
+            return _Judged(False, f"{measured}, and {self.output_reserve:,} are kept for the answer: too much.")
+        if self.max_tools is not None and tools > self.max_tools:
+            return _Judged(False, f"{measured}, but holds {tools:,} tools of {self.max_tools:,} allowed: too many.")
+        return _Judged(True, f"{measured}: it fits.")

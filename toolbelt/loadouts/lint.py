@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from toolbelt.catalog import Catalog, Plugin, Tool, ToolCategory
 from toolbelt.errors import suggestion
 from toolbelt.findings import Finding, Severity
-from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.registry import ToolLoadoutRegistry
 from toolbelt.loadouts.selection import Status
 from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
@@ -222,7 +221,11 @@ def _uncategorised(catalog: Catalog) -> Iterator[tuple[str | None, Finding]]:
 
 
 def _ladder(catalog: Catalog, registry: ToolLoadoutRegistry) -> Iterator[tuple[str | None, Finding]]:
-    for rung in ladder_of(catalog) if catalog.ladder else ():
+    if not catalog.ladder:
+        return
+    from toolbelt.loadouts.auto import ladder_of  # looked at when a catalog is linted, not with each loadout
+
+    for rung in ladder_of(catalog):
         if registry.get_loadout(rung.loadout) is None:
             known = [loadout.name for loadout in registry.get_all()]
             message = f"The ladder names {rung.loadout!r}, which is no loadout.{suggestion(rung.loadout, known)}"

@@ -12,6 +12,8 @@ DEFAULT_RESERVE = 4096
 A selection takes some hundreds, an answer in words seldom more than this. The longest answer a model can give says
 nothing: for a third of the models in litellm's table it is as long as the whole window.
 """
+BY_RULES = "provider rules"
+"""Whose say a limit is that is known of the API, not of the model."""
 LARGEST_RESERVE = 0.25
 """The share of the window that it takes at most: of 4k and 8k there would be little left, or nothing."""
 
@@ -52,6 +54,7 @@ class ModelFacts:
         tool_choice: Whether it can be made to call.
         caching: Whether the provider caches prompts.
         prices: `None` if unknown.
+        toolset: What the project gives it, by the name of a toolset; `None` if it does not say.
         sources: Where each fact that is known comes from, by the names of these attributes: `toolbelt.yaml`,
             `litellm`, `name`, `default`, `toolbelt`, `provider rules`; of a base, with its name in parentheses.
     """
@@ -69,6 +72,7 @@ class ModelFacts:
     tool_choice: bool | None = None
     caching: bool | None = None
     prices: ModelPrices | None = None
+    toolset: str | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -106,6 +110,7 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
         "tool_choice": facts.tool_choice,
         "caching": facts.caching,
         "prices": None if facts.prices is None else prices_data(facts.prices),
+        "toolset": facts.toolset,
         "sources": dict(facts.sources),
     }
 

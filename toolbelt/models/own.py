@@ -26,6 +26,7 @@ class OwnModel:
         tool_choice: Whether it can be made to call.
         caching: Whether the provider caches prompts.
         prices: Of a million tokens.
+        toolset: What it is to be given, by the name of a toolset, as `models.given` reads it.
     """
 
     name: str
@@ -40,6 +41,7 @@ class OwnModel:
     tool_choice: bool | None = None
     caching: bool | None = None
     prices: ModelPrices | None = None
+    toolset: str | None = None
 
     @property
     def calls_tools(self) -> bool | None:

@@ -100,7 +100,12 @@ AZURE = ProviderRules(
     "Azure OpenAI's chat API",
     frozenset({"azure"}),
     (
-        Fact(MaxTools(128), _at("https://learn.microsoft.com/azure/ai-services/openai/quotas-limits")),
+        Fact(
+            MaxTools(128),
+            _at("https://learn.microsoft.com/azure/ai-services/openai/quotas-limits"),
+            Effect.SOME_REFUSE,
+            note="documented; of Azure itself no refusal was found reported",
+        ),
         Fact(
             ToolName(NamePattern("A-Za-z0-9_.-", "A-Za-z0-9_.-")),
             _at("https://github.com/Mintplex-Labs/anything-llm/issues/4169"),
@@ -324,7 +329,12 @@ DEEPSEEK = ProviderRules(
     "DeepSeek's chat API",
     frozenset({"deepseek"}),
     (
-        Fact(MaxTools(128), _at("https://api-docs.deepseek.com/api/create-chat-completion")),
+        Fact(
+            MaxTools(128),
+            _at("https://api-docs.deepseek.com/api/create-chat-completion"),
+            Effect.SOME_REFUSE,
+            note="documented, of deepseek-v4 as well; no refusal was found reported",
+        ),
         Fact(
             ToolName(NamePattern(longest=64)),
             _at(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from toolbelt.documents import Document, Key
+from toolbelt.errors import InvalidDefinitionError
 from toolbelt.findings import Finding
 from toolbelt.models.facts import ModelPrices
+from toolbelt.models.given import GivenKind, parse_given
 from toolbelt.models.own import OwnModel
 from toolbelt.patterns import fold
 from toolbelt.toolkits.section import Kind, Section, WrittenKey
@@ -61,6 +64,12 @@ MODEL_KEYS: Mapping[str, WrittenKey] = MappingProxyType(
         "prices": WrittenKey(
             Kind.PRICES, "What it costs, in USD for a million tokens.", ("price", "pricing", "cost", "costs")
         ),
+        "toolset": WrittenKey(
+            Kind.TOOLSET,
+            "What it is to be given: full, loadout:NAME, loadout:auto, tiered, dynamic or dynamic:AGENT. "
+            "`auto` then chooses that loadout, or for full the whole catalog, unless it cannot fit.",
+            ("loadout", "tool_set"),
+        ),
     }
 )
 """Each is the field of `OwnModel` of that name."""
@@ -85,12 +94,31 @@ REQUIRED_PRICES = ("input", "output")
 _FORM = "a model's name, or a mapping with its `name` and what is to be said of it"
 
 
-def read_models(document: Document, *path: Key) -> tuple[list[str], list[OwnModel], list[Finding]]:
+@dataclass(frozen=True)
+class Known:
+    """What the rest of a project's file names, which what is said of a model may speak of.
+
+    Attributes:
+        loadouts: Names of loadouts; a catalog may have more.
+        agents: Names of all agents there are.
+    """
+
+    loadouts: Collection[str] = ()
+    agents: Collection[str] = ()
+
+
+_NOTHING = Known()
+
+
+def read_models(
+    document: Document, *path: Key, known: Known = _NOTHING
+) -> tuple[list[str], list[OwnModel], list[Finding]]:
     """The models of a list, and everything wrong with them.
 
     Args:
         document: The file.
         path: Where in it the list stands; nothing there is no models.
+        known: What else the file names.
 
     Returns:
         Names in the order written, each once; what is said of some of them, as far as it could be read; the findings.
@@ -100,8 +128,9 @@ def read_models(document: Document, *path: Key) -> tuple[list[str], list[OwnMode
     names: dict[str, bool] = {}
     """By name, whether something is said of the model."""
     earlier: dict[str, str] = {}
-    for item in section.items(f"a list of models, each {_FORM}") if section.value is not None else ():
-        own = _read_model(item)
+    items = section.items("a list of names, or of mappings with a `name`")
+    for item in items if section.value is not None else ():
+        own = _read_model(item, known)
         if own is None:
             continue
         before = earlier.setdefault(fold(own.name), own.name)
@@ -121,7 +150,7 @@ def read_models(document: Document, *path: Key) -> tuple[list[str], list[OwnMode
     return list(names), made, section.findings
 
 
-def _read_model(item: Section) -> OwnModel | None:
+def _read_model(item: Section, known: Known) -> OwnModel | None:
     if isinstance(item.value, str) and item.value.strip():
         return OwnModel(item.value)
     if not isinstance(item.value, dict):
@@ -142,6 +171,8 @@ def _read_model(item: Section) -> OwnModel | None:
                 fields[key] = value.count()
             case Kind.PRICES:
                 fields[key] = _read_prices(value)
+            case Kind.TOOLSET:
+                fields[key] = _read_toolset(value, known)
     if item.value.get("name") is None:
         item.refuse("missing-key", f"`{item.shown}`: a model says in `name` how it is asked for.")
     return OwnModel(**fields) if fields.get("name") else None
@@ -168,9 +199,23 @@ def _read_prices(section: Section) -> ModelPrices | None:
     return ModelPrices(**fields)  # type: ignore[arg-type]
 
 
+def _read_toolset(section: Section, known: Known) -> str | None:
+    if not (text := section.text()):
+        return None
+    try:
+        given = parse_given(text, known.loadouts)
+    except InvalidDefinitionError as error:
+        section.refuse("unknown-toolset", f"`{section.shown}`: {error}")
+        return None
+    if given.kind is GivenKind.DYNAMIC and given.name and fold(given.name) not in map(fold, known.agents):
+        section.is_known(given.name, known.agents, "agent")
+        return None
+    return str(given)
+
+
 def _refuse_contradictions(item: Section, own: OwnModel) -> None:
     if own.tool_calling is False:
-        for key in ("parallel_calls", "tool_choice", "max_tools"):
+        for key in ("parallel_calls", "tool_choice", "max_tools", "toolset"):
             if getattr(own, key):
                 said = f"`{item.shown}`: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
                 item.at(key).refuse("contradiction", said)
@@ -182,7 +227,7 @@ def _refuse_contradictions(item: Section, own: OwnModel) -> None:
 
 def _shown(own: OwnModel, key: str) -> str:
     value = getattr(own, key)
-    return "true" if value is True else f"{value:,}"
+    return "true" if value is True else repr(value) if isinstance(value, str) else f"{value:,}"
 
 
 def _refuse_cycles(section: Section, made: Sequence[OwnModel]) -> None:

@@ -12,6 +12,7 @@ from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.findings import Finding, Severity, sorted_findings
 
 if TYPE_CHECKING:
+    from toolbelt.documents import Document
     from toolbelt.loadouts.written import WrittenLoadout
     from toolbelt.models.own import OwnModel
     from toolbelt.sessions.agent import AgentSpec
@@ -35,6 +36,7 @@ class Config:
         toolkits: In the order written.
         agents: In the order written.
         findings: Everything wrong with them.
+        document: `toolbelt.yaml` as it was read; `None` if there is none, or it cannot be.
     """
 
     path: Path | None = None
@@ -46,6 +48,7 @@ class Config:
     toolkits: tuple[Toolkit, ...] = ()
     agents: tuple[AgentSpec, ...] = ()
     findings: tuple[Finding, ...] = ()
+    document: Document | None = None
 
     def refuse(self) -> None:
         """Raise everything that is wrong.
@@ -115,6 +118,7 @@ def examine_config(folder: Path, path: str | None = None) -> Config:
         tuple(reader.toolkits),
         tuple(reader.agents),
         sorted_findings(reader.findings),
+        reader.document,
     )
 
 

@@ -66,6 +66,7 @@ class ConfigReader:
         self.toolkits: list[Toolkit] = []
         self.agents: list[AgentSpec] = []
         self.findings: list[Finding] = []
+        self.document: Document | None = None
 
     def refuse(self) -> None:
         """Raise everything wrong that was found.
@@ -99,6 +100,7 @@ class ConfigReader:
             if key not in CONFIG_KEYS:
                 message = f"toolbelt.yaml has no key {key!r}.{suggestion(key, CONFIG_KEYS)}"
                 self.findings.append(document.finding("unknown-key", message, key))
+        self.document = document
         self.catalog = self._catalog(document, path)
         self.tokenizer = self._tokenizer(document)
         if document.data.get("models") is not None:
@@ -155,9 +157,12 @@ class ConfigReader:
         if isinstance(models, list) and all(isinstance(model, str) and model.strip() for model in models):
             self.models = tuple(dict.fromkeys(models))
             return
-        from toolbelt.models.written import read_models  # most projects have names alone
+        from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
+        from toolbelt.models.written import Known, read_models  # most projects have names alone
 
-        names, own, findings = read_models(document, "models")
+        loadouts = [*_keys(document, "loadouts"), *(one.name for one in BUILT_IN_LOADOUTS)]
+        known = Known(loadouts, _keys(document, "agents"))
+        names, own, findings = read_models(document, "models", known=known)
         self.models, self.own_models = tuple(names), tuple(own)
         self.findings.extend(findings)
 
@@ -167,3 +172,9 @@ class ConfigReader:
             return value
         self.findings.append(document.finding("wrong-type", f"`{key}` must be text.", key))
         return None
+
+
+def _keys(document: Document, section: str) -> tuple[str, ...]:
+    """What a section names, whatever is wrong with it."""
+    value = document.data.get(section)
+    return tuple(value) if isinstance(value, dict) else ()

@@ -10,6 +10,7 @@ from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.documents import with_json_numbers
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.written import LOADOUT_KEYS
+from toolbelt.models.given import PATTERN
 from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
 from toolbelt.sessions.written import AGENT_KEYS
 from toolbelt.stores.config_reader import CONFIG_KEYS
@@ -93,8 +94,8 @@ def _mapping_schema(keys: Mapping[str, WrittenKey], required: Iterable[str] = ()
 
 def _value_schema(kind: Kind) -> dict[str, Any]:
     match kind:
-        case Kind.TEXT:
-            return _name("string", "null")
+        case Kind.TEXT | Kind.TOOLSET:
+            return _name("string", "null") | ({"pattern": PATTERN} if kind is Kind.TOOLSET else {})
         case Kind.PROSE:
             return {"type": ["string", "null"]}
         case Kind.SWITCH:

@@ -35,6 +35,7 @@ class Kind(Enum):
     COUNT = "a whole number above 0"
     PRICE = "a number, 0 or more"
     PRICES = "a mapping of prices"
+    TOOLSET = "the name of a toolset"
 
 
 @dataclass(frozen=True)

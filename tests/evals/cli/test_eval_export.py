@@ -83,7 +83,7 @@ def test_json_goes_alone_to_standard_output(toolbelt: Toolbelt, kept: Path) -> N
     plain = toolbelt("eval", "export")
     assert plain.json["run"] == RUN
     assert toolbelt("eval", "export", "--json").out == toolbelt("eval", "export", "-o", "-").out == plain.out
-    assert list(plain.json)[-2:] == ["economics", "comparison"]
+    assert list(plain.json)[-3:] == ["economics", "compatibility", "comparison"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from toolbelt.evals.exports.reporting import Report, write_report
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.summary.summarize import summarize, summary_data
 
-PICTURES = ("tradeoff", "accuracy", "tokens", "scaling")
+PICTURES = ("compatibility", "tradeoff", "accuracy", "tokens", "scaling")
 NAMES = {
     *("report.html", "report.md", "summary.json", "junit.xml", "arms.csv", "trials.csv", "trials.parquet"),
     *(f"{name}.{ending}" for name in PICTURES for ending in ("svg", "png")),
@@ -156,7 +156,7 @@ def test_E8_all_is_of_one_moment_while_the_run_goes_on(tmp_path: Path) -> None:
     with RunStore(path) as opened:
         before = summarize(opened.connection, RUN)
         made = write_report(opened, opened.get(RUN), tmp_path / "report", progress=progress)
-    assert steps == ["comparing arms", "writing the page", "writing tests", "writing trials"]
+    assert steps == ["choosing toolsets", "comparing arms", "writing the page", "writing tests", "writing trials"]
     assert made.findings.summary.arms == before.arms
     for name in ("trials.csv", "junit.xml", "report.html"):
         assert "changed underway" not in (tmp_path / "report" / name).read_text(encoding="utf-8"), name

@@ -17,7 +17,7 @@ from toolbelt.evals.running.plan import CaseFilter
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.measures import ArmSummary
 
-OWN = ("run", "comparison")
+OWN = ("run", "comparison", "compatibility", "probe")
 
 
 def parts(schema: Any) -> Iterator[dict[str, Any]]:
@@ -84,7 +84,7 @@ def test_the_settings_of_a_run_are_those_there_are() -> None:
     of_a_run = {field.name for kept in (Sampling, CaseFilter) for field in fields(kept)}
     assert settings - of_a_run == {
         *("dataset", "catalog", "config"),
-        *("request_limit", "tokenizer", "api_base", "without_role", "drafts"),
+        *("request_limit", "tokenizer", "api_base", "without_role", "drafts", "ask_anyway"),
     }
     assert of_a_run <= settings
 

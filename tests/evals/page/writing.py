@@ -25,7 +25,7 @@ PICTURE = Picture(
 def page_text(connection: sqlite3.Connection, **more: Any) -> str:
     """A run's page."""
     file = io.StringIO(newline="")
-    write_page(connection, RUN, file, summary=summarize(connection, RUN), pictures=(PICTURE,), **more)
+    write_page(connection, RUN, file, summary=summarize(connection, RUN), **{"pictures": (PICTURE,)} | more)
     return file.getvalue()
 
 
@@ -33,5 +33,5 @@ def page_file(connection: sqlite3.Connection, folder: Path, **more: Any) -> Path
     """A run's page in a file."""
     path = folder / "report.html"
     with path.open("w", encoding="utf-8", newline="") as file:
-        write_page(connection, RUN, file, summary=summarize(connection, RUN), pictures=(PICTURE,), **more)
+        write_page(connection, RUN, file, summary=summarize(connection, RUN), **{"pictures": (PICTURE,)} | more)
     return path

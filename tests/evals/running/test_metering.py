@@ -83,3 +83,21 @@ def test_E6_a_figure_that_is_not_reported_of_all_is_unknown(
 ) -> None:
     meter = Meter(PromptCounter(EstimateCounter()), usages=usages)
     assert (meter.usage.prompt_tokens, meter.usage.cached_read_tokens) == (prompt, read)
+
+
+def test_E6_what_is_turned_away_is_no_request_and_its_size_is_known() -> None:
+    meter = Meter(PromptCounter(EstimateCounter()))
+    large = SHELF.offer([READ, LIST, PING])
+    meter.turn_away(large)
+    assert (meter.first_definition_tokens, meter.definition_tokens, meter.own_prompt_tokens) == (large.tokens, [], 0)
+    assert (meter.surfaced, meter.usage.prompt_tokens) == (set(), None)
+
+
+def test_E6_what_outgrows_the_window_leaves_the_counts_of_the_requests_made() -> None:
+    small, large = SHELF.offer([READ]), SHELF.offer([READ, LIST, PING])
+    meter, alone = (Meter(PromptCounter(EstimateCounter())) for _ in range(2))
+    for one in (meter, alone):
+        one.count(small, OPENING)
+    meter.turn_away(large)
+    assert vars(meter) == {**vars(alone), "prompts": meter.prompts}
+    assert (meter.first_definition_tokens, meter.invalidated_tokens, meter.repeated_tokens) == (small.tokens, 0, 0)

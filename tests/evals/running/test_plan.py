@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.running.plan import Arm, CaseFilter, Done, Plan
+from toolbelt.evals.running.room import LeftOut, Room
+from toolbelt.loadouts.fit import Verdict
 
 
 def make_plan(arms: int = 3, cases: int = 5, epochs: int = 2) -> Plan:
@@ -106,6 +109,10 @@ def test_E8_a_plan_of_a_hundred_million_trials_takes_no_memory() -> None:
                 api_base="http://localhost:1/v1",
                 drafts=3,
                 code={"toolbelt": "1.2.3", "commit": "0f" * 20, "changed": "yes"},
+                suite="compatibility",
+                rooms={"gpt-4o": Room(128_000, 4_096, 128, True)},
+                left_out=(LeftOut("local/bm25", "loadout:auto", Verdict.UNKNOWN, "unknown"),),
+                ask_anyway=True,
             ),
             id="everything-said",
         ),
@@ -119,3 +126,23 @@ def test_E8_a_plan_kept_before_the_code_was_has_none() -> None:
     data = json.loads(make_plan().to_json())
     del data["code"]
     assert Plan.from_json(json.dumps(data)) == make_plan()
+
+
+def test_E4_a_plan_kept_before_there_were_rooms_asks_as_it_did() -> None:
+    data = json.loads(make_plan().to_json())
+    for key in ("suite", "rooms", "left_out", "ask_anyway"):
+        del data[key]
+    plan = Plan.from_json(json.dumps(data))
+    assert plan == make_plan()
+    assert plan.door("local/bm25") is None
+
+
+def test_E4_only_a_model_of_which_something_is_known_is_kept_from_anything() -> None:
+    plan = replace(make_plan(), rooms={"m": Room(max_tools=0)})
+    assert (plan.door("m") is not None, plan.door("n")) == (True, None)
+    assert replace(plan, ask_anyway=True).door("m") is None
+
+
+def test_E4_that_all_is_asked_is_shown_among_the_settings() -> None:
+    assert "ask_anyway" not in json.loads(make_plan().to_json())["settings"]
+    assert json.loads(replace(make_plan(), ask_anyway=True).to_json())["settings"]["ask_anyway"] is True

@@ -11,11 +11,12 @@ import pytest
 
 from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_player
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.conversation import Conversation, Reply, Usage
 from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
 from toolbelt.evals.running.asking import Earlier, Unanswered
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
+from toolbelt.evals.running.room import Doorkeeper, Room
 from toolbelt.evals.scoring.outcome import Ending, Outcome
 
 READ, LIST, PING = "files/read", "files/list", "net/ping"
@@ -338,3 +339,53 @@ def test_E6_prompts_that_the_next_request_begins_with_are_repeated() -> None:
     assert shorter.own_prompt_tokens
     second = shorter.own_prompt_tokens - first
     assert three.repeated_tokens == first + second
+
+
+def play_behind(room: Room, behaviour: Behaviour, case: Case, toolset: str) -> tuple[TrialRecord, Agent]:
+    agent = Agent(behaviour)
+    player = replace(make_player(agent, toolset), door=Doorkeeper("agent", room))
+    return asyncio.run(player.play(TRIAL, case)), agent
+
+
+def test_E4_what_cannot_fit_is_never_asked() -> None:
+    record, agent = play_behind(Room(max_tools=2), in_turn(calls(READ_IT)), make_case(READ), "full")
+    assert (agent.requests, record.requests, record.retries) == ([], 0, 0)
+    assert (record.outcome, record.ending) == (Outcome.CONTEXT_OVERFLOW, Ending.CONTEXT_OVERFLOW)
+    assert record.reason == "A request may hold 2 tools; these are 3, 1 too many."
+    assert (record.definition_tokens, record.definition_tokens_total) == (
+        make_player(agent).toolset.offer(make_case(READ), Conversation(())).tokens,
+        0,
+    )
+    nothing = (record.own_prompt_tokens, record.prompt_tokens, record.invalidated_tokens, record.repeated_tokens)
+    assert nothing == (0, None, 0, 0)
+    assert (record.cost_usd, record.latency_seconds, record.surfaced, record.covered) == (0.0, 0.0, False, True)
+
+
+@pytest.mark.parametrize(
+    ("toolset", "behaviour"),
+    [
+        pytest.param(
+            "tiered", in_turn(calls("browse_tools"), calls(("load_tools", {"category": "files"}))), id="tiered"
+        ),
+        pytest.param("dynamic", in_turn(LOAD_FILES, LOADED), id="dynamic"),
+    ],
+)
+def test_E4_a_toolset_that_outgrows_the_window_ends_there(toolset: str, behaviour: Behaviour) -> None:
+    free, asked = play(behaviour, make_case(READ), toolset)
+    fitting = max(len(request.offer.tools) for request in asked.requests[:2])
+    record, agent = play_behind(Room(max_tools=fitting), behaviour, make_case(READ), toolset)
+    assert (record.outcome, record.requests) == (Outcome.CONTEXT_OVERFLOW, 2)
+    assert len(agent.requests) == 2
+    assert free.requests > 2, "with room, it goes on"
+    tokens = [request.offer.tokens for request in agent.requests]
+    assert (record.definition_tokens, record.definition_tokens_total) == (tokens[0], sum(tokens))
+    assert (record.prompt_tokens, record.surfaced) == (20, False)
+    assert record.own_prompt_tokens is not None
+    assert free.own_prompt_tokens is not None
+    assert record.own_prompt_tokens < free.own_prompt_tokens
+
+
+def test_E4_with_room_nothing_changes() -> None:
+    behaviour = in_turn(calls(READ_IT))
+    with_room, _ = play_behind(Room(100_000, 4_096, 128, True), behaviour, make_case(READ), "full")
+    assert with_room == play(behaviour, make_case(READ))[0]

@@ -1,0 +1,239 @@
+"""From a plan to arms that are ready to be played, with what whoever began the run should know of them."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.console.screen import progress, tell
+from toolbelt.console.text import plural
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
+from toolbelt.evals.cli.rooms import facts_for_auto
+from toolbelt.evals.conversation import Conversation
+from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
+from toolbelt.evals.models.opening import ModelOptions, open_model
+from toolbelt.evals.offers import Shelf
+from toolbelt.evals.running.asking import Asker, Gate, Keep, RetryPolicy
+from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.metering import PromptCounter
+from toolbelt.evals.running.plan import Arm, Plan
+from toolbelt.evals.running.playing import ArmPlayer
+from toolbelt.evals.scoring.schemas import ArgumentSchemas
+from toolbelt.evals.scoring.scoring import Scorer
+from toolbelt.evals.toolsets.dynamic import Dynamic
+from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.evals.variants.disguise import make_look
+from toolbelt.evals.variants.variant import Variant, parse_variant
+from toolbelt.evals.variants.varied import Varied, vary
+from toolbelt.gateway.models import find_form
+from toolbelt.gateway.tokenizers import TiktokenCounter, find_tokenizer, make_counter
+from toolbelt.loadouts import Resolution
+from toolbelt.loadouts.loadout import AUTO
+from toolbelt.stores.files import cache_folder
+from toolbelt.stores.token_cache import CachedTokenCounter
+
+_LETS_TURNS_END = (None, "auto", "none")
+"""Tool choices under which a model may call nothing."""
+SAMPLE = 50
+"""Cases that an arm is tried on before a run."""
+_WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml, or ask all the same with --ask-anyway."
+_KEPT = "That is by what was known when the run began; a new run goes by what is known now."
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedArm:
+    """An arm, ready to be played.
+
+    Attributes:
+        arm: Which.
+        model: Who is asked; shared by the arms of one model.
+        toolset: What is shown.
+        shelf: The tools as they are shown.
+        counter: Counts as the model does, as far as that is known.
+        notes: What whoever began the run should know of it, each in a sentence.
+    """
+
+    arm: Arm
+    model: Model
+    toolset: Toolset
+    shelf: Shelf
+    counter: TokenCounter
+    notes: tuple[str, ...] = ()
+
+
+def prepare_arms(
+    materials: Materials,
+    plan: Plan,
+    options: ModelOptions,
+    opener: Callable[[str, ModelOptions], Model] = open_model,
+) -> tuple[PreparedArm, ...]:
+    """Everything the arms of a plan need.
+
+    Args:
+        materials: What there is.
+        plan: Whose arms.
+        options: How models are asked.
+        opener: Opens a model by its name.
+
+    Raises:
+        ToolbeltError: a model that is unknown or whose key is missing, a toolset that matches nothing.
+    """
+    models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
+    shelves = _Shelves(materials.catalog, plan.tokenizer, plan.seed)
+    made = tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
+    for note in dict.fromkeys(note for one in made for note in one.notes):  # arms of one toolset have the same
+        tell(note)
+    _tell_shortfalls(made, choose_cases(materials, plan))
+    return made
+
+
+def _tell_shortfalls(prepared: Sequence[PreparedArm], cases: ChosenCases) -> None:
+    """Where an arm is not all that its name says, in a sample of the cases."""
+    for one in prepared:
+        if not isinstance(one.toolset, Varied):
+            continue
+        found = one.toolset.find_shortfall(_sample(cases))
+        if found.longer:
+            tell(
+                f"{one.arm.label}: nothing is padded in {found.longer:,} of {plural(found.tried, 'case')} tried, whose "
+                "definitions are longer already"
+            )
+        if found.lacking:
+            tell(
+                f"{one.arm.label}: fewer distractors are to be had in {found.lacking:,} of "
+                f"{plural(found.tried, 'case')} tried, in one only {found.fewest:,}"
+            )
+
+
+def tell_rooms(prepared: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, is_new: bool) -> None:
+    """Tell which arms will not be asked, by what they offer first in a sample of the cases, and what is doubtful.
+
+    Args:
+        prepared: The arms.
+        plan: Theirs.
+        cases: Of the plan.
+        is_new: Whether the run begins now, so that another one may be begun in its place.
+    """
+    never: dict[str, list[tuple[str, str]]] = {}
+    for one in prepared:
+        if (door := plan.door(one.arm.model)) is None:
+            continue
+        opened = [
+            door.refusal(one.toolset.offer(case, Conversation(one.shelf.spoken(case.messages))))
+            for case in _sample(cases)
+        ]
+        refused = [reason for reason in opened if reason]
+        if len(refused) == len(opened):
+            never.setdefault(one.arm.model, []).append((one.arm.shown, refused[0]))
+        elif refused:
+            tried = f"{len(refused):,} of {plural(len(opened), 'case')} tried"
+            tell(f"{one.arm.label}: not asked in {tried}, as it does not fit. In one: {refused[0]}")
+    for model, arms in never.items():
+        names, (first, reason) = ", ".join(shown for shown, _ in arms), arms[0]
+        which = f"Of {first}: " if len(arms) > 1 else ""
+        tell(f"{model} is not asked with what does not fit: {names}. {which}{reason} {_WRONG if is_new else _KEPT}")
+    for model in dict.fromkeys(one.arm.model for one in prepared):
+        if model in plan.rooms and plan.rooms[model].tool_calling is False:
+            tell(f"{model} is said to call no tools; it is asked all the same", "warning")
+
+
+def _sample(cases: ChosenCases) -> Iterator[Case]:
+    step = max(1, len(cases.indices) // SAMPLE)
+    return (cases.case(index) for index in range(0, len(cases.indices), step))
+
+
+def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves) -> PreparedArm:
+    used: list[Shelf] = []
+    variant = parse_variant(arm.variant)
+
+    def shelf(extras: Mapping[str, Tool]) -> Shelf:
+        used.append(shelves.get(arm.model, extras, variant))
+        return used[-1]
+
+    def resolve_auto() -> Resolution:
+        workspace, room = materials.workspace, plan.rooms.get(arm.model)
+        facts = facts_for_auto(workspace, arm.model, room, ask_anyway=plan.ask_anyway)
+        return workspace.resolve(AUTO, [arm.model], facts=facts)
+
+    ground = Ground(
+        catalog=materials.catalog,
+        registry=materials.workspace.registry,
+        shelf=shelf,
+        roles=materials.dataset.roles,
+        seed=plan.seed,
+        resolve_auto=resolve_auto,
+        agents=materials.workspace.config.agents,
+        toolkits=materials.workspace.config.toolkits,
+    )
+    made = make_toolset(arm.toolset, ground)
+    notes = _notes(made, plan.sampling) if isinstance(made, Dynamic) else ()
+    toolset = vary(made, variant, ground, used[-1])
+    return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model), notes)
+
+
+def _notes(toolset: Dynamic, sampling: Sampling) -> tuple[str, ...]:
+    notes = list(toolset.unmatched)
+    if toolset.loads and (choice := sampling.tool_choice) not in _LETS_TURNS_END:
+        notes.append(f"with tool choice {choice!r} no turn ever ends, so that nothing loaded is shown")
+    return tuple(f"{toolset.name}: {note}" for note in notes)
+
+
+class _Shelves:
+    """Shelves by what counts them and what is on them, so that arms share them."""
+
+    def __init__(self, catalog: Catalog, tokenizer: str, seed: int) -> None:
+        self._catalog = catalog
+        self._tokenizer = tokenizer
+        self._seed = seed
+        self._made: dict[tuple[str, str, tuple[str, ...], str], Shelf] = {}
+        self._counters: dict[str, TokenCounter] = {}
+
+    def counter(self, model: str) -> TokenCounter:
+        name = find_tokenizer(model) or self._tokenizer
+        if name not in self._counters:
+            self._counters[name] = make_counter(name)
+            self._counters[name].count(["a"])  # its vocabulary takes a second to load: not in the middle of a run
+        return self._counters[name]
+
+    def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> Shelf:
+        counter, form = self.counter(model), find_form(model)
+        look = make_look(variant, self._catalog, self._seed)
+        key = (counter.name, form, tuple(extras), "" if look is None else look.key)
+        if key not in self._made:
+            with progress("counting tokens of tools", len(self._catalog.tools)) as advance:
+                if isinstance(counter, TiktokenCounter):
+                    counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
+                self._made[key] = Shelf(self._catalog, counter, form, extras, look)
+        return self._made[key]
+
+
+def make_players(
+    materials: Materials, plan: Plan, prepared: Sequence[PreparedArm], budget: Budget, policy: RetryPolicy, keep: Keep
+) -> tuple[ArmPlayer, ...]:
+    """Players of the arms; those of one model share its gate."""
+    scorer = Scorer(ArgumentSchemas(materials.catalog))
+    gates: dict[str, Gate] = {}
+    prompts: dict[str, PromptCounter] = {}
+    players = []
+    for one in prepared:
+        gate = gates.setdefault(one.arm.model, Gate())
+        counted = prompts.setdefault(one.counter.name, PromptCounter(one.counter))
+        asker = Asker(one.model, budget, policy, keep, gate, random.Random())  # noqa: S311  only spreads the waits
+        sampling = _named_as_shown(plan.sampling, one.shelf)
+        door = plan.door(one.arm.model)
+        players.append(ArmPlayer(one.toolset, one.shelf, asker, scorer, counted, sampling, plan.request_limit, door))
+    return tuple(players)
+
+
+def _named_as_shown(sampling: Sampling, shelf: Shelf) -> Sampling:
+    """With the tool that is to be called by the name it is shown under."""
+    choice = sampling.tool_choice
+    tool_id = None if choice is None or choice in TOOL_CHOICES else shelf.find_id(choice)
+    return sampling if tool_id is None else replace(sampling, tool_choice=shelf.offered(tool_id).name)

@@ -1,0 +1,103 @@
+"""`toolbelt model probes`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import json_option
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.text import plural
+from toolbelt.errors import NotFoundError
+from toolbelt.evals.cli.options import store_option
+from toolbelt.evals.probing.checks import CHECK_BY_KEY
+from toolbelt.evals.probing.data import probe_data
+from toolbelt.evals.probing.finding import latest_of_each
+from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.probing.probe import ProbeResult
+from toolbelt.evals.report.probe_view import list_view, probe_view, probes_view
+from toolbelt.evals.running.names import is_run_name
+from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
+
+
+@click.command(epilog=examples("toolbelt model probes", "toolbelt model probes gpt-4o-mini --json"))
+@click.argument("model", metavar="[MODEL]", required=False)
+@store_option
+@json_option
+def probes(model: str | None, store: str, as_json: bool) -> None:
+    """The probes that are kept: the latest of each model, side by side.
+
+    With MODEL, or the id of a probe: that one in full, and a list of the model's others.
+    """
+    every: list[ProbeResult] = []
+    named: list[ProbeResult] = []
+    if store != str(DEFAULT_FILE) or DEFAULT_FILE.exists():
+        with RunStore(Path(store), must_exist=True) as opened:
+            kept = ProbeStore(opened)
+            every = kept.probes()
+            named = [one for one in every if one.model == model]
+            if model is not None and not named and is_run_name(model):
+                named = [kept.get(model)]
+    if model is None:
+        _show_all(latest_of_each(every), as_json=as_json)
+    elif named:
+        _show_one(named, every, as_json=as_json)
+    else:
+        hint = f"It can be probed: toolbelt model probe --model {shlex.quote(model)}"
+        raise NotFoundError("probed model", model, dict.fromkeys(one.model for one in every), hint)
+
+
+def _show_all(latest: Sequence[ProbeResult], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"probes": [probe_data(one) for one in latest]})
+        return
+    if not latest:
+        tell("nothing has been probed here yet; try: toolbelt model probe --model gpt-4o-mini --dry-run")
+        return
+    screen = make_screen()
+    show_view(probes_view(latest, screen), screen)
+    if len(latest) == 1:
+        tell(f"all that was seen: toolbelt model probes {latest[0].model}")
+
+
+def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], *, as_json: bool) -> None:
+    """The first of those named in full, the model's others in a line each."""
+    if as_json:
+        print_json({"probes": [probe_data(one) for one in named]})
+        return
+    screen, first = make_screen(), named[0]
+    show_view(probe_view(named[:1], screen), screen)
+    if first.status in ("incomplete", "interrupted", "killed"):
+        tell(f"it goes on where it was with: {go_on_command([first])}")
+    if others := [one for one in every if one.model == first.model and one.probe != first.probe]:
+        show_view("", screen)
+        show_view(list_view(others, screen), screen)
+        tell(f"{plural(len(others), 'other probe')} of it: toolbelt model probes ID shows one")
+
+
+def go_on_command(probes: Sequence[ProbePlan | ProbeResult], asked: Mapping[str, Any] | None = None) -> str:
+    """The command that goes on with probes of the same checks at the same place.
+
+    Args:
+        probes: One a model; at least one.
+        asked: What the command in hand was given, of which it takes over where things are.
+    """
+    words = ["toolbelt", "model", "probe"]
+    words += [word for one in probes for word in ("--model", one.model)]
+    if set(probes[0].planned) != set(CHECK_BY_KEY):
+        words += ["--check", ",".join(probes[0].planned)]
+    places = {one.api_base for one in probes if one.api_base}
+    words += [word for place in places for word in ("--api-base", place)]
+    if asked and asked["required"]:
+        words += ["--require", ",".join(asked["required"])]
+    for name in ("store", "config", "tokenizer"):
+        value = (asked or {}).get(name)
+        if value and value != str(DEFAULT_FILE):
+            words += [f"--{name}", value]
+    return shlex.join(words)

@@ -1,0 +1,99 @@
+"""`toolbelt eval recommend`."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolbelt.cli.boundary import INFRASTRUCTURE, OK
+from toolbelt.cli.groups import examples
+from toolbelt.cli.options import json_option, option
+from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.files import keep_apart
+from toolbelt.evals.cli.options import margin_option, store_option
+from toolbelt.evals.running.store import RunStore
+from toolbelt.stores.files import make_way_for, write_text
+
+if TYPE_CHECKING:
+    from toolbelt.evals.compatibility.matrix import Matrix
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval recommend",
+        "toolbelt eval recommend latest --margin 0.05",
+        "toolbelt eval recommend 20260101-120000-ab12 --yaml -o models.yaml",
+    )
+)
+@click.argument("name", metavar="[RUN]", default="latest")
+@margin_option
+@option("--yaml", "as_yaml", is_flag=True, help="Print the entries for toolbelt.yaml alone, with their reasons.")
+@option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    envvar="TOOLBELT_EVAL_RECOMMEND_OUTPUT",
+    help="Write those entries to FILE, all or nothing; its folder is made if need be.",
+)
+@option("--force", is_flag=True, help="Replace FILE if it exists.")
+@store_option
+@json_option
+def recommend(
+    name: str, margin: float, as_yaml: bool, output: str | None, force: bool, store: str, as_json: bool
+) -> int:
+    """Which toolset each model of RUN (an id, the beginning of one, or `latest`) is to be given.
+
+    The smallest that is surely not worse than the model's best by more than the margin. Where the cases are too few
+    to be sure, nothing is chosen; the exit code is 3 where that is so of every model.
+    """
+    if as_yaml and as_json:
+        raise click.UsageError("--yaml and --json are two ways to print the same; take one.")
+    if output is not None:
+        keep_apart({"--store": store}, {"--output": output})
+        make_way_for(output, overwrite=force or not Path(output).is_file())
+    matrix = _lay_out(name, margin, store)
+    # numpy, scipy and YAML, which `--help` does without
+    from toolbelt.evals.compatibility.recommendation import recommendation
+
+    if output is not None:
+        _write(Path(output), recommendation(matrix), force=force)
+    if as_json:
+        from toolbelt.evals.compatibility.data import matrix_data
+
+        print_json(matrix_data(matrix))
+    elif as_yaml:
+        click.echo(recommendation(matrix), nl=False)
+    elif output is None:
+        from toolbelt.evals.report.matrix_view import matrix_view
+
+        screen = make_screen()
+        show_view(matrix_view(matrix, screen), screen)
+    if any(row.pick.choice is not None for row in matrix.rows):
+        return OK
+    tell("nothing is sure enough to be recommended, for any model")
+    return INFRASTRUCTURE
+
+
+def _lay_out(name: str, margin: float, store: str) -> Matrix:
+    from toolbelt.evals.compatibility.laying import lay_out
+    from toolbelt.evals.evidence.stored import StoredRun
+    from toolbelt.evals.summary.summarize import summarize
+
+    with RunStore(Path(store), must_exist=True) as opened:
+        row = opened.get(name)
+        summary = summarize(opened.connection, row.run, opened.find_status(row))
+        if not summary.arms and not summary.left_out:
+            raise ToolbeltError(f"{row.run} has no arms.")
+        with progress("comparing toolsets", None) as advance:
+            return lay_out(summary, StoredRun(opened, row), margin, advance=advance)
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
+    with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text, overwrite=force)
+    tell(f"wrote {path}")

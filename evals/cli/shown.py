@@ -1,0 +1,61 @@
+"""What a run came to, as it is shown at its end and whenever it is looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolbelt.console.screen import make_screen, print_json, progress, show_view
+from toolbelt.evals.cli.probed import probed_beside, probed_data, show_probed
+from toolbelt.evals.report.table import summary_view
+from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.summary.measures import RunSummary
+from toolbelt.evals.summary.summarize import summary_data
+from toolbelt.evals.toolsets.suites import COMPATIBILITY
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from toolbelt.evals.compatibility.matrix import Matrix
+
+
+def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
+    """Print a run: its arms, which toolset goes with which model if that is its suite, and what was probed.
+
+    Args:
+        store: Where it is kept.
+        summary: What it came to.
+        as_json: Whether to print one JSON document.
+    """
+    matrix = _lay_out(store, summary) if summary.suite == COMPATIBILITY else None
+    probes = probed_beside(store, summary)
+    if as_json:
+        print_json({**summary_data(summary), **probed_data(probes), **_matrix_data(matrix)})
+        return
+    screen = make_screen()
+    show_view(summary_view(summary, screen), screen)
+    if matrix is not None:
+        _show_matrix(matrix, screen)
+    show_probed(probes, screen)
+
+
+def _lay_out(store: RunStore, summary: RunSummary) -> Matrix:
+    from toolbelt.evals.compatibility.laying import lay_out  # the statistics, where there is something to compare
+    from toolbelt.evals.evidence.stored import StoredRun
+
+    with progress("comparing toolsets", None) as advance:
+        return lay_out(summary, StoredRun(store, store.get(summary.run)), advance=advance)
+
+
+def _matrix_data(matrix: Matrix | None) -> dict[str, Any]:
+    if matrix is None:
+        return {}
+    from toolbelt.evals.compatibility.data import matrix_data
+
+    return {"compatibility": matrix_data(matrix)}
+
+
+def _show_matrix(matrix: Matrix, screen: Console) -> None:
+    from toolbelt.evals.report.matrix_view import matrix_view
+
+    show_view("", screen)
+    show_view(matrix_view(matrix, screen), screen)

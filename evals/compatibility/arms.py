@@ -1,0 +1,71 @@
+"""What an arm is worth to somebody who has to choose one."""
+
+from __future__ import annotations
+
+import math
+
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.summary.measures import ArmSummary
+from toolbelt.models.given import GivenKind, parse_given
+
+_FEW = 0.05
+"""Share of an arm's trials that may lack an answer; with more, too little is known of it."""
+
+
+def can_be_given(arm: ArmSummary) -> bool:
+    """Whether a model can be given what the arm shows; a variant is an experiment."""
+    return not arm.variant and goes_by_model(arm.toolset)
+
+
+def goes_by_model(toolset: str) -> bool:
+    """Whether a project can give a model that toolset.
+
+    Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role.
+    """
+    try:
+        parse_given(toolset)
+    except InvalidDefinitionError:
+        return False
+    return True
+
+
+def is_answered(arm: ArmSummary) -> bool:
+    """Whether no more than a few of its trials lack an answer."""
+    return count_unanswered(arm) <= _FEW * arm.planned
+
+
+def count_unanswered(arm: ArmSummary) -> int:
+    """Trials that failed or were not run; what was too long for the model is known to be."""
+    return arm.planned - arm.scored - count_too_long(arm)
+
+
+def count_too_long(arm: ArmSummary) -> int:
+    """Trials that did not fit the model."""
+    return arm.outcomes.get(Outcome.CONTEXT_OVERFLOW.value, 0)
+
+
+def served(arm: ArmSummary) -> float:
+    """Share of trials that were right, of those scored and those too long for the model; it orders, and is no score."""
+    trials = arm.accuracy.denominator + count_too_long(arm)
+    return arm.accuracy.numerator / trials if trials else 0.0
+
+
+def size(arm: ArmSummary) -> tuple[float, float, str]:
+    """What makes a toolset small: all the definitions it sends, what it grows by included; then its prompts."""
+    return (
+        math.inf if arm.definition_tokens_total is None else arm.definition_tokens_total,
+        math.inf if arm.prompt_tokens is None else arm.prompt_tokens,
+        arm.toolset,
+    )
+
+
+def is_same(one: ArmSummary, other: ArmSummary) -> bool:
+    """Whether two arms that may be chosen are one toolset by two names: the same list of tools in all trials, of the
+    same size, that does not change as one goes on.
+    """
+    if not (can_be_given(one) and can_be_given(other)) or one.first_offer is None:
+        return False
+    if {parse_given(one.toolset).kind, parse_given(other.toolset).kind} - {GivenKind.FULL, GivenKind.LOADOUT}:
+        return False
+    return (one.first_offer, one.offered_tokens) == (other.first_offer, other.offered_tokens)

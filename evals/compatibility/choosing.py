@@ -1,0 +1,234 @@
+"""What each model is to be given: the smallest toolset that is surely good enough (rule E7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from toolbelt.evals.comparison.advice import wanted_cases
+from toolbelt.evals.comparison.comparison import LEVEL, Measure
+from toolbelt.evals.compatibility.arms import can_be_given, is_answered, is_same, served, size
+from toolbelt.evals.compatibility.matrix import Candidate, Cell, CellState, Pick
+from toolbelt.evals.compatibility.wording import give_reasons
+from toolbelt.evals.evidence.evidence import CaseEvidence, Side
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.summary.measures import ArmSummary, RunSummary
+from toolbelt.models.given import parse_given
+
+
+@dataclass(frozen=True)
+class _Field:
+    """The arms of a model that may be chosen.
+
+    Attributes:
+        model: Its name.
+        arms: Positions of those scored, the smallest first.
+        answered: Those of them that enough is known of.
+        best: Of these, the one that answers best; `None` if there is none.
+        level: Of the intervals by which the smaller ones are held against it.
+    """
+
+    model: str
+    arms: tuple[int, ...]
+    answered: tuple[int, ...]
+    best: int | None
+    level: float = LEVEL
+
+
+@dataclass(frozen=True)
+class _Held:
+    """An arm to be held against another, with an interval of that level."""
+
+    old: int
+    new: int
+    level: float = LEVEL
+
+
+def choose(
+    summary: RunSummary,
+    side: Side,
+    cells: Mapping[tuple[str, str], Cell],
+    margin: float,
+    advance: Callable[[int], object] | None = None,
+) -> dict[str, Pick]:
+    """What each model is to be given.
+
+    Every candidate is held against the best of its model. The smaller ones are a family, of which the smallest that
+    does is taken: intervals are as wide as it takes for the chance of a wrong choice to stay below 5% for each model,
+    however many they are (Bonferroni). Where none does, the best is held against every other: what looked best by
+    chance is not chosen. All of these have to speak for it, so that nothing is to be adjusted there.
+
+    Args:
+        summary: What the run came to.
+        side: The same run, case by case.
+        cells: Of every model and toolset, those left out among them.
+        margin: Accuracy that may be lost, a fraction.
+        advance: Told how many pairs of arms have been compared.
+
+    Raises:
+        ValueError: the margin is out of range.
+    """
+    models = dict.fromkeys(model for model, _ in cells)
+    fields = [_lay_field(model, summary.arms) for model in models]
+    against = [
+        _Held(one.best, arm, one.level) for one in fields if one.best is not None for arm in one.arms if arm != one.best
+    ]
+    held = _hold(side, against, margin, advance)
+    drafts = _candidates_of(fields, held)
+    back = [
+        _Held(arm, one.best)
+        for one in fields
+        if one.best is not None and _smaller(one, drafts[one.model], summary.arms) is None
+        for arm in _rivals(one, drafts[one.model], summary.arms)
+    ]
+    returned = _hold(side, back, margin, None if advance is None else lambda count: advance(len(against) + count))
+    picks = {}
+    for one in fields:
+        candidates = drafts[one.model]
+        rivals = tuple(replace(returned[arm, one.best], arm=arm) for arm in one.arms if (arm, one.best) in returned)
+        found = _pick(one, candidates, rivals, summary, side, cells, margin)
+        picks[one.model] = replace(found, reasons=give_reasons(found, summary, side.about, cells, margin))
+    return picks
+
+
+def _lay_field(model: str, arms: Sequence[ArmSummary]) -> _Field:
+    found = [place for place, arm in enumerate(arms) if arm.model == model and arm.scored and can_be_given(arm)]
+    found.sort(key=lambda place: size(arms[place]))
+    answered = [place for place in found if is_answered(arms[place])]
+    # The first of equals is the smallest.
+    best = max(answered or found, key=lambda place: served(arms[place]), default=None)
+    smaller = 0 if best is None else found.index(best)
+    return _Field(model, tuple(found), tuple(answered), best, family_level(smaller))
+
+
+def family_level(size: int) -> float:
+    """Of intervals of which any may lead to a choice, and of which one bound matters: 95%, or more where they are more
+    than two.
+
+    Args:
+        size: How many they are.
+    """
+    return max(LEVEL, 1 - 2 * (1 - LEVEL) / max(1, size))
+
+
+def _hold(
+    side: Side, pairs: Sequence[_Held], margin: float, advance: Callable[[int], object] | None
+) -> dict[tuple[int | None, int | None], Candidate]:
+    """Each new arm against its old one, verdicts given over all of them together, as `compare` does."""
+    # numpy and scipy, which a run that has nothing to compare does without
+    from toolbelt.evals.comparison.cases import lay_side_by_side
+    from toolbelt.evals.comparison.shares import Settings, find_difference, give_verdicts
+    from toolbelt.evals.statistics.paired import RESAMPLES
+
+    about = side.about
+    findings, overflowing = [], []
+    before: Mapping[str, CaseEvidence] = {}
+    for number, pair in enumerate(pairs):
+        if not number or pair.old != pairs[number - 1].old:  # one that several are held against is read once
+            before = side.read(pair.old)
+        cases = lay_side_by_side(before, side.read(pair.new), about.cases, about.epochs)
+        findings.append(find_difference(cases, Measure.ACCURACY, Settings(margin, pair.level, 0, RESAMPLES)))
+        overflowing.append(sum(one.newly_overflows for one in cases.pairs))
+        if advance is not None:
+            advance(number + 1)
+    verdicts = give_verdicts(findings, margin)
+    return {
+        (pair.old, pair.new): Candidate(pair.new, contrast, cases)
+        for pair, contrast, cases in zip(pairs, verdicts, overflowing, strict=True)
+    }
+
+
+def _candidates_of(
+    fields: Iterable[_Field], held: Mapping[tuple[int | None, int | None], Candidate]
+) -> dict[str, tuple[Candidate, ...]]:
+    return {one.model: tuple(held.get((one.best, arm), Candidate(arm)) for arm in one.arms) for one in fields}
+
+
+def _smaller(one: _Field, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> int | None:
+    """The smallest arm that surely does as well as the best; `None` if that is none but the best, by whatever name."""
+    for candidate in candidates:
+        if candidate.arm == one.best:
+            return None
+        if candidate.holds and candidate.arm in _others(one, arms):
+            return candidate.arm
+    return None
+
+
+def _others(one: _Field, arms: Sequence[ArmSummary]) -> tuple[int, ...]:
+    """The arms that enough is known of and that are not the best, by whatever name."""
+    best = one.best
+    return tuple(arm for arm in one.answered if best is not None and arm != best and not is_same(arms[arm], arms[best]))
+
+
+def _pick(
+    one: _Field,
+    candidates: tuple[Candidate, ...],
+    rivals: tuple[Candidate, ...],
+    summary: RunSummary,
+    side: Side,
+    cells: Mapping[tuple[str, str], Cell],
+    margin: float,
+) -> Pick:
+    pick = Pick(one.model, one.best, candidates=candidates, rivals=rivals, level=one.level)
+    best = one.best
+    if best is None or not one.answered or side.about.drafts or served(summary.arms[best]) <= margin:
+        return pick
+    choice = _smaller(one, candidates, summary.arms)
+    if choice is None and (all(rival.holds for rival in rivals) if rivals else _is_alone(pick, summary.arms, cells)):
+        choice = best
+    if choice is not None:
+        pick = replace(pick, choice=choice, toolset=_concrete(choice, summary.arms))
+    return _find_promising(pick, _others(one, summary.arms), margin)
+
+
+def _rivals(one: _Field, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> list[int]:
+    """The arms that may be better than the best: what is too long where that fits is not, nor what is the same."""
+    others = _others(one, arms)
+    return [rival.arm for rival in candidates if rival.arm in others and not rival.overflowing]
+
+
+def _is_alone(pick: Pick, arms: Sequence[ArmSummary], cells: Mapping[tuple[str, str], Cell]) -> bool:
+    """Whether no other toolset fits the model as the best does, of those that were meant for it."""
+    best = pick.best
+    too_long = {candidate.arm for candidate in pick.candidates if candidate.overflowing}
+    others = [
+        cell
+        for (model, _), cell in cells.items()
+        if model == pick.model and (cell.arm is None or (cell.arm != best and can_be_given(arms[cell.arm])))
+    ]
+    unfit = (CellState.CANNOT_FIT, CellState.UNSUPPORTED, CellState.NO_CHOICE)
+    different = [cell for cell in others if cell.arm is None or best is None or not is_same(arms[cell.arm], arms[best])]
+    return bool(different) and all(cell.state in unfit or cell.arm in too_long for cell in different)
+
+
+def _concrete(choice: int, arms: Sequence[ArmSummary]) -> str:
+    """The name of its toolset; of `loadout:auto`, that of the one it was, if the run had that one, too."""
+    chosen = arms[choice]
+    if not parse_given(chosen.toolset).is_auto:
+        return chosen.toolset
+    same = (arm.toolset for arm in arms if arm is not chosen and arm.model == chosen.model and is_same(arm, chosen))
+    return next(same, chosen.toolset)
+
+
+def _find_promising(pick: Pick, others: Sequence[int], margin: float) -> Pick:
+    for candidate in pick.candidates:
+        if candidate.arm == pick.choice:
+            return pick
+        contrast = candidate.contrast
+        if contrast is None:  # the best, which is not sure of being it
+            if not pick.rivals or any(rival.overflowing for rival in pick.rivals):
+                return pick
+            wanted = [_cases(rival, margin, LEVEL) for rival in pick.rivals if not rival.holds]
+            enough = [cases for cases in wanted if cases is not None]
+            most = max(enough) if enough and len(enough) == len(wanted) else None
+            return replace(pick, promising=candidate.arm, cases_wanted=most)
+        looks_good = contrast.difference is not None and contrast.difference > -margin and not candidate.overflowing
+        if looks_good and contrast.verdict is Verdict.INSUFFICIENT_DATA and candidate.arm in others:
+            return replace(pick, promising=candidate.arm, cases_wanted=_cases(candidate, margin, pick.level))
+    return pick
+
+
+def _cases(candidate: Candidate, margin: float, level: float) -> int | None:
+    if candidate.contrast is None or candidate.overflowing:
+        return None
+    return wanted_cases(candidate.contrast, margin, level)

@@ -1,0 +1,246 @@
+"""Why a model is to be given a toolset, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolbelt.console.text import plural
+from toolbelt.evals.comparison.advice import advice, common_advice
+from toolbelt.evals.comparison.comparison import LEVEL, Contrast
+from toolbelt.evals.comparison.wording import format_bounds, format_margin, format_points
+from toolbelt.evals.compatibility.arms import can_be_given, count_unanswered, is_answered, served
+from toolbelt.evals.compatibility.matrix import Candidate, Cell, CellState, Pick
+from toolbelt.evals.evidence.evidence import About
+from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
+
+_FEW = 2
+"""Toolsets that are each told of in a sentence."""
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What is told of, and how far apart is too far.
+
+    Attributes:
+        pick: Without its reasons.
+        arms: Of the run.
+        cells: Of the model.
+        about: What the run is of.
+        margin: Accuracy that may be lost, a fraction.
+    """
+
+    pick: Pick
+    arms: Sequence[ArmSummary]
+    cells: Sequence[Cell]
+    about: About
+    margin: float
+
+    @property
+    def points(self) -> str:
+        """How far is too far, in words: `2.0 points`."""
+        return f"{format_margin(self.margin)} points"
+
+    def name(self, arm: int) -> str:
+        """Of its toolset."""
+        return self.arms[arm].toolset_label
+
+    def share(self, arm: int) -> str:
+        """How often it was right."""
+        return tell_accuracy(self.arms[arm].accuracy)
+
+
+def give_reasons(
+    pick: Pick, summary: RunSummary, about: About, cells: Mapping[tuple[str, str], Cell], margin: float
+) -> tuple[str, ...]:
+    """Why what was chosen was, or why nothing was; then what else is to be known, a sentence each.
+
+    Args:
+        pick: What was chosen.
+        summary: What the run came to.
+        about: What the run is of.
+        cells: Of every model and toolset.
+        margin: Accuracy that may be lost, a fraction.
+    """
+    own = [cell for (model, _), cell in cells.items() if model == pick.model]
+    told = _Told(pick, summary.arms, own, about, margin)
+    return (*_main(told), *_promise(told), *_too_long(told), *_set_aside(told))
+
+
+def tell_accuracy(rate: Rate) -> str:
+    """`85.0%`, never rounded to all or none; `nothing` where there is nothing."""
+    value = rate.value
+    return "nothing" if value is None else tell_share(value)
+
+
+def tell_share(value: float) -> str:
+    """A share in percent, never rounded to all or none."""
+    if 0 < value < 0.0005:
+        return "<0.1%"
+    return ">99.9%" if 0.9995 <= value < 1 else f"{value:.1%}"
+
+
+def tell_difference(contrast: Contrast, margin: float, level: float = LEVEL) -> str:
+    """`-0.8 points, 95% interval -1.9 to +0.3`; empty where it is not known."""
+    difference, low, high = contrast.difference, contrast.low, contrast.high
+    if difference is None or low is None or high is None:
+        return ""
+    return f"{format_points(difference)} points, {100 * level:.3g}% interval {format_bounds(low, high, margin)}"
+
+
+def _main(told: _Told) -> Iterator[str]:
+    pick, best = told.pick, told.pick.best
+    if best is None:
+        yield _nothing(told)
+    elif pick.choice is None:
+        yield from _undecided(told, best)
+    elif pick.choice == best:
+        yield _best(told, best)
+    else:
+        yield _smaller(told, best, pick.choice)
+    if pick.choice is not None and pick.toolset != told.arms[pick.choice].toolset:
+        yield f"{told.name(pick.choice)} was {pick.toolset} here."
+
+
+def _nothing(told: _Told) -> str:
+    """Why there is no best."""
+    states = {cell.state for cell in told.cells}
+    why = next((cell.reason for cell in told.cells if cell.reason), "")
+    if states == {CellState.UNSUPPORTED}:
+        return why or "It does not call tools."
+    if any(cell.scored for cell in told.cells):
+        return "Only toolsets that no model can be given were scored: they go by the case, or are experiments."
+    if CellState.UNSCORED in states:
+        why = next((cell.reason for cell in told.cells if cell.state is CellState.UNSCORED), "")
+        return f"Nothing was scored: {why[0].lower()}{why[1:]}" if why else "Nothing was scored."
+    return f"No toolset of this run fits it: {why[0].lower()}{why[1:]}" if why else "No toolset of this run fits it."
+
+
+def _undecided(told: _Told, best: int) -> Iterator[str]:
+    arm = told.arms[best]
+    as_measured = f"{told.name(best)} is the best as measured ({told.share(best)} of {plural(arm.scored, 'trial')})"
+    if told.about.drafts:
+        of = f"{told.about.drafts:,} of {plural(told.about.cases, 'case')}"
+        yield f"{as_measured}, but {of} are drafts, which prove nothing until somebody has reviewed them."
+    elif not is_answered(arm):
+        yield f"Too little is answered yet: {as_measured}, and {_lacking(arm)}."
+    elif served(arm) <= told.margin:
+        yield f"No toolset does: {as_measured}, which is no more than the {told.points} that may be lost."
+    elif told.pick.rivals:
+        yield f"Nothing is sure yet: {as_measured}, but {_rival(told, best)}."
+    elif len(told.cells) == 1:
+        yield f"Only {told.name(best)} was asked ({told.share(best)}), so that there is nothing to choose from."
+    else:
+        yield f"Nothing is sure yet: {as_measured}, and there is nothing to compare it with."
+
+
+def _rival(told: _Told, best: int) -> str:
+    """What speaks against the best, by the rival that does most."""
+    against = [rival for rival in told.pick.rivals if not rival.holds]
+    worst = min(against, key=lambda one: (not one.overflowing, _low(one)))
+    if worst.overflowing:
+        cases = plural(worst.overflowing, "case")
+        are = "is" if worst.overflowing == 1 else "are"
+        return f"with it {cases} that {told.name(worst.arm)} leaves room for {are} too long"
+    more = f", nor of {plural(len(against) - 1, 'other')}" if len(against) > 1 else ""
+    contrast = worst.contrast
+    difference = "" if contrast is None else tell_difference(contrast, told.margin)
+    interval = f" ({told.name(best)} less {told.name(worst.arm)}: {difference})" if difference else ""
+    return f"it is not known of {told.name(worst.arm)} whether it is better by more than {told.points}{interval}{more}"
+
+
+def _low(candidate: Candidate) -> float:
+    low = None if candidate.contrast is None else candidate.contrast.low
+    return -1.0 if low is None else low
+
+
+def _best(told: _Told, best: int) -> str:
+    pick, share = told.pick, told.share(best)
+    if not pick.rivals:
+        return f"{told.name(best)} is the only toolset of this run that fits it{_in_all(told)} ({share})."
+    sure = f"{told.name(best)} is the best ({share}), and surely not worse than any other by more than {told.points}"
+    is_smallest = pick.candidates[0].arm == best
+    return f"{sure}; {'none is smaller' if is_smallest else 'no smaller one is sure to be that near to it'}."
+
+
+def _in_all(told: _Told) -> str:
+    """Where others fit it in part."""
+    return " in every case that any does" if any(one.overflowing for one in told.pick.candidates) else ""
+
+
+def _smaller(told: _Told, best: int, choice: int) -> str:
+    contrast = next(one.contrast for one in told.pick.candidates if one.arm == choice)
+    assert contrast is not None  # noqa: S101  it was held against the best
+    assert contrast.old is not None and contrast.new is not None  # noqa: S101, PT018  it holds, so it has figures
+    over = f"{contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else "all cases"
+    figures = f"{tell_share(contrast.new)} against {tell_share(contrast.old)} over {over}"
+    difference = tell_difference(contrast, told.margin, told.pick.level)
+    return (
+        f"{told.name(choice)} is the smallest that is surely within {told.points} of the best, {told.name(best)}: "
+        f"{figures} ({difference}){_saved(told.arms[choice], told.arms[best])}."
+    )
+
+
+def _saved(chosen: ArmSummary, best: ArmSummary) -> str:
+    few, many = chosen.definition_tokens_total, best.definition_tokens_total
+    if few is None or not many or few >= many:
+        return ""
+    return f", with {1 - few / many:.0%} fewer definition tokens"
+
+
+def _promise(told: _Told) -> Iterator[str]:
+    promising = told.pick.promising
+    if promising is None:
+        return
+    if promising == told.pick.best:
+        wanted = [rival.contrast for rival in told.pick.rivals if not rival.holds and rival.contrast is not None]
+        if said := common_advice(wanted, told.margin):
+            yield f"To be sure of {told.name(promising)}: {said}."
+        return
+    contrast = next(one.contrast for one in told.pick.candidates if one.arm == promising)
+    assert contrast is not None  # noqa: S101  it was held against the best
+    what = f"{told.name(promising)} looks good enough, but is not sure to be"
+    wanted_more = advice(contrast, told.margin, told.pick.level)
+    difference = tell_difference(contrast, told.margin, told.pick.level)
+    yield f"{what} (against the best {difference}){f': {wanted_more}' if wanted_more else ''}."
+
+
+def _too_long(told: _Told) -> Iterator[str]:
+    """Smaller toolsets that would do, but for what no longer fits: they may grow, or talk longer."""
+    found = []
+    for candidate in told.pick.candidates:
+        if candidate.arm in (told.pick.choice, told.pick.best):
+            break
+        contrast = candidate.contrast
+        if candidate.overflowing and contrast is not None and (contrast.difference or 0.0) > -told.margin:
+            found.append(candidate)
+    if len(found) > _FEW:
+        yield f"{len(found):,} smaller ones are too long for it in cases that fit with the best."
+        return
+    for one in found:
+        cases = plural(one.overflowing, "case")
+        yield f"{told.name(one.arm)} is too long for it in {cases} that {_fit(one.overflowing)} with the best."
+
+
+def _fit(count: int) -> str:
+    return "fits" if count == 1 else "fit"
+
+
+def _set_aside(told: _Told) -> Iterator[str]:
+    if told.pick.best is None:
+        return
+    best = told.arms[told.pick.best]
+    found = [
+        arm
+        for arm in told.arms
+        if arm.model == best.model and arm is not best and can_be_given(arm) and not is_answered(arm)
+    ]
+    if len(found) > _FEW:
+        yield f"{', '.join(arm.toolset_label for arm in found)} were not considered: too many trials lack an answer."
+        return
+    yield from (f"{arm.toolset_label} was not considered: {_lacking(arm)}." for arm in found)
+
+
+def _lacking(arm: ArmSummary) -> str:
+    missing = count_unanswered(arm)
+    return f"{missing:,} of {plural(arm.planned, 'trial')} {'lacks' if missing == 1 else 'lack'} an answer"

@@ -1,0 +1,82 @@
+"""Models × toolsets as a page shows them: a table that is a heat map, a sentence a model, what to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolbelt.evals.compatibility.matrix import Cell, Matrix, Row
+from toolbelt.evals.report.figures import format_interval, format_number
+from toolbelt.evals.report.heat_cells import PROMISING_MEANING, choice_meaning, heat_cell
+from toolbelt.evals.report.matrix_grid import reason_lines
+
+MOST_REASONS = 200
+"""Sentences on what was not scored; the rest are counted."""
+MOST_OPEN = 8
+"""Models whose sentences are all unfolded."""
+
+
+def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = False) -> dict[str, Any]:
+    """What the section on models and toolsets says.
+
+    Args:
+        matrix: The run.
+        recommendation: What to paste into `toolbelt.yaml`; nothing if empty.
+        is_first: Whether it stands above the table of arms, as what the run was made for.
+
+    Returns:
+        `toolsets`, `rows` (`model`, `window`, `choice`, `reasons`, `cells`), `meaning` of a choice,
+        `promising_meaning`, `notes`, `unscored`: sentences on pairs of which not all trials were scored,
+        `more_unscored`, `recommendation`, `is_first`, `is_folded`.
+    """
+    unscored = reason_lines(matrix)
+    return {
+        "toolsets": matrix.toolsets,
+        "rows": [_row(row) for row in matrix.rows],
+        "meaning": choice_meaning(matrix),
+        "promising_meaning": PROMISING_MEANING,
+        "notes": matrix.notes,
+        "unscored": unscored[:MOST_REASONS],
+        "more_unscored": max(0, len(unscored) - MOST_REASONS),
+        "recommendation": recommendation,
+        "is_first": is_first,
+        "is_folded": len(matrix.rows) > MOST_OPEN,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "model": row.model,
+        "window": "" if row.context_window is None else f"{row.context_window:,} tokens",
+        "choice": _label(row.cells, row.pick.choice),
+        "reasons": row.pick.reasons,
+        "cells": [_cell(row, cell) for cell in row.cells],
+    }
+
+
+def _cell(row: Row, cell: Cell | None) -> dict[str, Any]:
+    shown = heat_cell(row, cell)
+    counts = interval = tokens = ""
+    if cell is not None:
+        tokens = "" if cell.definition_tokens is None else f"{format_number(cell.definition_tokens)} tokens"
+        if shown.step is not None:
+            counts, interval = (
+                f"{cell.accuracy.numerator:,}/{cell.accuracy.denominator:,}",
+                format_interval(cell.accuracy),
+            )
+    return {
+        "text": shown.text,
+        "step": shown.step,
+        "state": "not_run" if cell is None else cell.state.value,
+        "overflow": shown.overflow,
+        "chosen": shown.is_chosen,
+        "best": shown.is_best,
+        "promising": shown.is_promising,
+        "counts": counts,
+        "interval": interval,
+        "tokens": tokens,
+    }
+
+
+def _label(cells: Sequence[Cell | None], arm: int | None) -> str:
+    return next((cell.toolset for cell in cells if cell is not None and arm is not None and cell.arm == arm), "")

@@ -1,0 +1,77 @@
+"""The checks of a probe, as a table: what each is about and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from toolbelt.errors import NotFoundError
+
+SUITE = 1
+"""Version of the checks; changed with their prompts, their tools or how they are judged."""
+FIRST = "one_tool"
+"""The check that is made before all others, which rest on it."""
+TOOL_COUNTS = (16, 64, 128, 256)
+"""How many tools are offered at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that is tried.
+
+    Attributes:
+        key: Its name in files.
+        title: For a table, two to four words.
+        about: What is tried, in one sentence.
+        requests: The most that it makes, retries not among them.
+    """
+
+    key: str
+    title: str
+    about: str
+    requests: int = 1
+
+
+def tools_key(count: int) -> str:
+    """Key of the check that offers so many tools."""
+    return f"tools_{count}"
+
+
+CHECKS: tuple[Check, ...] = (
+    Check(FIRST, "One tool", "A tool is named, to be called; where the API refuses, it is asked without one.", 2),
+    Check("parallel_calls", "Parallel calls", "Two calls are asked for in one reply.", 2),
+    Check("none_fits", "No tool fits", "Nothing that is offered helps; it is to answer in words."),
+    Check("choice_none", "Tool choice: none", "A call is asked for, and `tool_choice` forbids it."),
+    Check("choice_required", "Tool choice: required", "No call is asked for, and `tool_choice` demands one."),
+    Check("choice_named", "Tool choice: named", "One tool is asked for, and `tool_choice` names the other."),
+    Check("nested_arguments", "Nested arguments", "Arguments are objects and lists within each other."),
+    Check("enum_arguments", "Enum arguments", "Arguments are of a few values that the schema lists."),
+    Check("unicode", "Unicode", "Descriptions, listed values and arguments are not ASCII, and are to come back whole."),
+    Check("long_name", "Long name", "The tool's name has 64 letters, the most that every provider takes."),
+    *(
+        Check(tools_key(count), f"{count} tools", f"{count} tools are offered, and the one named is to be called.")
+        for count in TOOL_COUNTS
+    ),
+    Check("empty_parameters", "No parameters", "The tool takes no arguments."),
+    Check("after_result", "Answer after result", "The tool has answered; words that use its answer are to follow.", 2),
+    Check("growing_tools", "Tools that grow", "A tool is offered only after another was called, as `tiered` does.", 2),
+    Check("retired_tool", "Tools that go", "A tool that was called before is offered no more, as `dynamic` does."),
+    Check("cached_tokens", "Cached tokens", "A long prompt is sent twice; the usage should say what was cached.", 2),
+)
+EVERY: tuple[str, ...] = tuple(check.key for check in CHECKS)
+"""Their keys."""
+CHECK_BY_KEY: Mapping[str, Check] = MappingProxyType({check.key: check for check in CHECKS})
+
+
+def pick_checks(keys: Iterable[str]) -> tuple[Check, ...]:
+    """Those checks in the order of the suite, the one that they rest on among them; all if none is named.
+
+    Raises:
+        NotFoundError: a key that no check has, with the nearest.
+    """
+    wanted = set(keys)
+    for key in sorted(wanted):
+        if key not in CHECK_BY_KEY:
+            raise NotFoundError("check", key, list(CHECK_BY_KEY))
+    return tuple(check for check in CHECKS if not wanted or check.key in wanted or check.key == FIRST)

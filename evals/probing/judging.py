@@ -1,0 +1,153 @@
+"""Whether a reply is what was asked for, and in words what came instead."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.evals.conversation import Reply, ToolUse
+from toolbelt.evals.offers import Offer
+from toolbelt.evals.probing.probe import CheckOutcome
+from toolbelt.evals.probing.steps import Judged, one_line
+from toolbelt.evals.scoring.literal import are_equal
+from toolbelt.evals.scoring.schemas import ArgumentSchemas
+from toolbelt.evals.scoring.wording import differs, missing, show_name, unexpected
+
+_SAID = 120
+"""Characters of a model's words that are repeated."""
+_MOST_NAMES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A call that was asked for.
+
+    Attributes:
+        name: The tool's wire name.
+        arguments: Every argument, and no other; `None` where any will do that the schema takes.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Holds replies against what was asked for.
+
+    Attributes:
+        offer: What was offered.
+        schemas: What the tools take.
+        retired: Names of tools that were offered before and are not now.
+    """
+
+    offer: Offer
+    schemas: ArgumentSchemas
+    retired: Collection[str] = ()
+
+    def judge_call(self, reply: Reply, wanted: Wanted, works: str) -> Judged:
+        """Whether it made that call, once, and no other; `works` is what is said if it did."""
+        if fault := self.find_fault(reply, wanted):
+            return Judged(CheckOutcome.FAILS, fault)
+        return Judged(CheckOutcome.WORKS, works)
+
+    def find_fault(self, reply: Reply, wanted: Wanted) -> str:
+        """What is wrong with a reply that was to be one call, as a sentence; empty for nothing."""
+        if not reply.calls:
+            return self._no_call(reply)
+        if len(reply.calls) > 1:
+            return f"It made {len(reply.calls)} calls where one was asked for: {show_calls(reply.calls)}."
+        return self.find_call_fault(reply.calls[0], wanted)
+
+    def find_call_fault(self, call: ToolUse, wanted: Wanted) -> str:
+        """What is wrong with a call, as a sentence; empty for nothing."""
+        if call.name != wanted.name:
+            return self._wrong_tool(call, wanted)
+        if call.arguments is None:
+            return f"The arguments of its call of {show_name(call.name)} are no JSON object: {quote(call.text)}"
+        offered = self.offer.by_name.get(call.name)
+        fault = self._find_difference(call.arguments, wanted.arguments)
+        if offered is not None and (against := self.schemas.find_fault(offered.tool.id, call.arguments)):
+            fault = f"goes against the schema: {against}"
+        return f"Its call of {show_name(call.name)} {one_line(fault)}." if fault else ""
+
+    def find_made_up(self, reply: Reply) -> str:
+        """What is wrong with a reply that was to be any call of what is offered; empty for nothing."""
+        if not reply.calls:
+            return self._no_call(reply)
+        for call in reply.calls:
+            if call.name not in self.offer.by_name:
+                return self._not_offered(call)
+            if fault := self.find_call_fault(call, Wanted(call.name)):
+                return fault
+        return ""
+
+    def _find_difference(self, given: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> str:
+        if wanted is None:
+            return ""
+        for name, value in wanted.items():
+            if name not in given:
+                return f"is not as asked: {missing(name)}"
+            if not are_equal(given[name], value):
+                return f"is not as asked: {differs(name, given[name], [value])}"
+        for name in given:
+            if name not in wanted:
+                return f"is not as asked: {unexpected(name)}"
+        return ""
+
+    def _wrong_tool(self, call: ToolUse, wanted: Wanted) -> str:
+        if call.name not in self.offer.by_name:
+            return self._not_offered(call)
+        return f"It called {show_name(call.name)} and not {show_name(wanted.name)}."
+
+    def _not_offered(self, call: ToolUse) -> str:
+        how = "is offered no more" if call.name in self.retired else "is not offered"
+        return f"It called {show_name(one_line(call.name))}, which {how}."
+
+    def _no_call(self, reply: Reply) -> str:
+        if not reply.text.strip():
+            return f"It called nothing and said nothing{_ending(reply)}."
+        if "{" in reply.text and any(name in reply.text for name in self.offer.by_name):
+            return f"It wrote the call into its words and made none: {quote(reply.text)}"
+        return f"It called nothing{_ending(reply)} and said: {quote(reply.text)}"
+
+
+def judge_words(reply: Reply, works: str, *holding: str) -> Judged:
+    """Whether it answered in words, called nothing, and its words hold these."""
+    if reply.calls:
+        return Judged(CheckOutcome.FAILS, f"It made a call where words were asked for: {show_calls(reply.calls)}.")
+    if not reply.text.strip():
+        return Judged(CheckOutcome.FAILS, f"It called nothing and said nothing{_ending(reply)}.")
+    said = unicodedata.normalize("NFKC", reply.text).casefold()
+    for words in holding:
+        if words.casefold() not in said:
+            return Judged(CheckOutcome.FAILS, f"Its words do not hold {words!r}: {quote(reply.text)}")
+    return Judged(CheckOutcome.WORKS, works)
+
+
+def show_calls(calls: Collection[ToolUse]) -> str:
+    """Calls by name and arguments, a few of them."""
+    shown = [f"{one_line(call.name, 60)}({one_line(call.text, 60)})" for call in list(calls)[:_MOST_NAMES]]
+    if len(calls) > _MOST_NAMES:
+        shown.append("…")
+    return ", ".join(shown)
+
+
+def quote(text: str) -> str:
+    """Foreign text in quotes, on one line, cut."""
+    return f"“{one_line(text, _SAID)}”"
+
+
+def are_composed_alike(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal but for how their letters are composed of code points."""
+    if isinstance(one, str) and isinstance(other, str):
+        return unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(are_composed_alike(one[name], other[name]) for name in one)
+    return are_equal(one, other)
+
+
+def _ending(reply: Reply) -> str:
+    return f" (cut short: {one_line(reply.finish_reason, 40)})" if reply.finish_reason == "length" else ""

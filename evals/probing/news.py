@@ -1,0 +1,113 @@
+"""What a probe showed of a model, held against what is known of it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.characters import UNSAFE
+from toolbelt.evals.probing.checks import TOOL_COUNTS, tools_key
+from toolbelt.evals.probing.learned import learned
+from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.models.facts import ModelFacts
+from toolbelt.models.own import OwnModel, own_model_data
+
+_NEEDS_CALLING = ("parallel_calls", "tool_choice", "max_tools")
+"""What cannot be said of a model that calls no tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A fact that a probe showed and that was unknown, or known to be otherwise.
+
+    Attributes:
+        key: Of the fact, as in `OwnModel`.
+        known: What was known; `None` if nothing.
+        source: Who said so; empty if nobody.
+        seen: What the probe showed.
+    """
+
+    key: str
+    known: Any
+    source: str
+    seen: Any
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether something else was known."""
+        return self.known is not None
+
+
+def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
+    """What a probe showed of a model that was not known before.
+
+    Args:
+        result: What it came to.
+        facts: What is known of the model.
+    """
+    shown = learned(result)
+    held = [count for count in TOOL_COUNTS if (outcome := result.outcome(tools_key(count))) and outcome.is_usable]
+    if facts.max_tools is not None and held and max(held) > facts.max_tools:
+        shown["max_tools"] = max(held)  # it takes more than it is said to
+    elif (seen := shown.get("max_tools")) is not None and facts.max_tools is not None:
+        refused = [count for count in TOOL_COUNTS if result.outcome(tools_key(count)) is CheckOutcome.REFUSED]
+        if seen <= facts.max_tools < min(refused):
+            del shown["max_tools"]  # which bears out the limit that is known: it lies between the two
+    return tuple(
+        News(key, getattr(facts, key), facts.sources.get(key, ""), seen)
+        for key, seen in shown.items()
+        if getattr(facts, key) != seen
+    )
+
+
+def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
+    """What a probe showed, by fact: what is as it is known, and what is news; not a limit that only fits in with it."""
+    news = {one.key: one.seen for one in find_news(result, facts)}
+    borne_out = {key: seen for key, seen in learned(result).items() if getattr(facts, key) == seen}
+    return borne_out | news
+
+
+def make_entry(model: str, news: Sequence[News], own: OwnModel | None = None) -> dict[str, Any]:
+    """What to say of a model under `models` of `toolbelt.yaml`: what the project says already, and what is news.
+
+    Args:
+        model: Its name.
+        news: What a probe showed; at least one.
+        own: What the project says of it.
+    """
+    said = {} if own is None else own_model_data(own)
+    if "prices" in said:
+        said["prices"] = {key: price for key, price in said["prices"].items() if price is not None}
+    entry = {"name": model} | {**said, "name": model} | {one.key: one.seen for one in news}
+    if own is not None and own.calls_tools:
+        entry.setdefault("tool_calling", True)  # said through another key, which may say otherwise now
+    if entry.get("tool_calling") is False:
+        entry = {key: value for key, value in entry.items() if not (key in _NEEDS_CALLING and value)}
+    return entry
+
+
+def format_entry(entry: Mapping[str, Any]) -> str:
+    """An entry as YAML, an item of the list `models`; what a terminal would not show as it is, is escaped."""
+    import yaml
+
+    from toolbelt.documents import with_json_numbers
+
+    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
+    shows = UNSAFE.search(str(entry.get("name", ""))) is None
+    text: str = yaml.dump([dict(entry)], Dumper=dumper, allow_unicode=shows, sort_keys=False, width=10_000)
+    return text
+
+
+def news_data(news: Sequence[News]) -> list[dict[str, Any]]:
+    """As plain values; `known` is `null` where nothing was."""
+    return [
+        {
+            "fact": one.key,
+            "known": one.known,
+            "source": one.source or None,
+            "seen": one.seen,
+            "contradicts": one.is_contradiction,
+        }
+        for one in news
+    ]

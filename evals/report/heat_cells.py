@@ -1,0 +1,89 @@
+"""What a cell of a heat map says, in a picture and in a page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from toolbelt.evals.compatibility.matrix import Cell, CellState, Matrix, Row
+from toolbelt.evals.report.figures import format_share
+from toolbelt.evals.report.heat_scale import heat_step
+from toolbelt.loadouts.fit import Verdict
+
+PICTURE = "compatibility"
+"""Name of the heat map's files."""
+NOT_RUN = "not run"
+"""Of a pair that the run does not have."""
+NO_WINDOW = "window unknown"
+"""Of `loadout:auto` that could not choose, as it did not know by what."""
+STATE_WORDS: Mapping[CellState, str] = MappingProxyType(
+    {
+        CellState.CANNOT_FIT: "cannot fit",
+        CellState.UNSUPPORTED: "no tool calls",
+        CellState.NO_CHOICE: "nothing fits",
+        CellState.UNSCORED: "not scored",
+    }
+)
+"""Of the states that have no accuracy; none of them is a score of 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """A model with a toolset, to show.
+
+    Attributes:
+        text: The accuracy, or words that say why there is none.
+        step: Of its colour; `None` where there is no accuracy, which has no colour.
+        overflow: The share of its trials that were too long: `12% too long`; empty where none was.
+        is_chosen: Whether the model is to be given this toolset.
+        is_best: Whether it has the model's highest accuracy.
+        is_promising: Whether it would be given by what was measured, which is not sure enough.
+    """
+
+    text: str
+    step: int | None = None
+    overflow: str = ""
+    is_chosen: bool = False
+    is_best: bool = False
+    is_promising: bool = False
+
+
+def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
+    """A cell of a row."""
+    if cell is None:
+        return HeatCell(NOT_RUN)
+    share = cell.accuracy.value
+    if cell.state is CellState.NO_CHOICE and cell.verdict is Verdict.UNKNOWN:
+        return HeatCell(NO_WINDOW)
+    if cell.state in STATE_WORDS or share is None:
+        return HeatCell(STATE_WORDS.get(cell.state, STATE_WORDS[CellState.UNSCORED]))
+    return HeatCell(
+        format_share(share),
+        heat_step(share),
+        f"{_whole_percent(cell.overflowed, cell.planned)} too long" if cell.state is CellState.PARTLY else "",
+        is_chosen=_is(cell, row.pick.choice),
+        is_best=_is(cell, row.pick.best),
+        is_promising=_is(cell, row.pick.promising),
+    )
+
+
+def choice_meaning(matrix: Matrix) -> str:
+    """What a chosen toolset is, in words."""
+    return f"the smallest that is surely not worse than the best by more than {100 * matrix.margin:g} points"
+
+
+PROMISING_MEANING = "so as measured, but not for sure"
+"""What a promising one is, said after that."""
+
+
+def _is(cell: Cell, arm: int | None) -> bool:
+    return arm is not None and cell.arm == arm
+
+
+def _whole_percent(part: int, whole: int) -> str:
+    """`12%`; never 0% or 100% where it is neither."""
+    if not 0 < part < whole:
+        return f"{100 * part // whole if whole else 0}%"
+    share = 100 * part / whole
+    return "<1%" if share < 1 else ">99%" if share > 99 else f"{share:.0f}%"

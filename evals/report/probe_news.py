@@ -1,0 +1,55 @@
+"""What a probe showed that was not known, on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from toolbelt.console.text import visible, visible_lines
+from toolbelt.evals.probing.news import News, format_entry
+
+_LABELS = {"max_tools": "most tools"}
+
+
+def news_view(model: str, news: Sequence[News], *, replaces: bool) -> RenderableType:
+    """Fact by fact what was known and what was seen, and where to write it down; `entry_text` comes beneath it.
+
+    Args:
+        model: Which.
+        news: At least one.
+        replaces: Whether the project has an entry for the model already.
+    """
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in news:
+        label = _LABELS.get(one.key, one.key.replace("_", " "))
+        seen = Text(_shown(one.seen), "bold")
+        if one.is_contradiction:
+            source = f" ({visible(one.source)})" if one.source else ""
+            table.add_row(f"  {label}", Text.assemble(("known: ", "red"), f"{_shown(one.known)}{source}; seen: ", seen))
+        else:
+            table.add_row(f"  {label}", Text.assemble(("known: ", "yellow"), "nothing; seen: ", seen))
+    where = "in place of the entry of that name" if replaces else "as one more entry"
+    how = "Not as it was known" if any(one.is_contradiction for one in news) else "Not known so far"
+    return Group(
+        Text(),
+        Text(f"{how} of {visible(model)}:", "bold"),
+        table,
+        Text(f"To be written under `models` in toolbelt.yaml, {where}:"),
+    )
+
+
+def entry_text(entry: Mapping[str, Any]) -> Text:
+    """What to paste, in lines that may not be folded: `show_view(..., whole_lines=True)`."""
+    return Text(visible_lines(format_entry(entry)).rstrip("\n"))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else visible(str(value))

@@ -1,0 +1,226 @@
+"""What cannot fit is never asked (rule E4), and `auto` gives what fits (rule L15): proved by a server with a window."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Ran, Toolbelt
+from tests.evals.cli.test_eval_run import CASES, RUN, office, write_dataset
+from tests.servers.running import OpenAIServer
+
+__all__ = ["office"]
+LITTLE = "openai/window-8192@rooms"
+SERVED = "window-8192@rooms"
+LIMIT = 2
+ASSISTANT = ("eval", "run", "--dataset", "assistant", "--limit", str(LIMIT), "--request-limit", "4", "--json")
+SMALLEST = {"minimal": {"plugins": ["file", "search", "shell", "think"]}}
+"""In place of the built-in one, which takes three quarters of this window."""
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-this-test-0123")
+
+
+def say(*models: dict[str, Any], **sections: Any) -> None:
+    Path("toolbelt.yaml").write_text(json.dumps({"models": models, **sections}))
+
+
+def arms(ran: Ran) -> dict[str, dict[str, int]]:
+    """Outcomes by toolset."""
+    return {arm["toolset"]: arm["outcomes"] for arm in ran.json["arms"]}
+
+
+def made(run: str) -> dict[str, int]:
+    """Requests by toolset, as the store has them."""
+    with sqlite3.connect(".toolbelt/runs.db") as connection:
+        return dict(
+            connection.execute(
+                "SELECT toolset, sum(requests) FROM trials JOIN arms USING (run, arm) WHERE run = ? GROUP BY arm",
+                (run,),
+            ).fetchall()
+        )
+
+
+@pytest.mark.parametrize(
+    ("dataset", "loadouts"),
+    [
+        pytest.param("assistant", SMALLEST, id="201-tools-and-a-small-loadout-of-ones-own"),
+        pytest.param("tiered", {}, id="111-tools-and-the-catalogs-own-ladder"),
+    ],
+)
+def test_E4_L15_a_window_of_8192_with_a_whole_shipped_catalog(
+    toolbelt: Toolbelt, openai_server: OpenAIServer, dataset: str, loadouts: dict[str, Any]
+) -> None:
+    say({"name": LITTLE, "context_window": 8_192, "tool_calling": True}, loadouts=loadouts)
+    fits = toolbelt("model", "fit", "--model", LITTLE, "--catalog", dataset, "--json").json["fits"]
+    verdicts = {f"loadout:{one['toolset']}": one["verdict"] for one in fits[1:]} | {"full": fits[0]["verdict"]}
+    assert verdicts["full"] == "refuses"
+
+    openai_server.reset()
+    asked = ("--suite", "compatibility", "--model", LITTLE, "--api-base", openai_server.url)
+    ran = toolbelt(*ASSISTANT, "--dataset", dataset, *asked)
+    assert ran.code == 0, ran.err
+    assert f"{LITTLE} is not asked with what does not fit: full, loadout:" in ran.err
+    outcomes, requests = arms(ran), made(ran.json["run"])
+    whole = {"context_overflow": LIMIT}
+    for toolset, found in outcomes.items():
+        refused = verdicts.get(toolset, "fits") == "refuses"
+        assert (found == whole, requests[toolset] == 0) == (refused, refused), toolset
+        assert refused or "context_overflow" not in found, toolset
+    assert {"full", "loadout:auto", "tiered"} < outcomes.keys()
+    assert openai_server.count(SERVED) == sum(requests.values()), "none was sent of those that do not fit"
+    sent = [len(request["body"]["tools"]) for request in openai_server.requests(SERVED)]
+    assert max(sent) <= max(one["tools"] for one in fits if one["verdict"] != "refuses")
+    assert (ran.json["suite"], ran.json["rooms"][LITTLE]["context_window"]) == ("compatibility", 8_192)
+    assert ran.json["compatibility"]["run"] == ran.json["run"]
+
+
+def test_E4_asked_anyway_the_server_itself_refuses(toolbelt: Toolbelt, openai_server: OpenAIServer) -> None:
+    say({"name": LITTLE, "context_window": 8_192, "tool_calling": True})
+    openai_server.reset()
+    asked = ("--toolset", "full", "--model", LITTLE, "--api-base", openai_server.url)
+    kept_back = toolbelt(*ASSISTANT, *asked)
+    assert (kept_back.code, arms(kept_back)["full"]) == (3, {"context_overflow": LIMIT})
+    assert "nothing was asked: no toolset fits its model" in kept_back.err
+    assert openai_server.count(SERVED) == 0
+
+    anyway = toolbelt(*ASSISTANT, *asked, "--ask-anyway")
+    assert (anyway.code, arms(anyway)["full"]) == (3, {"context_overflow": LIMIT})
+    assert "every conversation was too long for its model" in anyway.err
+    assert "not asked" not in anyway.err
+    assert openai_server.count(SERVED) == LIMIT
+    assert anyway.json["settings"]["ask_anyway"] is True
+    assert "ask_anyway" not in kept_back.json["settings"]
+    both = toolbelt("eval", "compare", kept_back.json["run"], anyway.json["run"], "--json").json
+    assert both["comparable"], "it is the same that was asked"
+
+
+def test_E4_a_dry_run_says_that_nothing_would_be_asked_and_why(toolbelt: Toolbelt) -> None:
+    say({"name": LITTLE, "context_window": 8_192, "prices": {"input": 1, "output": 1}})
+    asked = (
+        *ASSISTANT,
+        "--toolset",
+        "full,tiered",
+        "--model",
+        LITTLE,
+        "--dry-run",
+        "--api-base",
+        "http://127.0.0.1:9/v1",
+    )
+    full, tiered = toolbelt(*asked).json["arms"]
+    assert (full["requests"], full["prompt_tokens"], full["definition_tokens"], full["cost_usd"]) == (0, 0, 0, 0)
+    assert (full["not_asked"], tiered["not_asked"]) == (LIMIT, 0)
+    assert "Definitions of 46,493 tokens and 2,048 kept for the answer leave no room" in full["reason"]
+    assert tiered["requests"] > LIMIT
+    shown = toolbelt(*(part for part in asked if part != "--json"))
+    assert f"Not asked of {LITTLE}: 2 of 2 trials with full. Definitions of 46,493" in " ".join(shown.out.split())
+
+
+def test_E4_the_answer_asked_for_is_what_is_kept_free(toolbelt: Toolbelt) -> None:
+    say({"name": LITTLE, "context_window": 8_192}, loadouts=SMALLEST)
+    asked = (*ASSISTANT, "--toolset", "loadout:minimal", "--model", LITTLE, "--dry-run")
+    for tokens, unasked in ((None, 0), ("5000", 0), ("7000", LIMIT)):
+        flag = () if tokens is None else ("--max-tokens", tokens)
+        [arm] = toolbelt(*asked, *flag, "--api-base", "http://127.0.0.1:9/v1").json["arms"]
+        assert arm["not_asked"] == unasked, tokens
+
+
+def test_E4_how_many_tools_a_request_may_hold_goes_by_the_name_at_any_address(
+    toolbelt: Toolbelt, openai_server: OpenAIServer
+) -> None:
+    openai_server.reset()
+    asked = (*ASSISTANT, "--toolset", "full,loadout:auto", "--model", "gpt-4o", "--api-base", openai_server.url)
+    ran = toolbelt(*asked)
+    assert (ran.code, arms(ran)["full"]) == (0, {"context_overflow": LIMIT})
+    assert "A request may hold 128 tools; these are 201, 73 too many." in ran.err
+    assert "context_overflow" not in arms(ran)["loadout:auto"], "which steps down for the number, too"
+    assert max(len(request["body"]["tools"]) for request in openai_server.requests("gpt-4o")) <= 128
+    say({"name": "gpt-4o", "max_tools": 1_000})
+    assert "context_overflow" not in arms(toolbelt(*asked))["full"], "what the project says goes before it"
+
+
+GROWING = {
+    "tiered": ("openai/tiered@rooms", "CATEGORY money\nCALL refund {}"),
+    "dynamic": ("openai/dynamic@rooms", "TOOLKIT money\nCALL refund {}"),
+}
+
+
+@pytest.mark.parametrize("toolset", GROWING)
+def test_E4_a_toolset_that_outgrows_the_window_midway(
+    toolbelt: Toolbelt, tmp_path: Path, openai_server: OpenAIServer, toolset: str
+) -> None:
+    model, query = GROWING[toolset]
+    write_dataset(Path("office"), [{**CASES[0], "query": query}])
+    asked = (*RUN, "--toolset", toolset, "--model", model, "--api-base", openai_server.url)
+    openai_server.reset()
+    [free] = toolbelt(*asked).json["arms"]
+    before = openai_server.count(model.removeprefix("openai/"))
+    assert free["scored"] == 1
+    say({"name": model, "context_window": int(free["definition_tokens"]) + 20, "output_reserve": 10})
+    openai_server.reset()
+    ran = toolbelt(*asked)
+    assert (ran.code, arms(ran)) == (3, {toolset: {"context_overflow": 1}})
+    assert "every conversation was too long for its model" in ran.err
+    assert 0 < openai_server.count(model.removeprefix("openai/")) < before
+    assert made(ran.json["run"]) == {toolset: openai_server.count(model.removeprefix("openai/"))}
+
+
+def test_E8_a_resume_decides_by_what_was_known_when_the_run_began(toolbelt: Toolbelt, office: Path) -> None:
+    def narrow(most: int) -> None:
+        say({"name": "local/bm25", "max_tools": most})
+
+    narrow(2)
+    asked = (*RUN, "--toolset", "full,loadout:cashier", "--max-requests", "1")
+    assert toolbelt(*asked).code == 3
+    narrow(100)
+    resumed = toolbelt("eval", "resume", "--json")
+    assert arms(resumed)["full"] == {"context_overflow": 3}
+    assert "That is by what was known when the run began; a new run goes by what is known now." in resumed.err
+
+    narrow(2)
+    assert toolbelt(*asked).code == 3
+    with sqlite3.connect(".toolbelt/runs.db") as connection:  # as it was written before there were rooms
+        run, text = connection.execute("SELECT run, plan FROM runs ORDER BY created DESC LIMIT 1").fetchone()
+        plan = {key: value for key, value in json.loads(text).items() if key not in ("rooms", "left_out", "ask_anyway")}
+        connection.execute("UPDATE runs SET plan = ? WHERE run = ?", (json.dumps(plan), run))
+        connection.execute("DELETE FROM trials WHERE run = ?", (run,))
+    assert "context_overflow" not in arms(toolbelt("eval", "resume", "--json"))["full"]
+
+
+def test_E4_local_and_scripted_models_have_all_the_room_that_the_project_gives_them(
+    toolbelt: Toolbelt, office: Path
+) -> None:
+    plain = toolbelt(*RUN, "--toolset", "full").json
+    assert (plain["rooms"], plain["arms"][0]["scored"]) == ({}, 3)
+    (office / "any.json").write_text('[{"when": "*", "replies": [{"text": "no"}]}]')
+    say({"name": "scripted/any.json", "context_window": 100, "output_reserve": 1})
+    ran = toolbelt(*RUN, "--toolset", "full", "--model", "scripted/any.json")
+    assert (ran.code, arms(ran)) == (3, {"full": {"context_overflow": 3}})
+
+
+def test_E4_a_model_said_to_call_no_tools_is_asked_all_the_same_with_a_warning(
+    toolbelt: Toolbelt, office: Path
+) -> None:
+    say({"name": "local/bm25", "tool_calling": False})
+    ran = toolbelt(*RUN, "--toolset", "full")
+    assert (ran.code, ran.json["scored"]) == (0, 3)
+    assert "warning: local/bm25 is said to call no tools; it is asked all the same" in ran.err
+    chosen = toolbelt(*RUN, "--toolset", "loadout:auto")
+    assert (chosen.code, "does not call tools" in chosen.err) == (2, True)
+
+
+def test_E4_what_fits_for_some_cases_is_asked_for_these(toolbelt: Toolbelt, office: Path) -> None:
+    say({"name": "local/bm25", "max_tools": 2})
+    ran = toolbelt(*RUN, "--toolset", "loadout")  # the case without a role is shown the whole catalog
+    assert (ran.code, ran.json["scored"], arms(ran)["loadout"]["context_overflow"]) == (0, 2, 1)
+    told = (
+        "local/bm25 · loadout: not asked in 1 of 3 cases tried, as it does not fit. In one: A request may hold 2 tools"
+    )
+    assert told in ran.err
+    assert toolbelt(*RUN, "--toolset", "loadout", "--variant", "shuffled").json["scored"] == 2

@@ -1,0 +1,68 @@
+"""Which of several probes stands for a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.evals.probing.probes import SAID, make_probe
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.probing.checks import CHECKS, SUITE
+from toolbelt.evals.probing.finding import find_latest, latest_of_each, pick_latest, probes_of_run
+from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.running.store import RunStore
+
+EVERY = tuple(check.key for check in CHECKS)
+
+
+def test_the_latest_of_all_checks_goes_before_a_later_one_of_a_few() -> None:
+    few, whole, older = (
+        make_probe(probe="3"),
+        make_probe(probe="2", planned=EVERY),
+        make_probe(probe="1", planned=EVERY),
+    )
+    assert pick_latest([few, whole, older]) is whole
+    assert pick_latest([few, make_probe(probe="0")]) is few
+
+
+def test_one_that_came_to_nothing_stands_for_nobody() -> None:
+    assert pick_latest([]) is None
+    assert pick_latest([make_probe(checks=())]) is None
+
+
+def test_one_of_the_checks_as_they_are_now_goes_before_one_of_others() -> None:
+    other, now = make_probe(suite=SUITE + 1, planned=EVERY), make_probe()
+    assert pick_latest([other, now]) is now
+    assert pick_latest([other]) is other
+
+
+def test_each_model_at_each_place_has_one_even_if_it_came_to_nothing() -> None:
+    here, there = make_probe("m", created="2026-01-02"), make_probe("m", api_base="http://a", created="2026-01-03")
+    nothing = make_probe("n", checks=(), created="2026-01-01")
+    assert latest_of_each([there, here, nothing, make_probe("m", created="2026-01-01")]) == [there, here, nothing]
+
+
+def test_a_run_has_the_probes_made_where_it_asked(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "runs.db") as store:
+        kept = ProbeStore(store)
+        for model, place in (("gpt-4o", None), ("gpt-4o", "http://a/v1"), ("local/bm25", None), ("n", "http://b/v1")):
+            kept.add_check(kept.create(ProbePlan(model, place)), SAID["one_tool"])
+        found = probes_of_run(store, ["n", "gpt-4o", "local/bm25", "gpt-4o"], "http://a/v1/")
+        assert [(one.model, one.api_base) for one in found] == [("gpt-4o", "http://a/v1"), ("local/bm25", None)]
+        assert [one.api_base for one in probes_of_run(store, ["gpt-4o"], None)] == [None]
+    found_again = find_latest(str(tmp_path / "runs.db"), "n")
+    assert found_again is not None
+    assert found_again.api_base == "http://b/v1"
+
+
+def test_where_there_is_no_file_there_is_no_probe_and_none_is_made(tmp_path: Path) -> None:
+    assert find_latest(str(tmp_path / "a" / "runs.db"), "m") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_file_of_runs_is_told(tmp_path: Path) -> None:
+    (tmp_path / "runs.db").write_text("no database, though long enough to be read as one" * 99)
+    with pytest.raises(ToolbeltError, match="is no file of runs, or is damaged"):
+        find_latest(str(tmp_path / "runs.db"), "m")

@@ -1,0 +1,83 @@
+"""What a probe shows, in the words of `toolbelt.yaml`: no more than it shows."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolbelt.evals.probing.checks import EVERY, FIRST, TOOL_COUNTS, tools_key
+from toolbelt.evals.probing.learned import learned
+from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.models.own import OwnModel
+
+O = CheckOutcome  # noqa: E741  a table of them
+
+
+def result(**outcomes: CheckOutcome) -> ProbeResult:
+    checks = tuple(CheckResult(key, outcomes[key]) for key in EVERY if key in outcomes)
+    return ProbeResult("20260101-000000-aaaa", "2026-01-01", "m", "finished", checks, EVERY)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "shown"),
+    [
+        pytest.param({}, {}, id="nothing-of-nothing"),
+        pytest.param({"one_tool": O.UNKNOWN}, {}, id="nothing-of-no-answer"),
+        pytest.param({"one_tool": O.WORKS}, {"tool_calling": True}, id="a-call-made"),
+        pytest.param({"one_tool": O.REFUSED}, {"tool_calling": False}, id="tools-refused"),
+        pytest.param({"one_tool": O.FAILS}, {}, id="a-model-that-would-not-once-shows-nothing"),
+        pytest.param({"one_tool": O.FAILS, "long_name": O.WORKS}, {"tool_calling": True}, id="any-call-shows-it"),
+        pytest.param({"none_fits": O.WORKS, "choice_none": O.WORKS}, {}, id="what-works-without-a-call-does-not"),
+        pytest.param({"parallel_calls": O.FAILS}, {}, id="parallel-open"),
+        pytest.param(
+            {"parallel_calls": O.WORKS}, {"tool_calling": True, "parallel_calls": True}, id="two-calls-at-once"
+        ),
+        pytest.param(
+            {"parallel_calls": O.PARTLY}, {"tool_calling": True, "parallel_calls": False}, id="one-after-the-other"
+        ),
+        pytest.param(
+            {"choice_required": O.WORKS, "choice_named": O.WORKS},
+            {"tool_calling": True, "tool_choice": True},
+            id="both-demands-work",
+        ),
+        pytest.param({"choice_required": O.REFUSED, "choice_named": O.REFUSED}, {"tool_choice": False}, id="refused"),
+        pytest.param({"choice_required": O.FAILS, "choice_named": O.FAILS}, {}, id="not-kept-to-once-is-open"),
+        pytest.param({"choice_required": O.WORKS, "choice_named": O.REFUSED}, {"tool_calling": True}, id="half"),
+        pytest.param({"choice_required": O.REFUSED}, {}, id="the-other-was-not-tried"),
+        pytest.param({"cached_tokens": O.WORKS}, {"caching": True}, id="cached"),
+        pytest.param({"cached_tokens": O.FAILS}, {}, id="not-cached-shows-nothing"),
+    ],
+)
+def test_no_more_is_learned_than_was_shown(outcomes: dict[str, CheckOutcome], shown: dict[str, object]) -> None:
+    assert learned(result(**outcomes)) == shown
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "most"),
+    [
+        pytest.param((O.WORKS, O.WORKS, O.WORKS, O.REFUSED), 128, id="the-largest-before-the-refusal"),
+        pytest.param((O.WORKS, O.WORKS, O.REFUSED, O.REFUSED), 64, id="two-refused"),
+        pytest.param((O.WORKS, O.WORKS, O.FAILS, O.REFUSED), 128, id="a-wrong-answer-is-an-answer"),
+        pytest.param((O.WORKS, O.WORKS, O.UNKNOWN, O.REFUSED), 64, id="one-unknown"),
+        pytest.param((O.WORKS, O.WORKS, O.WORKS, O.WORKS), None, id="nothing-refused"),
+        pytest.param((O.WORKS, O.WORKS, O.WORKS, O.TOO_LARGE), None, id="no-room-is-no-limit"),
+        pytest.param((O.REFUSED, O.REFUSED, O.REFUSED, O.REFUSED), None, id="all-refused"),
+        pytest.param((O.WORKS, O.REFUSED, O.WORKS, O.REFUSED), None, id="refused-for-another-reason"),
+    ],
+)
+def test_the_most_tools_lie_below_a_refusal(outcomes: tuple[CheckOutcome, ...], most: int | None) -> None:
+    made = dict(zip(map(tools_key, TOOL_COUNTS), outcomes, strict=True))
+    assert learned(result(**made)).get("max_tools") == most
+
+
+@given(st.dictionaries(st.sampled_from(EVERY), st.sampled_from(CheckOutcome)))
+def test_whatever_came_is_what_a_model_can_be_said_to_be(outcomes: dict[str, CheckOutcome]) -> None:
+    shown = learned(result(**outcomes))
+    assert set(shown) <= {field.name for field in fields(OwnModel)}
+    assert shown.get("caching") is not False
+    if outcomes.get(FIRST) is CheckOutcome.REFUSED:
+        assert shown == {"tool_calling": False}
+    assert OwnModel("m", **shown).calls_tools is shown.get("tool_calling")

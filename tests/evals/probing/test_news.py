@@ -1,0 +1,98 @@
+"""A probe against what is known of its model."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.evals.probing.probes import make_probe
+from toolbelt.documents import parse_yaml
+from toolbelt.evals.probing.news import News, find_news, format_entry, make_entry, seen_beside
+from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.models.facts import ModelFacts, ModelPrices
+from toolbelt.models.own import OwnModel
+from toolbelt.models.written import read_models
+
+FACTS = ModelFacts(
+    "m", tool_calling=True, parallel_calls=True, sources={"tool_calling": "litellm", "parallel_calls": "litellm"}
+)
+_FLAGS = st.none() | st.booleans()
+WORKS, PARTLY, REFUSED = CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.REFUSED
+
+
+def probed(**outcomes: CheckOutcome) -> ProbeResult:
+    checks = tuple(CheckResult(key, outcome, requests=1) for key, outcome in outcomes.items())
+    return make_probe("m", checks=checks, planned=tuple(outcomes))
+
+
+def test_what_was_known_is_no_news() -> None:
+    assert find_news(probed(one_tool=WORKS), FACTS) == ()
+    assert find_news(make_probe(checks=()), FACTS) == ()
+
+
+def test_what_is_otherwise_contradicts_and_what_was_unknown_adds() -> None:
+    news = find_news(probed(one_tool=WORKS, parallel_calls=PARTLY, tools_128=WORKS, tools_256=REFUSED), FACTS)
+    assert news == (News("parallel_calls", True, "litellm", False), News("max_tools", None, "", 128))
+    assert [one.is_contradiction for one in news] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("known", "outcomes", "seen"),
+    [
+        pytest.param(200, {"tools_128": WORKS, "tools_256": REFUSED}, None, id="a-limit-between-the-two-is-borne-out"),
+        pytest.param(128, {"tools_128": WORKS, "tools_256": REFUSED}, None, id="so-is-the-lower"),
+        pytest.param(256, {"tools_128": WORKS, "tools_256": REFUSED}, 128, id="the-higher-was-refused"),
+        pytest.param(64, {"tools_128": WORKS, "tools_256": REFUSED}, 128, id="more-than-the-limit-were-taken"),
+        pytest.param(128, {"tools_128": WORKS, "tools_256": WORKS}, 256, id="more-than-the-limit-and-none-refused"),
+        pytest.param(512, {"tools_128": WORKS, "tools_256": WORKS}, None, id="fewer-than-the-limit-say-nothing"),
+        pytest.param(None, {"tools_128": WORKS, "tools_256": WORKS}, None, id="no-limit-was-seen"),
+    ],
+)
+def test_the_most_tools_are_news_only_where_the_limit_that_is_known_is_wrong(
+    known: int | None, outcomes: dict[str, CheckOutcome], seen: int | None
+) -> None:
+    facts = ModelFacts("m", tool_calling=True, max_tools=known)
+    assert [one.seen for one in find_news(probed(**outcomes), facts)] == ([] if seen is None else [seen])
+    beside = seen_beside(probed(**outcomes), facts).get("max_tools")
+    assert beside == seen or beside == known == 128, "what is borne out stands beside it, and no other limit does"
+
+
+def test_an_entry_keeps_what_the_project_says() -> None:
+    own = OwnModel("m", context_window=8192, parallel_calls=True, prices=ModelPrices(1, 2))
+    entry = make_entry("m", [News("parallel_calls", True, "litellm", False)], own)
+    assert (entry["name"], entry["context_window"], entry["parallel_calls"]) == ("m", 8192, False)
+    assert entry["prices"] == {"input": 1, "output": 2}
+
+
+_SEEN = {"tool_calling": st.booleans(), "parallel_calls": st.booleans(), "max_tools": st.integers(1, 999)}
+_SAID = {"context_window": st.none() | st.integers(9000, 10**6), "tool_calling": _FLAGS, "caching": _FLAGS}
+_NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+
+
+@given(_NAMES, st.fixed_dictionaries({}, optional=_SEEN), st.builds(OwnModel, name=st.just("m"), **_SAID))
+def test_what_is_to_be_pasted_is_read_as_what_was_meant(name: str, seen: dict[str, bool], own: OwnModel) -> None:
+    entry = make_entry(name, [News(key, None, "", value) for key, value in seen.items()], own)
+    text = format_entry(entry)
+    names, [made], findings = read_models(parse_yaml(f"models:\n{text}", "toolbelt.yaml"), "models")
+    assert (names, findings) == ([name], [])
+    assert {key: getattr(made, key) for key in entry} == entry
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("ollama/llama3:8b", id="a-colon"),
+        pytest.param("a: b # c", id="a-colon-and-a-comment"),
+        pytest.param("'it''s' \"so\"", id="quotes"),
+        pytest.param("модель-模型", id="unicode"),
+        pytest.param("yes", id="a-word-yaml-means-something-by"),
+        pytest.param("1.0", id="a-number"),
+        pytest.param("a\u202eb\x1b[2J", id="what-a-terminal-obeys"),
+    ],
+)
+def test_an_entry_can_be_pasted_whatever_the_name(name: str) -> None:
+    text = format_entry({"name": name, "max_tools": 64})
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert parse_yaml(text, "toolbelt.yaml").data == [{"name": name, "max_tools": 64}]

@@ -1,0 +1,136 @@
+"""Models × toolsets on the terminal (rules E4 and E10)."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Sequence
+
+import pytest
+from rich.console import Console
+
+from tests.evals.compatibility.runs import Asked, WrittenRun, matrix_of
+from toolbelt.console.screen import show_view
+from toolbelt.evals.compatibility.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.report.heat_scale import heat_colour, heat_step
+from toolbelt.evals.report.matrix_view import matrix_view
+from toolbelt.evals.running.room import LeftOut
+from toolbelt.evals.summary.measures import Rate
+from toolbelt.loadouts.fit import Verdict
+
+GOOD = "+" * 90 + "-" * 10
+RUN = WrittenRun(
+    [
+        Asked("full", GOOD, 46_000, model="gpt-4o"),
+        Asked("loadout:minimal", "+" * 88 + "-" * 12, 4_600, model="gpt-4o"),
+        Asked("tiered", "+" * 60 + "o" * 20 + "-" * 20, 200, 9_000, model="gpt-4o"),
+        Asked("full", "x" * 100, 46_000, model="ollama/qwen3:8b"),
+        Asked("loadout:minimal", GOOD, 4_600, model="ollama/qwen3:8b"),
+    ],
+    left_out=(LeftOut("deaf", "full", Verdict.UNSUPPORTED, "It does not call tools."),),
+)
+
+
+def shown(matrix: Matrix, width: int, capsys: pytest.CaptureFixture[str]) -> str:
+    screen = Console(file=io.StringIO(), width=width, highlight=False)
+    show_view(matrix_view(matrix, screen), screen)
+    return capsys.readouterr().out
+
+
+def test_E10_the_whole_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    found = matrix_of(RUN, 0.1)
+    text = shown(found, 100, capsys)
+    lines = text.splitlines()
+    assert lines[1] == "dataset assistant, catalog assistant: 100 cases, 3 models × 3 toolsets"
+    [head, *rows] = lines[4:9]
+    assert head.split() == ["model", "full", "minimal", "tiered"]
+    assert rows[0].split() == ["gpt-4o", "90.0%^", "88.0%*", "75.0%"]
+    assert rows[1].split() == ["20%", "too", "long"]
+    assert re.split(r"\s{2,}", rows[2].strip()) == ["ollama/qwen3:8b", "cannot fit", "90.0%*^", "not run"]
+    assert re.split(r"\s{2,}", rows[3].strip()) == ["deaf", "no tool calls", "not run", "not run"]
+    assert "* chosen: the smallest that is surely not worse than the best by more than 10 points" in text
+    assert "deaf: It does not call tools." in text
+    assert text.endswith(
+        "For toolbelt.yaml, for 2 of 3 models (with its reasons: --yaml):\n"
+        "models:\n"
+        "  - name: gpt-4o\n"
+        "    toolset: loadout:minimal\n"
+        "  - name: ollama/qwen3:8b\n"
+        "    toolset: loadout:minimal\n"
+    )
+
+
+@pytest.mark.parametrize("width", [200, 80, 60, 40])
+@pytest.mark.parametrize(("models", "toolsets"), [(1, 1), (1, 30), (30, 1), (3, 12), (30, 30)])
+def test_E10_no_figure_is_cut_however_narrow_the_screen(
+    width: int, models: int, toolsets: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    matrix = large(models, toolsets)
+    text = shown(matrix, width, capsys)
+    assert all(len(line) <= width for line in text.split("For toolbelt.yaml")[0].splitlines())
+    figures = re.findall(r"\d+\.\d%", text)
+    for row in matrix.rows:
+        for cell in row.cells:
+            assert cell is not None
+            assert f"{cell.accuracy.value:.1%}" in figures
+    assert len(figures) >= models * toolsets
+
+
+def test_E10_toolsets_are_rows_where_that_takes_fewer_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\ntoolset" in shown(large(2, 30), 80, capsys)
+    assert "\nmodel" in shown(large(30, 2), 80, capsys)
+    assert "\nmodel" in shown(large(2, 2), 80, capsys)
+
+
+def test_C_foreign_names_are_made_visible_and_paste_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    arms = [Asked("full", GOOD, 9000, model="\x1b[31mred\u202e"), Asked("tiered", GOOD, 90, model="\x1b[31mred\u202e")]
+    text = shown(matrix_of(arms, 0.1), 80, capsys)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert '  - name: "\\e[31mred\\u202E"' in text
+
+
+def test_E10_accuracy_is_shaded_where_there_are_colours_and_plain_elsewhere() -> None:
+    found = matrix_of(RUN, 0.1)
+    file = io.StringIO()
+    screen = Console(file=file, width=100, force_terminal=True, color_system="truecolor", no_color=False)
+    screen.print(matrix_view(found, screen))
+    red, green, blue = (int(heat_colour(heat_step(0.9))[at : at + 2], 16) for at in (1, 3, 5))
+    assert f"48;2;{red};{green};{blue}" in file.getvalue()
+
+
+def test_E7_nothing_to_paste_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(matrix_of([Asked("full", "++", 9000), Asked("tiered", "++", 90)]), 80, capsys)
+    assert "Nothing is sure enough to be written into toolbelt.yaml." in text
+    assert "? promising" in text
+    assert "models:" not in text
+
+
+def large(models: int, toolsets: int) -> Matrix:
+    labels = tuple(itertools.islice(_labels(), toolsets))
+    rows = tuple(_row(f"provider/model-{number}", number, labels) for number in range(models))
+    return Matrix("r", "d", "c", 1000, 0.02, labels, rows)
+
+
+def _labels() -> itertools.chain[str]:
+    return itertools.chain(
+        ["full", "tiered", "loadout:a-name-of-a-loadout-that-is-long"], (f"loadout:x{n}" for n in itertools.count())
+    )
+
+
+def _row(model: str, number: int, labels: Sequence[str]) -> Row:
+    cells = tuple(
+        Cell(
+            label,
+            CellState.PARTLY if place % 5 == 4 else CellState.SCORED,
+            number * len(labels) + place,
+            accuracy=Rate((number * 31 + place * 17) % 1000, 1000),
+            planned=1100,
+            scored=1000,
+            overflowed=100 if place % 5 == 4 else 0,
+        )
+        for place, label in enumerate(labels)
+    )
+    first = number * len(labels)
+    return Row(model, cells, Pick(model, first, first, toolset=labels[0], reasons=("It is so.",)))

@@ -1,0 +1,155 @@
+"""A file of an earlier version, made one of this."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.evals.running.test_plan import make_plan
+from tests.evals.running.test_store import request_record, trial_record
+from toolbelt.errors import StorageError
+from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.running.schema import VERSION
+from toolbelt.evals.running.store import RunStore
+
+VERSION_3 = (Path(__file__).with_name("runs-version-3.sql")).read_text()
+"""The tables as toolbelt wrote them before it could probe."""
+PROBES = {"probes", "probe_checks", "probe_requests"}
+
+
+def tables(path: Path) -> dict[str, str]:
+    connection = sqlite3.connect(path)
+    try:
+        return dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+    finally:
+        connection.close()
+
+
+def version(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A file of version 3 with a run in it."""
+    path = tmp_path / "runs.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript(f"BEGIN IMMEDIATE; {VERSION_3} PRAGMA user_version=3; COMMIT;")
+    connection.execute("PRAGMA journal_mode=WAL")
+    values = ("20260101-000000-aaaa", "2026", "finished", "", make_plan().to_json())
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", values)
+    connection.close()
+    return path
+
+
+def test_the_file_of_version_3_is_one(old: Path) -> None:
+    assert version(old) == 3
+    assert not PROBES & set(tables(old))
+
+
+def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path: Path) -> None:
+    before = tables(old)
+    with RunStore(old, must_exist=True) as store:
+        row = store.get("latest")
+        assert (row.run, row.plan) == ("20260101-000000-aaaa", make_plan())
+        store.add_request(row.run, request_record())
+        store.add_trial(row.run, trial_record())
+        assert ProbeStore(store).probes() == []
+        ProbeStore(store).create(ProbePlan("m"))
+    after = tables(old)
+    assert version(old) == VERSION == 4
+    assert {name: after[name] for name in before} == before
+    assert set(after) - set(before) == PROBES
+    with RunStore(tmp_path / "new.db"):
+        pass
+    assert after == tables(tmp_path / "new.db"), "as if it had been made now"
+
+
+_OPEN = """
+import sys
+from pathlib import Path
+from toolbelt.evals.running.store import RunStore
+sys.stdin.readline()
+with RunStore(Path(sys.argv[1]), must_exist=True) as store:
+    print(store.get("latest").run, *store.connection.execute("PRAGMA user_version").fetchone())
+"""
+
+
+def test_two_processes_that_open_it_at_once_both_can(old: Path) -> None:
+    command = [sys.executable, "-c", _OPEN, str(old)]
+    pipe = subprocess.PIPE
+    both = [subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(2)]
+    for process in both:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=60) for process in both]
+    assert said == [("20260101-000000-aaaa 4\n", "")] * 2
+    assert set(tables(old)) >= PROBES
+
+
+@pytest.mark.parametrize("left", [0, 2, 3], ids=["no-page", "pages-for-one-table", "pages-for-two"])
+def test_E9_a_full_disk_leaves_it_as_it_was(old: Path, monkeypatch: pytest.MonkeyPatch, left: int) -> None:
+    before = tables(old)
+
+    def connect(*args: object, **settings: object) -> sqlite3.Connection:
+        connection = original(*args, **settings)  # type: ignore[call-overload]
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count={pages + left}")  # what a full disk looks like to SQLite
+        return connection  # type: ignore[no-any-return]
+
+    original = sqlite3.connect
+    with monkeypatch.context() as patched:
+        patched.setattr("sqlite3.connect", connect)
+        with pytest.raises(StorageError, match="full"):
+            RunStore(old)
+    assert (version(old), tables(old)) == (3, before)
+    with RunStore(old):
+        assert version(old) == 4
+
+
+_READ = """
+import os, sys
+from pathlib import Path
+import filelock
+from toolbelt.errors import StorageError
+from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.running.store import RunStore
+if os.getuid() == 0:
+    os.setuid(65534)  # whom the modes of files stop
+with RunStore(Path(sys.argv[1]), must_exist=True) as store:
+    print(store.get("latest").run, ProbeStore(store).probes(), store.connection.in_transaction)
+    try:
+        ProbeStore(store).create(ProbePlan("m"))
+    except StorageError as error:
+        print(error)
+"""
+
+
+def test_an_older_file_that_is_only_to_be_read_is_read_as_it_is(old: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # as pytest's own are shut to others
+        path = Path(folder) / "runs.db"
+        shutil.copy(old, path)
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+        try:
+            done = subprocess.run([sys.executable, "-c", _READ, str(path)], capture_output=True, text=True, timeout=60)
+        finally:
+            path.parent.chmod(0o755)
+        assert done.stderr == ""
+        first, second = done.stdout.splitlines()
+        assert first == "20260101-000000-aaaa [] False"
+        assert "cannot be used" in second
+        assert path.read_bytes() == old.read_bytes()
