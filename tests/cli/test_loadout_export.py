@@ -14,6 +14,8 @@ from jsonschema import Draft202012Validator
 from tests.cli.conftest import Toolbelt
 from tests.cli.test_loadout_inspect import MINE
 
+ROOT = Path(__file__).resolve().parents[2]
+
 # What the APIs' references say of a tool.
 _NAME = {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,64}$"}
 _PARAMETERS = {"type": "object", "required": ["type"], "properties": {"type": {"const": "object"}}}
@@ -143,11 +145,16 @@ def test_L15_auto_exports_what_it_chooses(toolbelt: Toolbelt, small: Path) -> No
     whole = toolbelt("loadout", "export", "AUTO", "--model", "gpt-4o")
     assert (whole.code, whole.out) == (0, toolbelt("loadout", "export").out)
     large = ["-c", "assistant", "--format", "mcp"]
+    shipped = json.loads((ROOT / "datasets" / "assistant" / "catalog.json").read_text(encoding="utf-8"))
+    without_ladder = small / "without_ladder.json"
+    without_ladder.write_text(json.dumps({**shipped, "ladder": []}), encoding="utf-8")
     some = toolbelt("loadout", "export", "auto", "--model", "gpt-4", *large)
     chosen = toolbelt("loadout", "inspect", "auto", "--model", "gpt-4", "-c", "assistant", "--json").json
-    assert chosen["loadout"] is None  # 8,192 tokens: `minimal` takes more than half of them
-    assert (some.code, some.out) == (2, "")
-    assert "'auto' chose nothing. The whole catalog takes" in some.err
+    assert chosen["loadout"] == "pocket"  # 8,192 tokens: `minimal` takes more than half of them
+    assert (some.code, some.out) == (0, toolbelt("loadout", "export", "pocket", *large).out)
+    none = toolbelt("loadout", "export", "auto", "--model", "gpt-4", "-c", str(without_ladder), "--format", "mcp")
+    assert (none.code, none.out) == (2, "")
+    assert "'auto' chose nothing. The whole catalog takes" in none.err
     small_enough = toolbelt("loadout", "export", "auto", "--model", "gpt-3.5-turbo", *large)
     assert (small_enough.code, small_enough.out) == (0, toolbelt("loadout", "export", "minimal", *large).out)
 

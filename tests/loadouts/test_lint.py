@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from toolbelt import Catalog, Plugin, Tool, ToolLoadoutRegistry
@@ -462,7 +464,7 @@ def test_L10_the_built_in_loadouts_give_no_finding() -> None:
     path = find_shipped_catalog("assistant")
     assert path is not None
     assert lint_definitions([], registry) == ()
-    assert lint_catalog_for_loadouts(Catalog.read(path), registry) == ()
+    assert lint_catalog_for_loadouts(replace(Catalog.read(path), ladder=()), registry) == ()  # its rungs are its own
 
 
 def test_L10_written_out_as_ones_own_their_redundant_patterns_are_findings() -> None:
