@@ -15,6 +15,10 @@ from toolbelt.console.text import plural, visible
 from toolbelt.evals.running.estimate import ArmEstimate
 from toolbelt.evals.running.plan import Arm, Plan
 
+_OTHERWISE = (
+    "What is known of a model can be corrected under `models` in toolbelt.yaml; --ask-anyway asks all the same."
+)
+
 
 def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
     """Plain values, for JSON."""
@@ -56,6 +60,8 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate], screen: Console) -> R
         f"{sum(arm.prompt_tokens for arm in arms):,} prompt tokens: {shown_cost(total_cost(arms))}"
     )
     unasked = [Text(visible(line)) for line in _not_asked(arms)]
+    if unasked:
+        unasked.append(Text(_OTHERWISE))
     how = "Estimated by playing a sample with local/bm25 in the models' place; nothing was asked."
     return Group(table, Text(""), Text(total, style="bold"), *unasked, Text(how, style="dim"))
 

@@ -27,6 +27,7 @@ from toolbelt.evals.toolsets.agents import describe_agents
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.suites import make_suite
 from toolbelt.evals.variants.variant import Variant, expand_variants
+from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.inspection import loadout_data
 from toolbelt.loadouts.loadout import AUTO
 
@@ -73,12 +74,16 @@ class Materials:
         return digest.hexdigest()
 
     def digest_surroundings(self, toolsets: Iterable[str]) -> str:
-        """The same with the agents and toolkits of the project, and its models, where a toolset goes by them."""
+        """The same with the agents and toolkits of the project, its models and the catalog's ladder, where a toolset
+        goes by them."""
         names, config = tuple(toolsets), self.workspace.config
         said = self.surroundings
         if any(name.startswith(BY_AGENT) for name in names):
             said += f"\0{describe_agents(config.agents, config.toolkits)}"
-        if config.own_models and any(name.casefold() == BY_WINDOW for name in names):
+        by_window = any(name.casefold() == BY_WINDOW for name in names)
+        if by_window and self.catalog.ladder:
+            said += f"\0{ladder_of(self.catalog)!r}"
+        if by_window and config.own_models:
             said += f"\0{[(own.name, own.base, own.context_window) for own in config.own_models]}"
             if given := [(own.name, str(own.toolset)) for own in config.own_models if own.toolset is not None]:
                 said += f"\0{given}"  # apart, so that runs of projects without such are still the same

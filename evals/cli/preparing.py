@@ -44,6 +44,8 @@ _LETS_TURNS_END = (None, "auto", "none")
 SAMPLE = 50
 """Cases that an arm is tried on before a run."""
 _WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml, or ask all the same with --ask-anyway."
+_BY_NAME = "That goes by the model's name, whatever {address} serves under it."
+_RESERVED = "What is kept for an answer is --max-tokens."
 _KEPT = "That is by what was known when the run began; a new run goes by what is known now."
 
 
@@ -135,10 +137,14 @@ def tell_rooms(prepared: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, 
         elif refused:
             tried = f"{len(refused):,} of {plural(len(opened), 'case')} tried"
             tell(f"{one.arm.label}: not asked in {tried}, as it does not fit. In one: {refused[0]}")
+    by_name = f"{_BY_NAME.format(address=plan.api_base)} " if plan.api_base else ""
+    ways_out = f"{by_name}{_WRONG}" if is_new else _KEPT
+    if plan.sampling.max_tokens:
+        ways_out = f"{_RESERVED} {ways_out}"
     for model, arms in never.items():
         names, (first, reason) = ", ".join(shown for shown, _ in arms), arms[0]
         which = f"Of {first}: " if len(arms) > 1 else ""
-        tell(f"{model} is not asked with what does not fit: {names}. {which}{reason} {_WRONG if is_new else _KEPT}")
+        tell(f"{model} is not asked with what does not fit: {names}. {which}{reason} {ways_out}")
     for model in dict.fromkeys(one.arm.model for one in prepared):
         if model in plan.rooms and plan.rooms[model].tool_calling is False:
             tell(f"{model} is said to call no tools; it is asked all the same", "warning")
@@ -159,7 +165,8 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: 
 
     def resolve_auto() -> Resolution:
         workspace, room = materials.workspace, plan.rooms.get(arm.model)
-        facts = facts_for_auto(workspace, arm.model, room, ask_anyway=plan.ask_anyway)
+        # Outside a suite a model that is said to call no tools is asked all the same, whatever the toolset.
+        facts = facts_for_auto(workspace, arm.model, room, ask_anyway=plan.ask_anyway or not plan.suite)
         return workspace.resolve(AUTO, [arm.model], facts=facts)
 
     ground = Ground(

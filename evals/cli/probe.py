@@ -12,9 +12,10 @@ import click
 from toolbelt.cli.boundary import INFRASTRUCTURE, OK
 from toolbelt.cli.groups import examples
 from toolbelt.cli.options import config_option, json_option, option, tokenizer_option
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.evals.cli.options import CommaList, asking_options, store_option
 from toolbelt.evals.cli.probe_opening import Prepared, prepare, refuse_too_dear, tell_estimates
+from toolbelt.evals.cli.probe_watching import watch
 from toolbelt.evals.cli.probes import go_on_command
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import open_model
@@ -23,7 +24,7 @@ from toolbelt.evals.probing.data import probe_data
 from toolbelt.evals.probing.kept import ProbeStore
 from toolbelt.evals.probing.learned import learned
 from toolbelt.evals.probing.news import find_news, format_entry, make_entry, news_data
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.probing import MAX_CONCURRENCY, run_probe
 from toolbelt.evals.probing.wording import WORDS, is_complete
 from toolbelt.evals.report.probe_news import entry_text, news_view
@@ -134,8 +135,8 @@ def _probe_all(
             break
         settings = dataclasses.replace(one.settings, max_requests=requests, max_cost_usd=cost)
         try:
-            with progress(f"probing {one.wanted.model}, checks", len(one.left)) as advance:
-                found = run_probe(store, one.wanted, model, settings, fresh=asked["fresh"], watcher=_Watcher(advance))
+            with watch(one.wanted.model, len(one.left)) as watcher:
+                found = run_probe(store, one.wanted, model, settings, fresh=asked["fresh"], watcher=watcher)
         except KeyboardInterrupt:
             left = [other.wanted for other in prepared[len(results) :]]
             tell(f"what was answered of {one.wanted.model} is kept; go on with: {go_on_command(left, asked)}")
@@ -150,18 +151,6 @@ def _probe_all(
             show_view(probe_view([found], screen), screen)
             _show_news(found, one)
     return results
-
-
-class _Watcher:
-    """Counts the checks that ended."""
-
-    def __init__(self, advance: Any) -> None:
-        self._advance, self._ended = advance, 0
-
-    def checked(self, result: CheckResult) -> None:  # noqa: ARG002  the protocol's
-        """One more."""
-        self._ended += 1
-        self._advance(self._ended)
 
 
 def _show_news(result: ProbeResult, one: Prepared) -> None:

@@ -12,6 +12,10 @@ from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import visible
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.cli.probe_opening import Prepared, describe_estimate, sum_up
+from toolbelt.evals.probing.estimating import ProbeEstimate
+
+_FEW = 4
+"""Checks of which it goes without saying that three take most."""
 
 
 def estimates_data(prepared: Sequence[Prepared]) -> dict[str, Any]:
@@ -31,6 +35,7 @@ def estimates_data(prepared: Sequence[Prepared]) -> dict[str, Any]:
                 "checks": list(one.left),
                 "requests": one.estimate.requests,
                 "prompt_tokens": one.estimate.prompt_tokens,
+                "prompt_tokens_by_check": dict(one.estimate.by_check),
                 "completion_tokens": one.estimate.completion_tokens,
                 "cost_usd": one.estimate.cost_usd,
             }
@@ -54,10 +59,21 @@ def estimates_view(prepared: Sequence[Prepared], screen: Console) -> RenderableT
     ]
     headers = ("model", "checks", "requests", "prompt tokens", "completion", "cost")
     how = "From what would be sent, with short answers; a model that thinks first takes more. Nothing was asked."
-    total = describe_estimate(sum_up(prepared))
+    whole = sum_up(prepared)
+    total, largest = describe_estimate(whole), _describe_largest(whole)
     return Group(
         fitted_table(screen, headers, rows, right=range(1, 6)),
         Text(),
         Text(f"{total[0].upper()}{total[1:]}", "bold"),
+        *([Text(largest, "dim")] if largest else []),
         Text(how, "dim"),
     )
+
+
+def _describe_largest(whole: ProbeEstimate) -> str:
+    """Which three checks take most of the tokens; empty if no three do, or there are few."""
+    largest = sorted(whole.by_check, key=lambda key: -whole.by_check[key])[:3]
+    tokens = sum(whole.by_check[key] for key in largest)
+    if len(whole.by_check) <= _FEW or tokens * 2 <= whole.prompt_tokens:
+        return ""
+    return f"{', '.join(largest)} take {tokens:,} of the prompt tokens; without them: --check, with the others."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +21,9 @@ from toolbelt.evals.models.opening import OPENERS, ModelOptions
 from toolbelt.evals.models.priced import open_price
 from toolbelt.evals.probing.checks import CHECK_BY_KEY, pick_checks
 from toolbelt.evals.probing.estimating import ProbeEstimate, estimate_probe
-from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.kept import ProbeStore, find_open
 from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.probing.probing import ProbeSettings
 from toolbelt.evals.probing.wording import total_cost
 from toolbelt.evals.running.asking import RetryPolicy
@@ -61,15 +62,11 @@ class Prepared:
     @property
     def left(self) -> tuple[str, ...]:
         """The checks that are to be made."""
-        return keys_to_make(self.wanted, self.unfinished)
+        return _find_left(self.wanted, self.unfinished)
 
 
-def keys_to_make(wanted: ProbePlan, unfinished: ProbeResult | None) -> tuple[str, ...]:
-    """The checks of a plan that an unfinished probe of it has not made, or got no answer to."""
-    if unfinished is None:
-        return wanted.planned
-    open_ones = (None, CheckOutcome.UNKNOWN)
-    return tuple(key for key in wanted.planned if unfinished.outcome(key) in open_ones)
+def _find_left(wanted: ProbePlan, unfinished: ProbeResult | None) -> tuple[str, ...]:
+    return find_open(() if unfinished is None else unfinished.checks, wanted.planned)
 
 
 def prepare(asked: dict[str, Any]) -> tuple[ModelOptions, tuple[Prepared, ...]]:
@@ -109,7 +106,7 @@ def prepare(asked: dict[str, Any]) -> tuple[ModelOptions, tuple[Prepared, ...]]:
             max_concurrency=asked["max_concurrency"],
         )
         unfinished = None if asked["fresh"] else _find_unfinished(Path(asked["store"]), wanted)
-        left = keys_to_make(wanted, unfinished)
+        left = _find_left(wanted, unfinished)
         estimate = estimate_probe(open_price(name, options), counter, settings.form, settings.room, left)
         made.append(Prepared(wanted, settings, facts, table.find_own(name), unfinished, estimate))
     return options, tuple(made)
@@ -156,6 +153,7 @@ def sum_up(prepared: Sequence[Prepared]) -> ProbeEstimate:
         sum(one.prompt_tokens for one in every),
         sum(one.completion_tokens for one in every),
         None if None in costs else sum(cost for cost in costs if cost is not None),
+        sum((Counter(one.by_check) for one in every), Counter()),
     )
 
 

@@ -18,7 +18,7 @@ from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.probing.checks import CHECK_BY_KEY
 from toolbelt.evals.probing.data import probe_data
 from toolbelt.evals.probing.finding import latest_of_each
-from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.kept import NOTHING_PROBED, ProbeStore
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.report.probe_view import list_view, probe_view, probes_view
@@ -38,7 +38,7 @@ def probes(model: str | None, store: str, as_json: bool) -> None:
     every: list[ProbeResult] = []
     named: list[ProbeResult] = []
     if store != str(DEFAULT_FILE) or DEFAULT_FILE.exists():
-        with RunStore(Path(store), must_exist=True) as opened:
+        with RunStore(Path(store), must_exist=True, hint=NOTHING_PROBED) as opened:
             kept = ProbeStore(opened)
             every = kept.probes()
             named = [one for one in every if one.model == model]

@@ -12,6 +12,7 @@ from toolbelt.cli.boundary import INFRASTRUCTURE, OK
 from toolbelt.cli.groups import examples
 from toolbelt.cli.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import margin_option, store_option
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     epilog=examples(
         "toolbelt eval recommend",
         "toolbelt eval recommend latest --margin 0.05",
+        "toolbelt eval recommend --sure",
         "toolbelt eval recommend 20260101-120000-ab12 --yaml -o models.yaml",
     )
 )
 @click.argument("name", metavar="[RUN]", default="latest")
 @margin_option
+@option("--sure", is_flag=True, help="Only what is sure; the exit code is 3 unless it is for every model.")
 @option("--yaml", "as_yaml", is_flag=True, help="Print the entries for toolbelt.yaml alone, with their reasons.")
 @option(
     "--output",
@@ -43,12 +46,14 @@ if TYPE_CHECKING:
 @store_option
 @json_option
 def recommend(
-    name: str, margin: float, as_yaml: bool, output: str | None, force: bool, store: str, as_json: bool
+    name: str, margin: float, sure: bool, as_yaml: bool, output: str | None, force: bool, store: str, as_json: bool
 ) -> int:
     """Which toolset each model of RUN (an id, the beginning of one, or `latest`) is to be given.
 
     The smallest that is surely not worse than the model's best by more than the margin. Where the cases are too few
-    to be sure, nothing is chosen; the exit code is 3 where that is so of every model.
+    to be sure of a smaller one, the best as measured, which is said not to be sure where another may be better. A
+    model has none where nothing was scored, its cases are drafts, its best is hardly ever right, or it was asked with
+    one toolset alone. The exit code is 3 where no model has one.
     """
     if as_yaml and as_json:
         raise click.UsageError("--yaml and --json are two ways to print the same; take one.")
@@ -56,6 +61,8 @@ def recommend(
         keep_apart({"--store": store}, {"--output": output})
         make_way_for(output, overwrite=force or not Path(output).is_file())
     matrix = _lay_out(name, margin, store)
+    if sure:
+        matrix = matrix.only_sure()
     # numpy, scipy and YAML, which `--help` does without
     from toolbelt.evals.compatibility.recommendation import recommendation
 
@@ -68,14 +75,25 @@ def recommend(
     elif as_yaml:
         click.echo(recommendation(matrix), nl=False)
     elif output is None:
-        from toolbelt.evals.report.matrix_view import matrix_view
+        from toolbelt.evals.report.matrix_view import matrix_view, recommended_view
 
         screen = make_screen()
         show_view(matrix_view(matrix, screen), screen)
-    if any(row.pick.choice is not None for row in matrix.rows):
-        return OK
-    tell("nothing is sure enough to be recommended, for any model")
-    return INFRASTRUCTURE
+        show_view(recommended_view(matrix), screen, whole_lines=True)
+    return _told(matrix, sure=sure)
+
+
+def _told(matrix: Matrix, *, sure: bool) -> int:
+    """The exit code, and why it is not 0."""
+    lacking = [row.model for row in matrix.rows if row.pick.choice is None]
+    what = "nothing is sure enough to be recommended" if sure else "nothing can be recommended"
+    if len(lacking) == len(matrix.rows):
+        tell(f"{what}, for any model")
+        return INFRASTRUCTURE
+    if sure and lacking:
+        tell(f"{what} for {len(lacking):,} of {plural(len(matrix.rows), 'model')}")
+        return INFRASTRUCTURE
+    return OK
 
 
 def _lay_out(name: str, margin: float, store: str) -> Matrix:

@@ -110,11 +110,15 @@ def _of_model(workspace: Workspace, facts: ModelFacts, toolsets: Sequence[str]) 
 
 
 def _in_words(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
-    """A sentence for each pair; one for all pairs of a model that are left out for the same reason."""
-    pairs: dict[tuple[str, str], list[str]] = {}
+    """A sentence for each reason: of all toolsets of a model, and of all models with the same toolsets."""
+    toolsets: dict[tuple[str, str], list[str]] = {}
     for one in left_out:
-        pairs.setdefault((one.model, one.reason), []).append(one.toolset)
+        toolsets.setdefault((one.model, one.reason), []).append(one.toolset)
+    models: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (model, reason), names in toolsets.items():
+        models.setdefault((reason, tuple(names)), []).append(model)
     return tuple(
-        f"{model} with {toolsets[0] if len(toolsets) == 1 else plural(len(toolsets), 'toolset')}: {reason}"
-        for (model, reason), toolsets in pairs.items()
+        f"{', '.join(alike)}{', each' if len(alike) > 1 else ''} with "
+        f"{names[0] if len(names) == 1 else plural(len(names), 'toolset')}: {reason}"
+        for (reason, names), alike in models.items()
     )

@@ -14,6 +14,7 @@ from toolbelt.cli.options import config_option, json_option, option, tokenizer_o
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.ending import show_end
 from toolbelt.evals.cli.opening import (
@@ -168,7 +169,7 @@ def run(**asked: Any) -> int:
         seed=asked["seed"],
         sampling=Sampling(asked["temperature"], asked["seed"], asked["tool_choice"], asked["max_tokens"]),
         request_limit=asked["request_limit"],
-        api_base=_without_secrets(asked["api_base"]),
+        api_base=without_secrets(asked["api_base"]),
         suite=suite,
         ask_anyway=asked["ask_anyway"],
     )
@@ -283,15 +284,6 @@ def _model_options(materials: Materials, asked: dict[str, Any]) -> ModelOptions:
     return ModelOptions(asked["api_base"], asked["timeout"], materials.workspace.models)
 
 
-def _without_secrets(address: str | None) -> str | None:
-    """An address without user, password and query, which may hold a key: what is kept is shown to others."""
-    if address is None:
-        return None
-    head, slashes, rest = address.partition("?")[0].partition("#")[0].rpartition("//")
-    host, slash, path = rest.partition("/")
-    return f"{head}{slashes}{host.rpartition('@')[2]}{slash}{path}"
-
-
 def _refuse_changed(plan: Plan, materials: Materials) -> None:
     if materials.dataset.digest != plan.digest:
         what = f"The cases of {plan.dataset!r}"
@@ -299,7 +291,7 @@ def _refuse_changed(plan: Plan, materials: Materials) -> None:
         by_agent = any(arm.toolset.startswith(BY_AGENT) for arm in plan.arms)
         by_window = any(arm.toolset.casefold() == BY_WINDOW for arm in plan.arms)
         also = ", agent or toolkit" if by_agent else ""
-        also += ", or the window of a model" if by_window else ""
+        also += ", or a ladder, or the window of a model" if by_window else ""
         what = f"The catalog {plan.catalog_name!r}, or a loadout{also},"
     elif materials.dataset.fingerprint(choose_cases(materials, plan).indices) != plan.chosen:
         what = f"The order of the cases of {plan.dataset!r}, or which of them fit the filter,"

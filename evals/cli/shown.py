@@ -55,7 +55,8 @@ def _matrix_data(matrix: Matrix | None) -> dict[str, Any]:
 
 
 def _show_matrix(matrix: Matrix, screen: Console) -> None:
-    from toolbelt.evals.report.matrix_view import matrix_view
+    from toolbelt.evals.report.matrix_view import matrix_view, recommended_view
 
     show_view("", screen)
     show_view(matrix_view(matrix, screen), screen)
+    show_view(recommended_view(matrix), screen, whole_lines=True)

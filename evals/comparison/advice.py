@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from statistics import NormalDist
 
 from toolbelt.evals.comparison.comparison import LEVEL, MARGIN, Contrast
@@ -49,6 +50,7 @@ def _cases_if_none_differs(contrast: Contrast, margin: float, level: float) -> i
     return found if found <= MOST_CASES else None
 
 
+@lru_cache(maxsize=256)  # asked several times of a contrast, and slow
 def _cases_if_as_many_differ(contrast: Contrast, margin: float, level: float) -> int | None:
     """As the interval allows."""
     if contrast.difference is None or contrast.low is None or contrast.high is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from toolbelt.evals.comparison.comparison import Fit, Measure
+from toolbelt.evals.comparison.comparison import Fit, Measure, Unfit
 from toolbelt.evals.evidence.evidence import Attempt, CaseEvidence
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -193,6 +193,18 @@ class SideBySide:
         """Of how many cases it is known whether they still fit the model's window."""
         fitted = [pair.new for pair in self.pairs if pair.has_fitted]
         return Fit(len(fitted), sum(not new.in_doubt for new in fitted), sum(NOT_RUN in new.lost for new in fitted))
+
+    def find_unfit(self) -> Unfit | None:
+        """That no case fitted the old arm at any epoch, and what the new one makes of them; `None` where some did, or
+        nobody knows of either arm.
+        """
+        too_long = [pair for pair in self.pairs if pair.old.too_long == self.epochs]
+        if not too_long or len(too_long) < self.planned:
+            return None
+        now = sum(bool(pair.new.attempts) for pair in too_long)
+        if not now and not all(pair.never_fits for pair in too_long):
+            return None
+        return Unfit(len(too_long), len({pair.cluster for pair in too_long}), now)
 
     def count_lost(self) -> dict[str, int]:
         """Cases of which not every epoch was scored, by side and reason, such as `old: error`; a case may have

@@ -23,6 +23,7 @@ from toolbelt.evals.comparison.shares import (
     tell_never_fit,
 )
 from toolbelt.evals.comparison.unlike import ClusterSizes, measure_clusters, tell_unlike
+from toolbelt.evals.comparison.wording import name_arms
 from toolbelt.evals.evidence.evidence import About, ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
 
@@ -86,6 +87,8 @@ def compare(
         notes=what_first(old.about, new.about),
         missing=tuple(old.arms[position] for position in pairing.missing),
         added=tuple(new.arms[position] for position in pairing.added),
+        unfit=tuple(new.arms[position] for position in pairing.unfit),
+        alone=tuple(new.arms[position] for position in pairing.alone),
         margin=margin,
         level=LEVEL,
     )
@@ -96,7 +99,7 @@ def compare(
     settings = Settings(margin, LEVEL, seed, resamples)
     looked = []
     for before, after, cases in _lay_pairs(old, new, pairing):
-        looked.append(_look(before, after, cases, wanted, settings))
+        looked.append(_look(before, after, cases, wanted, settings, is_within=pairing.is_within))
         if advance is not None:
             advance(len(looked))
     verdicts = iter(give_verdicts([finding for one in looked for finding in one.findings], margin))
@@ -124,7 +127,15 @@ def _lay_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName
         yield old.arms[one], new.arms[other], cases
 
 
-def _look(old: ArmName, new: ArmName, cases: SideBySide, measures: Sequence[Measure], settings: Settings) -> _Looked:
+def _look(
+    old: ArmName,
+    new: ArmName,
+    cases: SideBySide,
+    measures: Sequence[Measure],
+    settings: Settings,
+    *,
+    is_within: bool = False,
+) -> _Looked:
     shares = [measure for measure in measures if measure.is_share]
     amounts = [measure for measure in measures if not measure.is_share]
     told = next(iter(shares), Measure.ACCURACY)
@@ -138,6 +149,7 @@ def _look(old: ArmName, new: ArmName, cases: SideBySide, measures: Sequence[Meas
         unpaired=cases.count_lost(),
         newly_overflowing=tuple(pair.case for pair in cases.pairs if pair.newly_overflows),
         fit=cases.count_fit(),
+        unfit=None if is_within else cases.find_unfit(),
     )
     return _Looked(
         arms,
@@ -163,6 +175,10 @@ def _note_arms(told: Comparison) -> Iterator[str]:
     if told.added:
         labels = ", ".join(arm.label for arm in told.added)
         yield f"{plural(len(told.added), 'arm')} of {told.new.name} not in {told.old.name}: {labels}."
+    if told.unfit:
+        yield f"Not compared, as nothing fits: {name_arms(told.unfit)}."
+    if told.alone:
+        yield f"Not compared, as there is no other of the same model to compare with: {name_arms(told.alone)}."
 
 
 def _note_unscored(looked: Sequence[_Looked], about: About) -> Iterator[str]:

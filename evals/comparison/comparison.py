@@ -182,6 +182,21 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfit:
+    """That no case fitted the old arm's window, at any epoch: nothing could be lost.
+
+    Attributes:
+        cases: How many that were: all that were to be asked.
+        clusters: How many clusters of cases those are.
+        now: Of how many cases the new arm was scored; 0 where none fits it either.
+    """
+
+    cases: int
+    clusters: int
+    now: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ArmComparison:
     """Two arms.
 
@@ -198,6 +213,8 @@ class ArmComparison:
             `new: not run`.
         newly_overflowing: Cases that no longer fit the model's window: a regression, whatever is left (rule E4).
         fit: Of how many cases that is known.
+        unfit: Set where the old arm, of another run, fitted no case at all, and it is known what the new one does;
+            `None` within a run, where the two are not the same arm at different times.
     """
 
     old: ArmName
@@ -210,6 +227,7 @@ class ArmComparison:
     unpaired: Mapping[str, int] = field(default_factory=dict)
     newly_overflowing: tuple[str, ...] = ()
     fit: Fit = Fit()
+    unfit: Unfit | None = None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -217,8 +235,13 @@ class ArmComparison:
         return self.verdict_by(next((one.measure for one in self.contrasts if one.measure.is_share), Measure.ACCURACY))
 
     def verdict_by(self, measure: Measure) -> Verdict | None:
-        """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4)."""
-        return Verdict.REGRESSION if self.newly_overflowing else self.contrast(measure).verdict
+        """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4), and none
+        where no case did before.
+        """
+        if self.newly_overflowing:
+            return Verdict.REGRESSION
+        verdict = self.contrast(measure).verdict
+        return Verdict.NO_REGRESSION if self.unfit is not None and verdict is not None else verdict
 
     def contrast(self, measure: Measure) -> Contrast:
         """Of one measure; one without figures where it was not asked for."""
@@ -238,6 +261,8 @@ class Comparison:
         pairs: The arms compared.
         missing: Arms of the old side that the new one lacks.
         added: Arms of the new side that the old one lacks.
+        unfit: Arms of one run that are in no pair, as they do not fit their model and nothing of them was scored.
+        alone: Those that are in none, as no other of their model could be scored.
         margin: Share that may be lost.
         level: Of all intervals.
     """
@@ -250,6 +275,8 @@ class Comparison:
     pairs: tuple[ArmComparison, ...] = ()
     missing: tuple[ArmName, ...] = ()
     added: tuple[ArmName, ...] = ()
+    unfit: tuple[ArmName, ...] = ()
+    alone: tuple[ArmName, ...] = ()
     margin: float = MARGIN
     level: float = LEVEL
 

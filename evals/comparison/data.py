@@ -20,7 +20,8 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     Shares and their differences are fractions, amounts means over the cases that both arms were scored on, differences
     new − old; `null` where something is not known. `contrasts` has one entry a pair and measure, `pairs` one a pair in
     the same order, with what is of all measures: its `verdict` is a regression where cases no longer fit the model's
-    window, whatever that of the share, which is of the cases that could be scored: `cases` of those `planned`.
+    window, and none where no case did before, whatever that of the share, which is of the cases that could be scored:
+    `cases` of those `planned`. `unfit` and `alone` are arms of one run that nothing is compared with.
     `flipped` has the cases of which the first share asked for changed, and stands in the contrast of that share, the
     first of each pair; it is `null` in the others. `better`, `worse` and `parts` are of that share, too; `confusions`
     and `contribution` are of accuracy always.
@@ -37,6 +38,8 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "new": _about(comparison.new),
         "missing": [_arm(arm, comparison.old) for arm in comparison.missing],
         "added": [_arm(arm, comparison.new) for arm in comparison.added],
+        "unfit": [_arm(arm, comparison.new) for arm in comparison.unfit],
+        "alone": [_arm(arm, comparison.new) for arm in comparison.alone],
         "contrasts": list(_contrasts(comparison)),
         "pairs": [_pair(comparison, pair) for pair in comparison.pairs],
     }

@@ -17,12 +17,16 @@ class Pairing:
         missing: Old arms that the new side lacks.
         added: New arms that the old side lacks.
         is_within: Whether both sides are the same run, and its arms are the contrast.
+        unfit: Arms of one run that are in no pair, as they do not fit their model and nothing of them was scored.
+        alone: Those that are in none, as no other of their model could be scored.
     """
 
     pairs: tuple[tuple[int, int], ...]
     missing: tuple[int, ...] = ()
     added: tuple[int, ...] = ()
     is_within: bool = False
+    unfit: tuple[int, ...] = ()
+    alone: tuple[int, ...] = ()
 
 
 def pair_arms(old: Sequence[ArmName], new: Sequence[ArmName], against: int | None = None) -> Pairing:

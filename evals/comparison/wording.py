@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from toolbelt.console.text import plural
 from toolbelt.evals.comparison.advice import advice, is_too_few
-from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
+from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Contrast, Measure, Unfit
 from toolbelt.evals.evidence.evidence import ArmName
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
 
@@ -69,6 +72,18 @@ def toolset_label(arm: ArmName) -> str:
     return " · ".join(part for part in (arm.toolset, arm.variant) if part)
 
 
+def name_arms(arms: Sequence[ArmName], most: int = 12) -> str:
+    """`gpt-4o with full, tiered; m with full and 3 others`: by model, in their order; beyond so many they are
+    counted.
+    """
+    models: dict[str, list[str]] = {}
+    for arm in arms[:most]:
+        models.setdefault(arm.model, []).append(toolset_label(arm))
+    named = "; ".join(f"{model} with {', '.join(toolsets)}" for model, toolsets in models.items())
+    others = len(arms) - most
+    return f"{named} and {plural(others, 'other')}" if others > 0 else named
+
+
 def format_points(share: float, places: int = 1) -> str:
     """A difference of shares: `+1.7`, `-0.4`, `0.0`, in percentage points."""
     text = f"{100 * share:+.{places}f}"
@@ -115,6 +130,8 @@ def _side(value: float, limit: float) -> int:
 
 
 def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, old: str, new: str) -> str:
+    if pair.unfit is not None:
+        return _unfit(pair.unfit, new)
     of = "" if contrast.measure is Measure.ACCURACY else f" in {contrast.measure.value}"
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None:
@@ -156,6 +173,13 @@ def _overflow(pair: ArmComparison, new: str) -> str:
     count = len(pair.newly_overflowing)
     fit = "1 case no longer fits" if count == 1 else f"{count:,} cases no longer fit"
     return f"{new} has regressed: {fit} its model's window"
+
+
+def _unfit(unfit: Unfit, new: str) -> str:
+    if not unfit.now:
+        return f"Nothing of {new} fits its model's window, as before"
+    fit = "fits" if unfit.now == 1 else "fit"
+    return f"{new} has improved: {unfit.now:,} of {plural(unfit.cases, 'case')} {fit} its model's window, none did before"
 
 
 def _tokens(contrast: Contrast) -> str:

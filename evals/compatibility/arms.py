@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 from toolbelt.errors import InvalidDefinitionError
+from toolbelt.evals.compatibility.matrix import Cell, CellState, Pick
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.measures import ArmSummary
 from toolbelt.models.given import GivenKind, parse_given
 
 _FEW = 0.05
 """Share of an arm's trials that may lack an answer; with more, too little is known of it."""
+_LISTS = frozenset((GivenKind.FULL, GivenKind.LOADOUT))
+"""Toolsets that do not change as a trial goes on."""
+_UNFIT = (CellState.CANNOT_FIT, CellState.UNSUPPORTED, CellState.NO_CHOICE)
 
 
 def can_be_given(arm: ArmSummary) -> bool:
@@ -28,6 +33,12 @@ def goes_by_model(toolset: str) -> bool:
     except InvalidDefinitionError:
         return False
     return True
+
+
+def is_fixed(toolset: str) -> bool:
+    """Whether a toolset that a model can be given is the same list of tools for each model, throughout."""
+    given = parse_given(toolset)
+    return given.kind in _LISTS and not given.is_auto
 
 
 def is_answered(arm: ArmSummary) -> bool:
@@ -66,6 +77,33 @@ def is_same(one: ArmSummary, other: ArmSummary) -> bool:
     """
     if not (can_be_given(one) and can_be_given(other)) or one.first_offer is None:
         return False
-    if {parse_given(one.toolset).kind, parse_given(other.toolset).kind} - {GivenKind.FULL, GivenKind.LOADOUT}:
+    if {parse_given(one.toolset).kind, parse_given(other.toolset).kind} - _LISTS:
         return False
     return (one.first_offer, one.offered_tokens) == (other.first_offer, other.offered_tokens)
+
+
+def other_cells(pick: Pick, arms: Sequence[ArmSummary], cells: Iterable[Cell]) -> list[Cell]:
+    """What else the model might be given of what was meant for it, scored or not; the best by another name is not.
+
+    Args:
+        pick: With its best.
+        arms: Of the run.
+        cells: Of the model, others among them.
+    """
+    best = pick.best
+    return [
+        cell
+        for cell in cells
+        if cell.arm is None
+        or (
+            cell.arm != best
+            and can_be_given(arms[cell.arm])
+            and not (best is not None and is_same(arms[cell.arm], arms[best]))
+        )
+    ]
+
+
+def may_fit(cell: Cell, pick: Pick) -> bool:
+    """Whether a toolset may fit the model where the best does, as far as is known."""
+    too_long = {candidate.arm for candidate in pick.candidates if candidate.overflowing}
+    return cell.state not in _UNFIT and cell.arm not in too_long

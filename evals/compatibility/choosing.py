@@ -1,14 +1,15 @@
-"""What each model is to be given: the smallest toolset that is surely good enough (rule E7)."""
+"""What each model is to be given: the smallest toolset that is surely good enough, else the best (rule E7)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from toolbelt.evals.comparison.advice import wanted_cases
 from toolbelt.evals.comparison.comparison import LEVEL, Measure
-from toolbelt.evals.compatibility.arms import can_be_given, is_answered, is_same, served, size
-from toolbelt.evals.compatibility.matrix import Candidate, Cell, CellState, Pick
+from toolbelt.evals.compatibility.arms import can_be_given, is_answered, is_same, may_fit, other_cells, served, size
+from toolbelt.evals.compatibility.matrix import Candidate, Cell, Pick
 from toolbelt.evals.compatibility.wording import give_reasons
 from toolbelt.evals.evidence.evidence import CaseEvidence, Side
 from toolbelt.evals.statistics.verdict import Verdict
@@ -55,8 +56,9 @@ def choose(
 
     Every candidate is held against the best of its model. The smaller ones are a family, of which the smallest that
     does is taken: intervals are as wide as it takes for the chance of a wrong choice to stay below 5% for each model,
-    however many they are (Bonferroni). Where none does, the best is held against every other: what looked best by
-    chance is not chosen. All of these have to speak for it, so that nothing is to be adjusted there.
+    however many they are (Bonferroni). Where none does, the model stays with the best as measured, which is held
+    against every other to tell whether that is sure: it may look best by chance. All of these have to speak for it, so
+    that nothing is to be adjusted there.
 
     Args:
         summary: What the run came to.
@@ -122,11 +124,11 @@ def _hold(
 
     about = side.about
     findings, overflowing = [], []
-    before: Mapping[str, CaseEvidence] = {}
+    kept: dict[int, Mapping[str, CaseEvidence]] = {}
     for number, pair in enumerate(pairs):
-        if not number or pair.old != pairs[number - 1].old:  # one that several are held against is read once
-            before = side.read(pair.old)
-        cases = lay_side_by_side(before, side.read(pair.new), about.cases, about.epochs)
+        # What is in the pair before, too, as the best of a model is in all of its pairs, is read once.
+        kept = {arm: kept[arm] if arm in kept else side.read(arm) for arm in (pair.old, pair.new)}
+        cases = lay_side_by_side(kept[pair.old], kept[pair.new], about.cases, about.epochs)
         findings.append(find_difference(cases, Measure.ACCURACY, Settings(margin, pair.level, 0, RESAMPLES)))
         overflowing.append(sum(one.newly_overflows for one in cases.pairs))
         if advance is not None:
@@ -169,16 +171,21 @@ def _pick(
     cells: Mapping[tuple[str, str], Cell],
     margin: float,
 ) -> Pick:
-    pick = Pick(one.model, one.best, candidates=candidates, rivals=rivals, level=one.level)
-    best = one.best
-    if best is None or not one.answered or side.about.drafts or served(summary.arms[best]) <= margin:
+    arms, best = summary.arms, one.best
+    pick = Pick(one.model, best, candidates=candidates, rivals=rivals, level=one.level)
+    if best is None or not one.answered or side.about.drafts or served(arms[best]) <= margin:
         return pick
-    choice = _smaller(one, candidates, summary.arms)
-    if choice is None and (all(rival.holds for rival in rivals) if rivals else _is_alone(pick, summary.arms, cells)):
-        choice = best
-    if choice is not None:
-        pick = replace(pick, choice=choice, toolset=_concrete(choice, summary.arms))
-    return _find_promising(pick, _others(one, summary.arms), margin)
+    others = other_cells(pick, arms, [cell for (model, _), cell in cells.items() if model == one.model])
+    if not others:
+        return pick
+    smaller = _smaller(one, candidates, arms)
+    if smaller is None:
+        known = {rival.arm for rival in rivals}
+        is_known = all(cell.arm in known or not may_fit(cell, pick) for cell in others)
+        pick = replace(pick, choice=best, sure=is_known and all(rival.holds for rival in rivals))
+    else:
+        pick = replace(pick, choice=smaller, sure=True)
+    return _find_open(replace(pick, toolset=_concrete(pick, arms)), _others(one, arms), margin)
 
 
 def _rivals(one: _Field, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> list[int]:
@@ -187,45 +194,40 @@ def _rivals(one: _Field, candidates: Sequence[Candidate], arms: Sequence[ArmSumm
     return [rival.arm for rival in candidates if rival.arm in others and not rival.overflowing]
 
 
-def _is_alone(pick: Pick, arms: Sequence[ArmSummary], cells: Mapping[tuple[str, str], Cell]) -> bool:
-    """Whether no other toolset fits the model as the best does, of those that were meant for it."""
-    best = pick.best
-    too_long = {candidate.arm for candidate in pick.candidates if candidate.overflowing}
-    others = [
-        cell
-        for (model, _), cell in cells.items()
-        if model == pick.model and (cell.arm is None or (cell.arm != best and can_be_given(arms[cell.arm])))
-    ]
-    unfit = (CellState.CANNOT_FIT, CellState.UNSUPPORTED, CellState.NO_CHOICE)
-    different = [cell for cell in others if cell.arm is None or best is None or not is_same(arms[cell.arm], arms[best])]
-    return bool(different) and all(cell.state in unfit or cell.arm in too_long for cell in different)
-
-
-def _concrete(choice: int, arms: Sequence[ArmSummary]) -> str:
+def _concrete(pick: Pick, arms: Sequence[ArmSummary]) -> str:
     """The name of its toolset; of `loadout:auto`, that of the one it was, if the run had that one, too."""
-    chosen = arms[choice]
+    assert pick.choice is not None  # noqa: S101  it was just chosen
+    chosen = arms[pick.choice]
     if not parse_given(chosen.toolset).is_auto:
         return chosen.toolset
     same = (arm.toolset for arm in arms if arm is not chosen and arm.model == chosen.model and is_same(arm, chosen))
     return next(same, chosen.toolset)
 
 
-def _find_promising(pick: Pick, others: Sequence[int], margin: float) -> Pick:
-    for candidate in pick.candidates:
-        if candidate.arm == pick.choice:
-            return pick
-        contrast = candidate.contrast
-        if contrast is None:  # the best, which is not sure of being it
-            if not pick.rivals or any(rival.overflowing for rival in pick.rivals):
-                return pick
-            wanted = [_cases(rival, margin, LEVEL) for rival in pick.rivals if not rival.holds]
-            enough = [cases for cases in wanted if cases is not None]
-            most = max(enough) if enough and len(enough) == len(wanted) else None
-            return replace(pick, promising=candidate.arm, cases_wanted=most)
-        looks_good = contrast.difference is not None and contrast.difference > -margin and not candidate.overflowing
-        if looks_good and contrast.verdict is Verdict.INSUFFICIENT_DATA and candidate.arm in others:
-            return replace(pick, promising=candidate.arm, cases_wanted=_cases(candidate, margin, pick.level))
-    return pick
+def _find_open(pick: Pick, others: Sequence[int], margin: float) -> Pick:
+    """With what looks good and is smaller, and how many cases would do."""
+    promising = next((one for one in _before(pick) if one.arm in others and _looks_good(one, margin)), None)
+    if promising is not None:
+        pick = replace(pick, promising=promising.arm)
+        if pick.sure:
+            return replace(pick, cases_wanted=_cases(promising, margin, pick.level))
+    if pick.sure or any(rival.overflowing for rival in pick.rivals):
+        return pick
+    wanted = [_cases(rival, margin, LEVEL) for rival in pick.rivals if not rival.holds]
+    enough = [cases for cases in wanted if cases is not None]
+    return replace(pick, cases_wanted=max(enough) if enough and len(enough) == len(wanted) else None)
+
+
+def _before(pick: Pick) -> Iterator[Candidate]:
+    """The candidates that are smaller than the choice."""
+    return takewhile(lambda candidate: candidate.arm != pick.choice, pick.candidates)
+
+
+def _looks_good(candidate: Candidate, margin: float) -> bool:
+    contrast = candidate.contrast
+    if contrast is None or contrast.difference is None or candidate.overflowing:
+        return False
+    return contrast.difference > -margin and contrast.verdict is Verdict.INSUFFICIENT_DATA
 
 
 def _cases(candidate: Candidate, margin: float, level: float) -> int | None:

@@ -72,6 +72,7 @@ def _pick(pick: Pick, toolsets: dict[int, str]) -> dict[str, Any]:
     return {
         "toolset": pick.toolset or None,
         "choice": arm(pick.choice),
+        "sure": pick.sure,
         "best": arm(pick.best),
         "promising": arm(pick.promising),
         "cases_wanted": pick.cases_wanted,

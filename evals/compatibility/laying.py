@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.cases import lay_side_by_side
 from toolbelt.evals.comparison.comparable import what_first
 from toolbelt.evals.comparison.comparison import MARGIN
 from toolbelt.evals.comparison.unlike import measure_clusters, tell_unlike
-from toolbelt.evals.compatibility.arms import goes_by_model
+from toolbelt.evals.compatibility.arms import goes_by_model, is_fixed
 from toolbelt.evals.compatibility.choosing import choose
 from toolbelt.evals.compatibility.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.compatibility.ordering import order_models, order_toolsets
 from toolbelt.evals.evidence.evidence import Side
 from toolbelt.evals.running.room import LeftOut, Room
 from toolbelt.evals.scoring.outcome import Outcome
@@ -37,14 +38,15 @@ def lay_out(
         raise ValueError(f"A margin lies in 0..1; {margin} does not.")
     if [arm.key for arm in side.arms] != [(arm.model, arm.toolset, arm.variant) for arm in summary.arms]:
         raise ValueError(f"{summary.run!r} and {side.about.name!r} have different arms.")
+    tools = _count_tools(summary.arms)
     cells: dict[tuple[str, str], Cell] = {
-        (arm.model, arm.toolset_label): _cell(place, arm, summary.rooms.get(arm.model, Room()))
+        (arm.model, arm.toolset_label): _cell(place, arm, summary.rooms.get(arm.model, Room()), tools)
         for place, arm in enumerate(summary.arms)
     }
     for one in summary.left_out:
         cells.setdefault((one.model, one.toolset), _left_out(one))
     picks = choose(summary, side, cells, margin, advance)
-    toolsets = tuple(dict.fromkeys(toolset for _, toolset in cells))
+    toolsets = order_toolsets(summary)
     rows = tuple(
         Row(
             model=model,
@@ -52,7 +54,7 @@ def lay_out(
             pick=picks.get(model, Pick(model)),
             context_window=summary.rooms.get(model, Room()).context_window,
         )
-        for model in dict.fromkeys(model for model, _ in cells)
+        for model in order_models(summary)
     )
     return Matrix(
         run=summary.run,
@@ -68,23 +70,33 @@ def lay_out(
     )
 
 
-def _cell(place: int, arm: ArmSummary, room: Room) -> Cell:
+def _count_tools(arms: Sequence[ArmSummary]) -> dict[str, float]:
+    """How many tools the toolsets offer that are the same for each model: what was not asked of one tells another."""
+    return {
+        arm.toolset_label: arm.tools_offered
+        for arm in arms
+        if arm.tools_offered is not None and goes_by_model(arm.toolset) and is_fixed(arm.toolset)
+    }
+
+
+def _cell(place: int, arm: ArmSummary, room: Room, counts: Mapping[str, float]) -> Cell:
     overflowed = arm.outcomes.get(Outcome.CONTEXT_OVERFLOW.value, 0)
     errors = arm.outcomes.get(Outcome.ERROR.value, 0)
     tokens = arm.offered_tokens
     state = _state(arm, overflowed)
+    tools = counts.get(arm.toolset_label) if arm.tools_offered is None and arm.finished else arm.tools_offered
     return Cell(
         toolset=arm.toolset_label,
         state=state,
         arm=place,
-        verdict=None if tokens is None else _verdict(arm, room, tokens, all_away=arm.turned_away == arm.finished),
+        verdict=None if tokens is None else _verdict(arm, room, tokens, tools),
         accuracy=arm.accuracy,
         planned=arm.planned,
         scored=arm.scored,
         overflowed=overflowed,
         turned_away=arm.turned_away,
         errors=errors,
-        tools=arm.tools_offered,
+        tools=tools,
         definition_tokens=tokens,
         definition_tokens_total=arm.definition_tokens_total,
         share=tokens / room.context_window if tokens is not None and room.context_window else None,
@@ -92,12 +104,11 @@ def _cell(place: int, arm: ArmSummary, room: Room) -> Cell:
     )
 
 
-def _verdict(arm: ArmSummary, room: Room, tokens: float, *, all_away: bool) -> Verdict:
+def _verdict(arm: ArmSummary, room: Room, tokens: float, tools: float | None) -> Verdict:
     """What was not even asked could not fit, whatever the mean of it says."""
-    if all_away:
+    if arm.turned_away == arm.finished:
         return Verdict.REFUSES
-    tools = 1 if arm.tools_offered is None else round(arm.tools_offered)
-    return room.fit(arm.model, round(tokens), tools, arm.tokenizer).verdict
+    return room.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
 
 
 def _state(arm: ArmSummary, overflowed: int) -> CellState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from toolbelt.evals.comparison.comparison import LEVEL, Contrast
@@ -94,8 +94,8 @@ class Candidate:
 class Pick:
     """What a model is to be given.
 
-    What is chosen is sure: it is not worse than the best by more than the margin. Where that is not known, nothing is
-    chosen, and what looks good is told apart.
+    To take a smaller toolset for the best one needs proof that it is not worse by more than the margin. To stay with
+    the best as measured needs none, as nothing is given up by it; it is told whether that is sure.
 
     Attributes:
         model: Its name.
@@ -103,14 +103,16 @@ class Pick:
             the model, as what leaves out hard cases is not the better for it. Of equals, the smallest. `None` where
             nothing was scored that could be chosen.
         choice: The smallest arm that is not worse than the best by more than the margin, for sure (`no_regression`);
-            the best itself if no smaller one is, and no other is better than it by more than the margin, for sure.
-            `None` where nothing is sure.
+            the best itself if no smaller one is. `None` where there is nothing to go by: nothing was scored or enough
+            of it answered, cases are drafts, the best is hardly ever right, or there is nothing to choose from.
+        sure: Whether no other arm is better than the choice by more than the margin, for sure: of a smaller one, the
+            best is not; of the best itself, none of its rivals is, and there is no other that nothing is known of.
         candidates: Every scored arm that could be chosen, the smallest first; what knows the answer (`oracle`), and
             variants, which are experiments, are not among them.
-        promising: The smallest arm that is within the margin as measured, but not for sure: smaller than the choice if
-            there is one, or the best itself. `None` if none is.
-        cases_wanted: Cases that would make sure of it, if it is as good as measured; `None` if that is not to be said,
-            or none is promising.
+        promising: The smallest arm that is smaller than the choice and within the margin of the best as measured, but
+            not for sure. `None` if none is.
+        cases_wanted: Cases that would make sure of the choice, if it is as good as measured; of the promising one
+            where the choice is sure. `None` if that is not to be said, or nothing is open.
         reasons: Why, each in a sentence; names in them are as they come, not made safe to show.
         toolset: What to write for it: the name of its toolset, or of a loadout that was the same; empty without choice.
         rivals: The candidates that may be better than the best, with the contrast of the best less that one; looked at
@@ -130,6 +132,7 @@ class Pick:
     toolset: str = ""
     rivals: tuple[Candidate, ...] = ()
     level: float = LEVEL
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,13 @@ class Matrix:
     notes: tuple[str, ...] = ()
     created: str = ""
     epochs: int = 1
+
+    def only_sure(self) -> Matrix:
+        """The same with no choice for the models of which it is not sure."""
+        rows = (
+            row if row.pick.sure else replace(row, pick=replace(row.pick, choice=None, toolset="")) for row in self.rows
+        )
+        return replace(self, rows=tuple(rows))
 
     def find_cell(self, arm: int) -> Cell:
         """The cell of an arm of the run.

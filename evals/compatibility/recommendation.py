@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 
@@ -13,13 +14,15 @@ from toolbelt.patterns import fold
 
 _WIDTH = 100
 _FULL = "full"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+UNSURE = "  # as measured, not sure"
+"""Behind what is recommended without being sure."""
 
 
 def recommendation(matrix: Matrix, *, evidence: bool = True) -> str:
     """The `models` of a `toolbelt.yaml`: each with the toolset chosen, and what it was chosen by as a comment.
 
-    A model without a sure choice is a comment, with the best as measured if there is reason to hope for it; without
-    any choice all is a comment.
+    A choice that is not sure says so on its line. A model without a choice is a comment; without any choice all is.
 
     Args:
         matrix: With its picks.
@@ -29,10 +32,10 @@ def recommendation(matrix: Matrix, *, evidence: bool = True) -> str:
         YAML with a line break at its end; empty if there is no entry and no evidence is wanted.
     """
     lines = list(_entries(matrix, evidence=evidence))
-    is_any = any(not line.lstrip().startswith("#") for line in lines)
+    is_any = any(row.pick.choice is not None for row in matrix.rows)
     if not evidence and not is_any:
         return ""
-    head = [*(_comment(sentence, "") for sentence in (_head(matrix) if evidence else ()))]
+    head = [*(_comment(sentence, "") for sentence in (_head(matrix, is_any=is_any) if evidence else ()))]
     return "\n".join([*head, "models:" if is_any else "# models:", *lines, ""])
 
 
@@ -42,40 +45,47 @@ def yaml_text(text: str) -> str:
 
     from toolbelt.documents import with_json_numbers
 
-    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
-    plain = UNSAFE.search(text) is None
+    is_text = _SURROGATE.search(text) is None  # half a character cannot be handed to the faster one
+    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper) if is_text else yaml.SafeDumper)
+    plain = is_text and UNSAFE.search(text) is None
     style = None if plain else '"'
     shown = yaml.dump(text, Dumper=dumper, allow_unicode=plain, default_style=style, width=2**31 - 1)
     return str(shown).removesuffix("\n").removesuffix("\n...")
 
 
-def _head(matrix: Matrix) -> Iterator[str]:
+def _head(matrix: Matrix, *, is_any: bool) -> Iterator[str]:
     day = f" of {matrix.created[:10]}" if matrix.created else ""
     asked = plural(matrix.cases, "case") + (f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else "")
     yield f"Run {matrix.run}{day}: dataset {matrix.dataset}, catalog {matrix.catalog}, {asked} for each toolset."
+    is_unsure = any(row.pick.choice is not None and not row.pick.sure for row in matrix.rows)
     yield (
         f"A model is given the smallest toolset that is surely not worse than its best by more than "
-        f"{format_margin(matrix.margin)} points, with a chance below 5% of being wrong."
+        f"{format_margin(matrix.margin)} points, with a chance below 5% of being wrong"
+        f"{'; where none is, the best as measured' if is_unsure else ''}."
     )
     yield from matrix.notes
+    if is_any:
+        yield (
+            "Where toolbelt.yaml has `models:` already, add what is below that line to it; where a model has an entry "
+            "there, its `toolset` alone."
+        )
 
 
 def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
     taken: dict[str, str] = {}
     for row in matrix.rows:
         pick = row.pick
-        earlier = taken.setdefault(fold(row.model), row.model)
+        # Of two spellings of a name, the first that has something chosen.
+        earlier = taken.setdefault(fold(row.model), row.model) if pick.choice is not None else row.model
         is_entry = pick.choice is not None and earlier == row.model
         if evidence:
             said = pick.reasons if is_entry else tuple(_spoken(row, earlier))
             yield from (_comment(sentence, "  ") for sentence in said)
             if is_entry and (figures := _figures(row)):
                 yield _comment(figures, "  ")
-        mark = "" if is_entry else "# "
-        if is_entry or (evidence and pick.promising is not None and earlier == row.model):
-            toolset = pick.toolset if is_entry else _best(row)
-            yield f"  {mark}- name: {yaml_text(row.model)}"
-            yield f"  {mark}  toolset: {yaml_text(toolset)}"
+        if is_entry:
+            yield f"  - name: {yaml_text(row.model)}"
+            yield f"    toolset: {yaml_text(pick.toolset)}{'' if pick.sure else UNSURE}"
 
 
 def _spoken(row: Row, earlier: str) -> Iterator[str]:
@@ -86,10 +96,6 @@ def _spoken(row: Row, earlier: str) -> Iterator[str]:
     first, *others = row.pick.reasons or ("nothing is known.",)
     yield f"{row.model}: {first}"
     yield from others
-
-
-def _best(row: Row) -> str:
-    return next(cell.toolset for cell in row.cells if cell is not None and cell.arm == row.pick.best)
 
 
 def _figures(row: Row) -> str:

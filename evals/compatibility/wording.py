@@ -9,13 +9,22 @@ from toolbelt.console.text import plural
 from toolbelt.evals.comparison.advice import advice, common_advice
 from toolbelt.evals.comparison.comparison import LEVEL, Contrast
 from toolbelt.evals.comparison.wording import format_bounds, format_margin, format_points
-from toolbelt.evals.compatibility.arms import can_be_given, count_unanswered, is_answered, served
+from toolbelt.evals.compatibility.arms import (
+    can_be_given,
+    count_unanswered,
+    is_answered,
+    may_fit,
+    other_cells,
+    served,
+)
 from toolbelt.evals.compatibility.matrix import Candidate, Cell, CellState, Pick
 from toolbelt.evals.evidence.evidence import About
 from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
 
 _FEW = 2
 """Toolsets that are each told of in a sentence."""
+_MOST_NAMES = 4
+"""Toolsets that are told of by name where nothing more is said of each."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +102,13 @@ def _main(told: _Told) -> Iterator[str]:
     if best is None:
         yield _nothing(told)
     elif pick.choice is None:
-        yield from _undecided(told, best)
-    elif pick.choice == best:
+        yield _undecided(told, best)
+    elif pick.choice != best:
+        yield _smaller(told, best, pick.choice)
+    elif pick.sure:
         yield _best(told, best)
     else:
-        yield _smaller(told, best, pick.choice)
+        yield _unsure(told, best)
     if pick.choice is not None and pick.toolset != told.arms[pick.choice].toolset:
         yield f"{told.name(pick.choice)} was {pick.toolset} here."
 
@@ -116,37 +127,54 @@ def _nothing(told: _Told) -> str:
     return f"No toolset of this run fits it: {why[0].lower()}{why[1:]}" if why else "No toolset of this run fits it."
 
 
-def _undecided(told: _Told, best: int) -> Iterator[str]:
-    arm = told.arms[best]
-    as_measured = f"{told.name(best)} is the best as measured ({told.share(best)} of {plural(arm.scored, 'trial')})"
+def _undecided(told: _Told, best: int) -> str:
+    """Why there is a best and no choice."""
+    arm, as_measured = told.arms[best], _as_measured(told, best)
     if told.about.drafts:
         of = f"{told.about.drafts:,} of {plural(told.about.cases, 'case')}"
-        yield f"{as_measured}, but {of} are drafts, which prove nothing until somebody has reviewed them."
-    elif not is_answered(arm):
-        yield f"Too little is answered yet: {as_measured}, and {_lacking(arm)}."
-    elif served(arm) <= told.margin:
-        yield f"No toolset does: {as_measured}, which is no more than the {told.points} that may be lost."
-    elif told.pick.rivals:
-        yield f"Nothing is sure yet: {as_measured}, but {_rival(told, best)}."
-    elif len(told.cells) == 1:
-        yield f"Only {told.name(best)} was asked ({told.share(best)}), so that there is nothing to choose from."
-    else:
-        yield f"Nothing is sure yet: {as_measured}, and there is nothing to compare it with."
+        return f"{as_measured}, but {of} are drafts, which prove nothing until somebody has reviewed them."
+    if not is_answered(arm):
+        return f"Too little is answered yet: {as_measured}, and {_lacking(arm)}."
+    if served(arm) <= told.margin:
+        return f"No toolset does: {as_measured}, which is no more than the {told.points} that may be lost."
+    return f"Only {told.name(best)} was asked ({told.share(best)}), so that there is nothing to choose from."
 
 
-def _rival(told: _Told, best: int) -> str:
-    """What speaks against the best, by the rival that does most."""
+def _as_measured(told: _Told, best: int) -> str:
+    arm = told.arms[best]
+    return f"{told.name(best)} is the best as measured ({told.share(best)} of {plural(arm.scored, 'trial')})"
+
+
+def _unsure(told: _Told, best: int) -> str:
+    """The best, and what speaks against its being the best, by the rival that does most."""
+    smallest = " and the smallest" if told.pick.candidates[0].arm == best and len(told.pick.candidates) > 1 else ""
+    return f"{_as_measured(told, best)}{smallest}; not sure: {_doubt(told, best)}."
+
+
+def _doubt(told: _Told, best: int) -> str:
     against = [rival for rival in told.pick.rivals if not rival.holds]
+    if not against:
+        return f"too little is known of {_listed(_unknown(told))}"
     worst = min(against, key=lambda one: (not one.overflowing, _low(one)))
+    name = told.name(worst.arm)
     if worst.overflowing:
-        cases = plural(worst.overflowing, "case")
         are = "is" if worst.overflowing == 1 else "are"
-        return f"with it {cases} that {told.name(worst.arm)} leaves room for {are} too long"
-    more = f", nor of {plural(len(against) - 1, 'other')}" if len(against) > 1 else ""
-    contrast = worst.contrast
-    difference = "" if contrast is None else tell_difference(contrast, told.margin)
-    interval = f" ({told.name(best)} less {told.name(worst.arm)}: {difference})" if difference else ""
-    return f"it is not known of {told.name(worst.arm)} whether it is better by more than {told.points}{interval}{more}"
+        return f"with it {plural(worst.overflowing, 'case')} that {name} leaves room for {are} too long"
+    more = f", and so may {plural(len(against) - 1, 'other')}" if len(against) > 1 else ""
+    difference = "" if worst.contrast is None else tell_difference(worst.contrast, told.margin)
+    interval = f" ({told.name(best)} less {name}: {difference})" if difference else ""
+    return f"{name} may be better by more than {told.points}{interval}{more}"
+
+
+def _unknown(told: _Told) -> list[str]:
+    """Toolsets that may fit, and that it was not held against."""
+    held = {rival.arm for rival in told.pick.rivals}
+    others = other_cells(told.pick, told.arms, told.cells)
+    return [cell.toolset for cell in others if cell.arm not in held and may_fit(cell, told.pick)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{plural(len(names), 'other')}"
 
 
 def _low(candidate: Candidate) -> float:
@@ -189,20 +217,22 @@ def _saved(chosen: ArmSummary, best: ArmSummary) -> str:
 
 
 def _promise(told: _Told) -> Iterator[str]:
-    promising = told.pick.promising
-    if promising is None:
-        return
-    if promising == told.pick.best:
-        wanted = [rival.contrast for rival in told.pick.rivals if not rival.holds and rival.contrast is not None]
+    """How many cases would do, for what is not sure."""
+    pick = told.pick
+    if pick.choice is not None and not pick.sure and not any(rival.overflowing for rival in pick.rivals):
+        wanted = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
         if said := common_advice(wanted, told.margin):
-            yield f"To be sure of {told.name(promising)}: {said}."
+            yield f"To be sure of {told.name(pick.choice)}: {said}."
+    if pick.promising is None:
         return
-    contrast = next(one.contrast for one in told.pick.candidates if one.arm == promising)
+    contrast = next(one.contrast for one in pick.candidates if one.arm == pick.promising)
     assert contrast is not None  # noqa: S101  it was held against the best
-    what = f"{told.name(promising)} looks good enough, but is not sure to be"
-    wanted_more = advice(contrast, told.margin, told.pick.level)
-    difference = tell_difference(contrast, told.margin, told.pick.level)
-    yield f"{what} (against the best {difference}){f': {wanted_more}' if wanted_more else ''}."
+    wanted_more = advice(contrast, told.margin, pick.level)
+    difference = tell_difference(contrast, told.margin, pick.level)
+    yield (
+        f"{told.name(pick.promising)} is smaller and looks good enough, but is not sure to be (against the best "
+        f"{difference}){f': {wanted_more}' if wanted_more else ''}."
+    )
 
 
 def _too_long(told: _Told) -> Iterator[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from toolbelt.evals.compatibility.matrix import Cell, Matrix, Row
 from toolbelt.evals.report.figures import format_interval, format_number
-from toolbelt.evals.report.heat_cells import PROMISING_MEANING, choice_meaning, heat_cell
+from toolbelt.evals.report.heat_cells import UNSURE_MEANING, choice_meaning, heat_cell
 from toolbelt.evals.report.matrix_grid import reason_lines
 
 MOST_REASONS = 200
@@ -25,8 +24,8 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
         is_first: Whether it stands above the table of arms, as what the run was made for.
 
     Returns:
-        `toolsets`, `rows` (`model`, `window`, `choice`, `reasons`, `cells`), `meaning` of a choice,
-        `promising_meaning`, `notes`, `unscored`: sentences on pairs of which not all trials were scored,
+        `toolsets`, `rows` (`model`, `window`, `choice`, `sure`, `reasons`, `cells`), `meaning` of a sure choice,
+        `unsure_meaning` of another, `notes`, `unscored`: sentences on pairs of which not all trials were scored,
         `more_unscored`, `recommendation`, `is_first`, `is_folded`.
     """
     unscored = reason_lines(matrix)
@@ -34,7 +33,7 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
         "toolsets": matrix.toolsets,
         "rows": [_row(row) for row in matrix.rows],
         "meaning": choice_meaning(matrix),
-        "promising_meaning": PROMISING_MEANING,
+        "unsure_meaning": UNSURE_MEANING,
         "notes": matrix.notes,
         "unscored": unscored[:MOST_REASONS],
         "more_unscored": max(0, len(unscored) - MOST_REASONS),
@@ -48,7 +47,8 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "model": row.model,
         "window": "" if row.context_window is None else f"{row.context_window:,} tokens",
-        "choice": _label(row.cells, row.pick.choice),
+        "choice": row.pick.toolset,
+        "sure": row.pick.sure,
         "reasons": row.pick.reasons,
         "cells": [_cell(row, cell) for cell in row.cells],
     }
@@ -71,12 +71,8 @@ def _cell(row: Row, cell: Cell | None) -> dict[str, Any]:
         "overflow": shown.overflow,
         "chosen": shown.is_chosen,
         "best": shown.is_best,
-        "promising": shown.is_promising,
+        "unsure": shown.is_unsure,
         "counts": counts,
         "interval": interval,
         "tokens": tokens,
     }
-
-
-def _label(cells: Sequence[Cell | None], arm: int | None) -> str:
-    return next((cell.toolset for cell in cells if cell is not None and arm is not None and cell.arm == arm), "")

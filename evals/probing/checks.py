@@ -39,7 +39,7 @@ def tools_key(count: int) -> str:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check(FIRST, "One tool", "A tool is named, to be called; where the API refuses, it is asked without one.", 2),
+    Check(FIRST, "One tool", "A tool is named, to be called; where that gets no reply, none is offered.", 3),
     Check("parallel_calls", "Parallel calls", "Two calls are asked for in one reply.", 2),
     Check("none_fits", "No tool fits", "Nothing that is offered helps; it is to answer in words."),
     Check("choice_none", "Tool choice: none", "A call is asked for, and `tool_choice` forbids it."),
@@ -57,7 +57,7 @@ CHECKS: tuple[Check, ...] = (
     Check("after_result", "Answer after result", "The tool has answered; words that use its answer are to follow.", 2),
     Check("growing_tools", "Tools that grow", "A tool is offered only after another was called, as `tiered` does.", 2),
     Check("retired_tool", "Tools that go", "A tool that was called before is offered no more, as `dynamic` does."),
-    Check("cached_tokens", "Cached tokens", "A long prompt is sent twice; the usage should say what was cached.", 2),
+    Check("cached_tokens", "Reports caching", "A long prompt is sent twice; the usage should say what was cached.", 2),
 )
 EVERY: tuple[str, ...] = tuple(check.key for check in CHECKS)
 """Their keys."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.probing.wording import reports_cache, title_of, total_cost
+from toolbelt.evals.probing.wording import reports_cache, title_of, total_cost, total_requests
 
 SCHEMA = "toolbelt.probe/1"
 _CHECK_FIELDS = tuple(field.name for field in fields(CheckResult))
@@ -18,8 +18,9 @@ def probe_data(result: ProbeResult) -> dict[str, Any]:
     """A probe as plain values: what it holds, and what follows from that.
 
     `works` counts the checks that do, of `planned`; `outcomes` counts all by outcome. `cached_tokens_reported` is
-    whether the provider ever said how much it read from its cache, `null` where it answered nothing. `cost_usd` is
-    `null` where a price is unknown.
+    whether the provider ever said how much it read from its cache, `null` where it answered nothing. `requests` are
+    all that were made, retries and those of checks that did not come to an end among them, and `cost_usd` is what they
+    cost, `null` where a price is unknown.
     """
     outcomes = [check.outcome for check in result.checks]
     return {
@@ -37,8 +38,10 @@ def probe_data(result: ProbeResult) -> dict[str, Any]:
         "works": outcomes.count(CheckOutcome.WORKS),
         "outcomes": {one.value: outcomes.count(one) for one in CheckOutcome if one in outcomes},
         "cached_tokens_reported": reports_cache(result),
-        "requests": sum(check.requests for check in result.checks),
+        "requests": total_requests(result),
         "cost_usd": total_cost(result),
+        "open_requests": result.open_requests,
+        "open_cost_usd": result.open_cost_usd,
         "checks": [_check_data(check) for check in result.checks],
     }
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Usage
@@ -28,12 +29,14 @@ class ProbeEstimate:
         prompt_tokens: Over all requests, definitions among them; own count.
         completion_tokens: Over all requests, at `TOKENS_OF_AN_ANSWER` each.
         cost_usd: `None` where the price is unknown.
+        by_check: The prompt tokens of each check, by key.
     """
 
     requests: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | None
+    by_check: Mapping[str, int]
 
 
 def estimate_probe(
@@ -54,8 +57,10 @@ def estimate_probe(
     """
     kit = Kit(counter, form)
     scripts = make_scripts(kit)
-    requests = prompt = 0
+    requests = 0
+    by_check: dict[str, int] = {}
     for key in checks:
+        by_check[key] = 0
         for number in range(len(scripts[key].ideal)):
             ask = scripts[key].script(scripts[key].ideal[:number])
             assert isinstance(ask, Ask)  # noqa: S101  the ideal answers are as many as the requests
@@ -63,6 +68,7 @@ def estimate_probe(
             if find_no_room(room, tokens):
                 break
             requests += 1
-            prompt += tokens
-    completion = requests * TOKENS_OF_AN_ANSWER
-    return ProbeEstimate(requests, prompt, completion, model.cost_usd(Usage(prompt, completion)))
+            by_check[key] += tokens
+    prompt, completion = sum(by_check.values()), requests * TOKENS_OF_AN_ANSWER
+    cost_usd = model.cost_usd(Usage(prompt, completion))
+    return ProbeEstimate(requests, prompt, completion, cost_usd, MappingProxyType(by_check))

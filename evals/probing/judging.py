@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,8 @@ class Judge:
         """Whether it made that call, once, and no other; `works` is what is said if it did."""
         if fault := self.find_fault(reply, wanted):
             return Judged(CheckOutcome.FAILS, fault)
+        if liberty := _find_liberty(reply.calls[0].arguments, wanted.arguments):
+            return Judged(CheckOutcome.PARTLY, one_line(liberty))
         return Judged(CheckOutcome.WORKS, works)
 
     def find_fault(self, reply: Reply, wanted: Wanted) -> str:
@@ -62,7 +64,10 @@ class Judge:
         return self.find_call_fault(reply.calls[0], wanted)
 
     def find_call_fault(self, call: ToolUse, wanted: Wanted) -> str:
-        """What is wrong with a call, as a sentence; empty for nothing."""
+        """What is wrong with a call, as a sentence; empty for nothing.
+
+        Case, blanks, and how letters are composed are let pass in what the schema leaves free.
+        """
         if call.name != wanted.name:
             return self._wrong_tool(call, wanted)
         if call.arguments is None:
@@ -90,7 +95,7 @@ class Judge:
         for name, value in wanted.items():
             if name not in given:
                 return f"is not as asked: {missing(name)}"
-            if not are_equal(given[name], value):
+            if not are_alike(given[name], value, _loosely):
                 return f"is not as asked: {differs(name, given[name], [value])}"
         for name in given:
             if name not in wanted:
@@ -115,14 +120,16 @@ class Judge:
 
 
 def judge_words(reply: Reply, works: str, *holding: str) -> Judged:
-    """Whether it answered in words, called nothing, and its words hold these."""
+    """Whether it answered in words, called nothing, and its words hold these, whatever stands between their letters:
+    models write a code in bold, with hyphens of another kind, or a number with commas.
+    """
     if reply.calls:
         return Judged(CheckOutcome.FAILS, f"It made a call where words were asked for: {show_calls(reply.calls)}.")
     if not reply.text.strip():
         return Judged(CheckOutcome.FAILS, f"It called nothing and said nothing{_ending(reply)}.")
-    said = unicodedata.normalize("NFKC", reply.text).casefold()
+    said = _bare(reply.text)
     for words in holding:
-        if words.casefold() not in said:
+        if _bare(words) not in said:
             return Judged(CheckOutcome.FAILS, f"Its words do not hold {words!r}: {quote(reply.text)}")
     return Judged(CheckOutcome.WORKS, works)
 
@@ -140,13 +147,38 @@ def quote(text: str) -> str:
     return f"“{one_line(text, _SAID)}”"
 
 
-def are_composed_alike(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal but for how their letters are composed of code points."""
+def are_alike(one: Any, other: Any, write: Callable[[str], str]) -> bool:
+    """Whether two JSON values are equal once `write` has written their texts."""
     if isinstance(one, str) and isinstance(other, str):
-        return unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
+        return write(one) == write(other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(are_composed_alike(one[name], other[name]) for name in one)
+        return one.keys() == other.keys() and all(are_alike(one[name], other[name], write) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(are_alike(*pair, write) for pair in zip(one, other, strict=True))
     return are_equal(one, other)
+
+
+def _find_liberty(given: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> str:
+    """What was taken with arguments that are as asked but for the way they are written; empty for none."""
+    if given is None or wanted is None or are_equal(given, wanted):
+        return ""
+    if are_alike(given, wanted, _composed):
+        return "All letters came, some composed of other code points than those sent."
+    name = next(name for name in wanted if not are_equal(given[name], wanted[name]))
+    return f"It called it, and wrote one otherwise than asked: {differs(name, given[name], [wanted[name]])}."
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _loosely(text: str) -> str:
+    return " ".join(_composed(text).casefold().split())
+
+
+def _bare(text: str) -> str:
+    """Letters and digits alone."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def _ending(reply: Reply) -> str:

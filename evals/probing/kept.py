@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.conversation import Usage
-from toolbelt.evals.probing.checks import CHECKS, SUITE
+from toolbelt.evals.probing.checks import CHECKS
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.steps import one_line
@@ -27,6 +27,7 @@ from toolbelt.evals.running.store import RunStore
 _ADD_REQUEST = f"INSERT OR REPLACE INTO probe_requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
 _ADD_CHECK = f"INSERT OR REPLACE INTO probe_checks VALUES ({','.join('?' * 14)})"  # noqa: S608
 _LONGEST_MESSAGE = 2000
+NOTHING_PROBED = "Nothing has been probed here yet: toolbelt model probe"
 
 
 def find_open(checks: Iterable[CheckResult], planned: Iterable[str]) -> tuple[str, ...]:
@@ -48,7 +49,16 @@ class ProbeStore:
     # One probe
 
     def create(self, wanted: ProbePlan) -> str:
-        """Begin a probe; gives its id."""
+        """Begin a probe; gives its id.
+
+        Raises:
+            StorageError: the file cannot be written to.
+        """
+        if not self._has_tables():
+            raise StorageError(
+                f"No probe can be kept in {str(self.store.path)!r}: it was written by an earlier version of toolbelt "
+                "and can only be read here; name another file with --store."
+            )
         now = datetime.now(UTC)
         probe = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         values = (
@@ -150,10 +160,8 @@ class ProbeStore:
     def spent(self, probe: str) -> tuple[int, float]:
         """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
         with self.store.guarded():
-            row = self.store.connection.execute(
-                "SELECT count(*), total(cost_usd) FROM probe_requests WHERE probe = ?", (probe,)
-            ).fetchone()
-        return int(row[0]), float(row[1])
+            made, _, cost_usd = self._made(probe)
+        return made, cost_usd
 
     # All probes
 
@@ -168,21 +176,6 @@ class ProbeStore:
                 (model,),
             ).fetchall()
             return [self._result(*row) for row in rows]
-
-    def latest(self, model: str, api_base: str | None = None, *, anywhere: bool = False) -> ProbeResult | None:
-        """The latest of this suite that has come to any result; one of a few checks only where there is no other.
-
-        Args:
-            model: As the user named it.
-            api_base: Where it was asked; `None` for its provider's place.
-            anywhere: Whether it may have been asked anywhere.
-        """
-        found = [
-            one
-            for one in self.probes(model)
-            if one.suite == SUITE and one.checks and (anywhere or one.api_base == api_base)
-        ]
-        return next((one for one in found if len(one.planned) >= len(CHECKS)), found[0] if found else None)
 
     def get(self, name: str) -> ProbeResult:
         """The probe of that id, the only one whose id begins so, or the `latest`.
@@ -199,7 +192,7 @@ class ProbeStore:
         ]
         if not found:
             ids = [one.probe for one in results]
-            hint = "" if ids else "Nothing has been probed here yet: toolbelt model probe"
+            hint = "" if ids else NOTHING_PROBED
             raise NotFoundError("probe", name, [*ids[:15], LATEST] if ids else [], hint)
         if len(found) > 1:
             listed = ", ".join(one.probe for one in found[:5])
@@ -239,6 +232,7 @@ class ProbeStore:
             if isinstance(error, sqlite3.Error):
                 raise
             raise ToolbeltError(f"Probe {probe!r} in {str(self.store.path)!r} is damaged.") from None
+        open_requests, open_cost_usd = self._open(probe, checks)
         order = {key: place for place, key in enumerate([*keys, *(check.key for check in CHECKS)])}
         if status == "running" and not self.locks.is_held(probe):
             status = "killed"
@@ -253,8 +247,27 @@ class ProbeStore:
             api_base=api_base,
             suite=suite,
             tokenizer=tokenizer,
+            open_requests=open_requests,
+            open_cost_usd=open_cost_usd,
             code=made_with,
         )
+
+    def _open(self, probe: str, ended: Iterable[CheckResult]) -> tuple[int, float | None]:
+        """Requests made for what did not come to an end, and what they cost in USD; `None` if that is unknown."""
+        checks = list(ended)
+        made, priced, cost_usd = self._made(probe)
+        count = made - sum(check.requests + check.retries for check in checks)
+        if count <= 0:
+            return 0, 0.0
+        known = cost_usd - sum(check.cost_usd or 0.0 for check in checks)
+        return count, max(0.0, known) if priced == made else None
+
+    def _made(self, probe: str) -> tuple[int, int, float]:
+        """Requests made, how many of them have a known cost, and the sum of those costs in USD."""
+        made, priced, cost_usd = self.store.connection.execute(
+            "SELECT count(*), count(cost_usd), total(cost_usd) FROM probe_requests WHERE probe = ?", (probe,)
+        ).fetchone()
+        return int(made), int(priced), float(cost_usd)
 
     def _check_rows(self, probe: str) -> Sequence[Sequence[Any]]:
         return self.store.connection.execute(

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.windows import find_window
 
 _ANSWERED = (CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.FAILS)
 
@@ -17,14 +18,17 @@ def learned(result: ProbeResult) -> dict[str, Any]:
         result: Of a probe, finished or not.
 
     Returns:
-        Of these, by the names of `OwnModel`'s attributes: `tool_calling`; `parallel_calls`; `tool_choice`, where both
+        Of these, by the names of `OwnModel`'s attributes: `context_window`, where the provider named it as it turned a
+        check away; `tool_calling`; `parallel_calls`; `tool_choice`, where both
         ways of demanding a call came out alike; `max_tools`, the most tools that a request was seen to hold where one
         of more was refused, so that the limit may lie between them; `caching`, only where cached tokens were reported:
         that none were does not show that a longer prompt has none.
     """
     shown: dict[str, Any] = {}
+    if (window := _told_window(result)) is not None:
+        shown["context_window"] = window
     if result.outcome(FIRST) is CheckOutcome.REFUSED:
-        return {"tool_calling": False}
+        return {**shown, "tool_calling": False}
     if any(one.outcome.is_usable for one in result.checks if one.key in _BY_CALLING):
         shown["tool_calling"] = True
     parallel = result.outcome("parallel_calls")
@@ -47,6 +51,13 @@ _BY_CALLING = frozenset(
     }
 )  # fmt: skip
 """Checks that come out well only if a tool was called."""
+
+
+def _told_window(result: ProbeResult) -> int | None:
+    """What the provider said that its window is; `None` if it did not say, or said several things."""
+    refusals = (one for one in result.checks if one.outcome is CheckOutcome.TOO_LARGE and one.requests)
+    told = {window for one in refusals if (window := find_window(one.said)) is not None}
+    return told.pop() if len(told) == 1 else None
 
 
 def _most_tools(result: ProbeResult) -> int | None:

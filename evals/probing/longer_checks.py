@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.models.model import ModelError
 from toolbelt.evals.probing.judging import Judge, Wanted, judge_words, show_calls
 from toolbelt.evals.probing.kit import Kit
 from toolbelt.evals.probing.probe import CheckOutcome
-from toolbelt.evals.probing.scripted import Scripted, ask_once, exchanged, ideal_reply, order, result, say
-from toolbelt.evals.probing.steps import Answer, Ask, Judged, Next, judge_failure
+from toolbelt.evals.probing.scripted import Scripted, ask_once, exchanged, ideal_reply, in_turn, order, result, say
+from toolbelt.evals.probing.steps import Ask, Judged, Next
 
 _CODE = "QX-4471-BN"
 _HARBOUR = {"category": "harbour"}
@@ -29,28 +28,23 @@ def parallel(kit: Kit) -> Scripted:
     def matched(reply: Reply) -> list[Wanted]:
         return [one for one in both if any(not judge.find_call_fault(call, one) for call in reply.calls)]
 
-    def script(answers: Sequence[Answer]) -> Next:
-        if not answers:
-            return Ask(messages, offer)
-        if isinstance(last := answers[-1], ModelError):
-            return judge_failure(last, len(answers) - 1)
-        first = answers[0]
-        assert isinstance(first, Reply)  # noqa: S101  a failure ends the check
-        made = matched(first)
-        if len(made) == len(first.calls) == 2:
+    def first(reply: Reply) -> Next:
+        made = matched(reply)
+        if len(made) == len(reply.calls) == 2:
             return Judged(CheckOutcome.WORKS, "It made both calls in one reply.")
-        if len(made) != 1 or len(first.calls) != 1:
-            return Judged(CheckOutcome.FAILS, _not_both(first, both, judge))
-        if len(answers) == 1:
-            return Ask((*messages, *exchanged(first, results[made[0].name])), offer)
-        [other] = [one for one in both if one is not made[0]]
-        if fault := judge.find_fault(last, other):
-            return Judged(CheckOutcome.FAILS, f"It called {made[0].name!r} alone, and given its result: {fault}")
-        return Judged(
-            CheckOutcome.PARTLY, "It made one call after the other, the second once the first had its result."
-        )
+        if len(made) != 1 or len(reply.calls) != 1:
+            return Judged(CheckOutcome.FAILS, _not_both(reply, both, judge))
+        return Ask((*messages, *exchanged(reply, results[made[0].name])), offer)
 
-    return Scripted(script, (ideal_reply(*both),))
+    def second(before: Reply, reply: Reply) -> Judged:
+        [one] = matched(before)
+        [other] = [wanted for wanted in both if wanted is not one]
+        if fault := judge.find_fault(reply, other):
+            return Judged(CheckOutcome.FAILS, f"It called {one.name!r} alone, and given its result: {fault}")
+        said = "It made one call after the other, the second once the first had its result."
+        return Judged(CheckOutcome.PARTLY, said)
+
+    return Scripted(in_turn(Ask(messages, offer), first, second), (ideal_reply(*both),))
 
 
 def _not_both(reply: Reply, both: Sequence[Wanted], judge: Judge) -> str:
@@ -71,17 +65,15 @@ def after_result(kit: Kit) -> Scripted:
     offer = kit.offer("find_booking", "get_weather")
     judge = Judge(offer, kit.schemas)
 
-    def script(answers: Sequence[Answer]) -> Next:
-        if not answers:
-            return Ask(messages, offer)
-        if isinstance(last := answers[-1], ModelError):
-            return judge_failure(last, len(answers) - 1)
-        if len(answers) == 1:
-            if fault := judge.find_fault(last, wanted):
-                return Judged(CheckOutcome.FAILS, f"It did not come to a result: {fault}")
-            return Ask((*messages, *exchanged(last, result(code=_CODE))), offer)
-        return judge_words(last, "It answered in words that hold what the tool said.", _CODE)
+    def called(reply: Reply) -> Next:
+        if fault := judge.find_fault(reply, wanted):
+            return Judged(CheckOutcome.FAILS, f"It did not come to a result: {fault}")
+        return Ask((*messages, *exchanged(reply, result(code=_CODE))), offer)
 
+    def said(_: Reply, reply: Reply) -> Judged:
+        return judge_words(reply, "It answered in words that hold what the tool said.", _CODE)
+
+    script = in_turn(Ask(messages, offer), called, said)
     return Scripted(script, (ideal_reply(wanted), Reply(f"The code of the booking is {_CODE}.")))
 
 
@@ -91,26 +83,24 @@ def growing(kit: Kit) -> Scripted:
     messages = say(f"{order(load)} When it has answered, open_lock_gate is among your tools. {order(use, 'Then call')}")
     before, after = kit.offer("load_tools"), kit.offer("load_tools", "open_lock_gate")
 
-    def script(answers: Sequence[Answer]) -> Next:
-        if not answers:
-            return Ask(messages, before)
-        if isinstance(last := answers[-1], ModelError):
-            return judge_failure(last, len(answers) - 1)
-        if len(answers) == 1:
-            if fault := Judge(before, kit.schemas).find_fault(last, load):
-                return Judged(CheckOutcome.FAILS, f"It did not load first: {fault}")
-            loaded = result(loaded=["open_lock_gate"], note="You can call it now.")
-            return Ask((*messages, *exchanged(last, loaded)), after)
-        if fault := Judge(after, kit.schemas).find_fault(last, use):
+    def loaded(reply: Reply) -> Next:
+        if fault := Judge(before, kit.schemas).find_fault(reply, load):
+            return Judged(CheckOutcome.FAILS, f"It did not load first: {fault}")
+        said = result(loaded=["open_lock_gate"], note="You can call it now.")
+        return Ask((*messages, *exchanged(reply, said)), after)
+
+    def used(_: Reply, reply: Reply) -> Judged:
+        if fault := Judge(after, kit.schemas).find_fault(reply, use):
             return Judged(CheckOutcome.FAILS, f"It loaded the tool, and then: {fault}")
         return Judged(CheckOutcome.WORKS, "It called what was offered only later.")
 
+    script = in_turn(Ask(messages, before), loaded, used)
     return Scripted(script, (ideal_reply(load), ideal_reply(use)))
 
 
 def retired(kit: Kit) -> Scripted:
     """The history holds a call of what is not offered any more; it is the same for every model."""
-    before, now = Wanted("get_weather", {"city": "Oslo"}), Wanted("get_time", {"city": "Lima"})
+    before, now = Wanted("get_weather", {"city": "Oslo"}), Wanted("get_time", {"city": "Quito"})
     history = (
         *say("What is the weather in Oslo?"),
         *exchanged(ideal_reply(before), result(degrees_celsius=4, sky="clear")),
@@ -128,21 +118,19 @@ def cached(kit: Kit) -> Scripted:  # noqa: ARG001  nothing is offered
     prompt = _long_prompt()
     questions = ("How many notes are there? Answer with the number.", "What is note 7 about? Answer in two words.")
 
-    def script(answers: Sequence[Answer]) -> Next:
-        if answers and isinstance(last := answers[-1], ModelError):
-            return judge_failure(last, len(answers) - 1)
-        if len(answers) < len(questions):
-            return Ask(say(f"{prompt}\n{questions[len(answers)]}"))
-        usages = [answer.usage for answer in answers if isinstance(answer, Reply)]
-        read = usages[-1].cached_read_tokens
+    first, second = (Ask(say(f"{prompt}\n{question}")) for question in questions)
+
+    def judged(_: Reply, reply: Reply) -> Judged:
+        read, of = reply.usage.cached_read_tokens, reply.usage.prompt_tokens
         if read is None:
-            return Judged(CheckOutcome.FAILS, "The usage says nothing of cached tokens.")
-        of = usages[-1].prompt_tokens
+            return Judged(CheckOutcome.FAILS, "The usage says nothing of cached tokens: they are not reported.")
         if read == 0:
-            asked = f" of {of:,} of a prompt that begins as the one before" if of else ""
-            return Judged(CheckOutcome.FAILS, f"The usage reports 0 cached tokens{asked}.")
+            asked = f" of {of:,}" if of else ""
+            said = f"Cached tokens are reported, and these were 0{asked} of a prompt that begins as the one before."
+            return Judged(CheckOutcome.PARTLY, f"{said} Some providers hold only what is marked, or take their time.")
         return Judged(CheckOutcome.WORKS, f"The usage reports {read:,} cached tokens{f' of {of:,}' if of else ''}.")
 
+    script = in_turn(first, lambda _: second, judged)
     return Scripted(script, (Reply(f"{_PARAGRAPHS}"), Reply("A ferry.")))
 
 

@@ -15,6 +15,8 @@ from toolbelt.models.own import OwnModel, own_model_data
 
 _NEEDS_CALLING = ("parallel_calls", "tool_choice", "max_tools")
 """What cannot be said of a model that calls no tools."""
+_SAME_WINDOW = 0.01
+"""Share of a window by which it may be told otherwise: some providers say one token less than they document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,9 @@ def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
         refused = [count for count in TOOL_COUNTS if result.outcome(tools_key(count)) is CheckOutcome.REFUSED]
         if seen <= facts.max_tools < min(refused):
             del shown["max_tools"]  # which bears out the limit that is known: it lies between the two
+    told, known = shown.get("context_window"), facts.context_window
+    if told is not None and known is not None and abs(told - known) <= known * _SAME_WINDOW:
+        del shown["context_window"]
     return tuple(
         News(key, getattr(facts, key), facts.sources.get(key, ""), seen)
         for key, seen in shown.items()
@@ -82,6 +87,8 @@ def make_entry(model: str, news: Sequence[News], own: OwnModel | None = None) ->
     entry = {"name": model} | {**said, "name": model} | {one.key: one.seen for one in news}
     if own is not None and own.calls_tools:
         entry.setdefault("tool_calling", True)  # said through another key, which may say otherwise now
+    if entry.get("output_reserve", 0) >= entry.get("context_window", float("inf")):
+        del entry["output_reserve"]  # said of another window
     if entry.get("tool_calling") is False:
         entry = {key: value for key, value in entry.items() if not (key in _NEEDS_CALLING and value)}
     return entry

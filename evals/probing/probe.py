@@ -16,7 +16,7 @@ class CheckOutcome(StrEnum):
     FAILS = "fails"
     """It answered, and not as asked."""
     REFUSED = "refused"
-    """The API would not take the request."""
+    """The API, or the client that speaks to it, would not take the request."""
     TOO_LARGE = "too_large"
     """There is no room for it in the context window; not asked where that is known before."""
     SKIPPED = "skipped"
@@ -78,6 +78,8 @@ class ProbeResult:
         tokenizer: What the own counts are by.
         checks: Those that came to an end, in the order of the suite.
         planned: Keys of all checks that were to be made, in order.
+        open_requests: Made for checks that did not come to an end, as a cap or a kill came first; retries among them.
+        open_cost_usd: What those cost; `None` where a price is unknown.
         code: What it was made with: `toolbelt`, its version; in a git repository also `commit` and `changed`.
     """
 
@@ -91,6 +93,8 @@ class ProbeResult:
     api_base: str | None = None
     suite: int = 1
     tokenizer: str = ""
+    open_requests: int = 0
+    open_cost_usd: float | None = 0.0
     code: Mapping[str, str] = field(default_factory=dict)
 
     def outcome(self, key: str) -> CheckOutcome | None:

@@ -22,6 +22,7 @@ from toolbelt.evals.probing.steps import Answer, Ask, Judged, one_line
 from toolbelt.evals.probing.tally import Tally, find_no_room
 from toolbelt.evals.running.asking import Asker, Earlier, Gate, RetryPolicy, Unanswered
 from toolbelt.evals.running.budget import Budget, CapReached
+from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.room import Room
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.running.workers import run_workers
@@ -35,10 +36,14 @@ _UNANSWERED_IN_A_ROW = 5
 
 
 class Watcher(Protocol):
-    """Is told of every check that was kept."""
+    """Is told what happens."""
 
     def checked(self, result: CheckResult) -> None:
         """A check has ended and is kept."""
+        ...
+
+    def waiting(self, seconds: float, why: str) -> None:
+        """A request got no answer, and is made again in so long; `why` may hold foreign text."""
         ...
 
 
@@ -246,13 +251,6 @@ class Prober:
             _ForGood: the model cannot be asked.
         """
         earlier = self.probes.find_earlier(self.probe, key)
-        asker = Asker(
-            self.model,
-            self.budget,
-            self.settings.policy,
-            lambda record: self.probes.add_request(self.probe, key, record),
-            self._gate,
-        )
         answers: list[Answer] = []
         tally = Tally()
         while isinstance(following := scripted.script(answers), Ask):
@@ -262,7 +260,7 @@ class Prober:
                 following = Judged(CheckOutcome.TOO_LARGE, said)
                 break
             known = earlier.get(number, Earlier())
-            answer, made = await self._answer(asker, following, number, known, own_tokens)
+            answer, made = await self._answer(key, following, number, known, own_tokens)
             if key == FIRST and not following.offer.tools and _is_for_good(answer):
                 raise _ForGood(str(answer))
             tally.add(following.offer, answer, made)
@@ -271,10 +269,26 @@ class Prober:
         return replace(tally.result(key), outcome=following.outcome, said=one_line(following.said, LONGEST_SENTENCE))
 
     async def _answer(
-        self, asker: Asker, ask: Ask, number: int, earlier: Earlier, own_tokens: int
+        self, key: str, ask: Ask, number: int, earlier: Earlier, own_tokens: int
     ) -> tuple[Answer, Earlier]:
         if earlier.reply is not None:
             return earlier.reply, earlier
+        why = ""
+
+        def keep(record: RequestRecord) -> None:
+            nonlocal why
+            self.probes.add_request(self.probe, key, record)
+            why = f"{record.failure}: {record.message}"
+
+        async def wait(seconds: float) -> None:
+            if self.watcher is not None:
+                self.watcher.waiting(seconds, why)
+            await asyncio.sleep(seconds)
+
+        policy = self.settings.policy
+        if ask.max_retries is not None:
+            policy = replace(policy, max_retries=min(policy.max_retries, ask.max_retries))
+        asker = Asker(self.model, self.budget, policy, keep, self._gate, sleep=wait)
         try:
             return await asker.ask(ask.request, 0, number, earlier=earlier, own_tokens=own_tokens)
         except Unanswered as unanswered:

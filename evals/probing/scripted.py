@@ -35,14 +35,25 @@ def expect_call(kit: Kit, ask: Ask, wanted: Wanted, works: str) -> Scripted:
 
 def ask_once(ask: Ask, judge: Callable[[Reply], Judged], ideal: Reply) -> Scripted:
     """A check of one request."""
+    return Scripted(in_turn(ask, judge), (ideal,))
+
+
+def in_turn(first: Ask, *turns: Callable[..., Next]) -> Script:
+    """Asks, and goes on as each turn says, until one judges; a request without an answer ends it.
+
+    Args:
+        first: The first request.
+        turns: One for each request; given its reply, after all replies before it.
+    """
 
     def script(answers: Sequence[Answer]) -> Next:
         if not answers:
-            return ask
-        [answer] = answers
-        return judge_failure(answer) if isinstance(answer, ModelError) else judge(answer)
+            return first
+        if isinstance(last := answers[-1], ModelError):
+            return judge_failure(last, len(answers) - 1)
+        return turns[len(answers) - 1](*answers)
 
-    return Scripted(script, (ideal,))
+    return script
 
 
 def order(wanted: Wanted, verb: str = "Call") -> str:

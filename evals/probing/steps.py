@@ -24,11 +24,13 @@ class Ask:
         messages: In OpenAI's form.
         offer: What is offered.
         tool_choice: As in `Sampling`; `None` says nothing.
+        max_retries: Attempts after the first, at most; `None` for as many as the user grants.
     """
 
     messages: tuple[Message, ...]
     offer: Offer = NOTHING
     tool_choice: str | None = None
+    max_retries: int | None = None
 
     @property
     def request(self) -> Request:
@@ -71,7 +73,7 @@ def judge_failure(error: ModelError, number: int = 0) -> Judged:
         case Failure.REFUSED:
             return Judged(CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {said}")
         case Failure.BAD_REQUEST | Failure.NOT_FOUND:  # the model itself was found: it has answered before
-            return Judged(CheckOutcome.REFUSED, f"{where}The API refused the request: {said}")
+            return Judged(CheckOutcome.REFUSED, f"{where}The request was refused: {said}")
         case _:
             return Judged(CheckOutcome.UNKNOWN, f"{where}No answer came ({error.failure}): {said}")
 

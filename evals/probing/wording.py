@@ -109,9 +109,14 @@ def cache_line(result: ProbeResult) -> str:
     return f"cached tokens are reported: {read:,} read{also}"
 
 
+def total_requests(result: ProbeResult) -> int:
+    """All that were made: retries too, and those of checks that did not come to an end."""
+    return sum(check.requests + check.retries for check in result.checks) + result.open_requests
+
+
 def total_cost(result: ProbeResult) -> float | None:
-    """USD, retries included; `None` where the price is unknown."""
-    return _sum(check.cost_usd for check in result.checks)
+    """USD, of all requests; `None` where the price of one is unknown."""
+    return _sum((*(check.cost_usd for check in result.checks), result.open_cost_usd))
 
 
 def total_tokens(check: CheckResult) -> int | None:

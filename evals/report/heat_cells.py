@@ -36,17 +36,17 @@ class HeatCell:
         text: The accuracy, or words that say why there is none.
         step: Of its colour; `None` where there is no accuracy, which has no colour.
         overflow: The share of its trials that were too long: `12% too long`; empty where none was.
-        is_chosen: Whether the model is to be given this toolset.
+        is_chosen: Whether the model is to be given this toolset, and surely.
+        is_unsure: Whether it is to be given as measured, without being sure.
         is_best: Whether it has the model's highest accuracy.
-        is_promising: Whether it would be given by what was measured, which is not sure enough.
     """
 
     text: str
     step: int | None = None
     overflow: str = ""
     is_chosen: bool = False
+    is_unsure: bool = False
     is_best: bool = False
-    is_promising: bool = False
 
 
 def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
@@ -62,19 +62,19 @@ def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
         format_share(share),
         heat_step(share),
         f"{_whole_percent(cell.overflowed, cell.planned)} too long" if cell.state is CellState.PARTLY else "",
-        is_chosen=_is(cell, row.pick.choice),
+        is_chosen=row.pick.sure and _is(cell, row.pick.choice),
+        is_unsure=not row.pick.sure and _is(cell, row.pick.choice),
         is_best=_is(cell, row.pick.best),
-        is_promising=_is(cell, row.pick.promising),
     )
 
 
 def choice_meaning(matrix: Matrix) -> str:
-    """What a chosen toolset is, in words."""
+    """What a toolset is that is to be given, surely, in words."""
     return f"the smallest that is surely not worse than the best by more than {100 * matrix.margin:g} points"
 
 
-PROMISING_MEANING = "so as measured, but not for sure"
-"""What a promising one is, said after that."""
+UNSURE_MEANING = "the best as measured, though another may be better"
+"""What a toolset is that is to be given without being sure."""
 
 
 def _is(cell: Cell, arm: int | None) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbelt.evals.compatibility.matrix import Matrix, Row
 from toolbelt.evals.report.canvas import GREY, INK, SIZE, SMALL, TITLE, Sheet, distinct, text_width, widest
-from toolbelt.evals.report.heat_cells import PICTURE, PROMISING_MEANING, HeatCell, choice_meaning, heat_cell
+from toolbelt.evals.report.heat_cells import PICTURE, UNSURE_MEANING, HeatCell, choice_meaning, heat_cell
 from toolbelt.evals.report.heat_scale import STEPS, heat_colour, ink_on
 from toolbelt.evals.report.picture import Picture
 
@@ -134,10 +134,10 @@ def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCel
     colour = heat_colour(cell.step)
     ink = ink_on(colour)
     sheet.bar(left, bottom, wide, high, facecolor=colour, linewidth=0)
-    if cell.is_chosen or cell.is_promising:
+    if cell.is_chosen or cell.is_unsure:
         _frame(sheet, left, bottom, wide, high, is_sure=cell.is_chosen)
     up = 0.065 if cell.overflow else 0.0
-    weight = "bold" if cell.is_chosen else "normal"
+    weight = "bold" if cell.is_chosen or cell.is_unsure else "normal"
     text = f"{cell.text}★" if cell.is_best else cell.text
     sheet.text(across, middle + up, text, ha="center", va="center_baseline", size=SIZE, color=ink, weight=weight)
     if cell.overflow:
@@ -179,12 +179,10 @@ def _legend_lines(matrix: Matrix, cells: Sequence[Sequence[HeatCell]]) -> list[l
     if any(cell.step is None for cell in flat):
         first.append(_Key("unscored", "no accuracy, for the reason given: not a score of 0"))
     second = []
-    is_chosen = any(cell.is_chosen for cell in flat)
-    if is_chosen:
-        second.append(_Key("frame", f"chosen for the model: {choice_meaning(matrix)}"))
-    if any(cell.is_promising for cell in flat):
-        what = "" if is_chosen else f"{choice_meaning(matrix)}, "
-        second.append(_Key("dashes", f"promising: {what}{PROMISING_MEANING}"))
+    if any(cell.is_chosen for cell in flat):
+        second.append(_Key("frame", f"to be given, sure: {choice_meaning(matrix)}"))
+    if any(cell.is_unsure for cell in flat):
+        second.append(_Key("dashes", f"to be given, not sure: {UNSURE_MEANING}"))
     if any(cell.is_best for cell in flat):
         second.append(_Key("star", "★ its best"))
     return [first, second] if second else [first]
@@ -224,9 +222,9 @@ def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> 
     flat = [cell for line in cells for cell in line]
     said = ["Share of the scored trials in which the right tools were called, a line a model and a column a toolset."]
     if any(cell.is_chosen for cell in flat):
-        said.append(f"Framed: what the model is to be given, {choice_meaning(matrix)}.")
-    if any(cell.is_promising for cell in flat):
-        said.append(f"Dashed: promising, {choice_meaning(matrix)}, {PROMISING_MEANING}.")
+        said.append(f"Framed: to be given, sure: {choice_meaning(matrix)}.")
+    if any(cell.is_unsure for cell in flat):
+        said.append(f"Dashed: to be given, not sure: {UNSURE_MEANING}.")
     if any(cell.is_best for cell in flat):
         said.append("★: the model's best.")
     if any(cell.step is None for cell in flat):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from toolbelt.console.text import visible
+from toolbelt.evals.compatibility.ordering import order_models
 from toolbelt.evals.economics.caching import ArmEconomics
 from toolbelt.evals.report.economics_markdown import economics_markdown
 from toolbelt.evals.report.epochs import epoch_lines
@@ -177,7 +178,7 @@ def _command(summary: RunSummary) -> str:
         value = settings.get(name)
         for one in value if isinstance(value, list | tuple) else [] if value is None else [value]:
             words += [option, shown_path(Path(one)) if name in _PATHS and Path(one).is_absolute() else str(one)]
-    models = [arm.model for arm in summary.arms] + [one.model for one in summary.left_out]
+    models = order_models(summary)
     variants = [arm.variant or PLAIN for arm in summary.arms] if any(one.variant for one in summary.arms) else []
     for option, values in (
         ("--model", models),
@@ -186,6 +187,7 @@ def _command(summary: RunSummary) -> str:
         ("--variant", variants),
     ):
         words += [word for value in dict.fromkeys(values) for word in (option, value)]
+    words += ["--ask-anyway"] if settings.get("ask_anyway") else []
     words += ["--epochs", str(summary.epochs), "--seed", str(summary.seed)]
     line = visible(shlex.join(words))
     longest = max((len(run) for run in re.findall(r"`+", line)), default=0)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from toolbelt.console.text import plural
-from toolbelt.evals.comparison.wording import format_margin
 from toolbelt.evals.compatibility.matrix import CellState, Matrix, Row
-from toolbelt.evals.report.heat_cells import PROMISING_MEANING, HeatCell, choice_meaning, heat_cell
+from toolbelt.evals.report.heat_cells import UNSURE_MEANING, HeatCell, choice_meaning, heat_cell
 
-MARKS = (("*", "is_chosen"), ("^", "is_best"), ("?", "is_promising"))
+MARKS = (("*", "is_chosen"), ("?", "is_unsure"), ("^", "is_best"))
 """What is put behind a cell's figure, by what it is."""
+_NUMBERS = re.compile(r"\d+(?:,\d{3})*")
 
 
 def grid(matrix: Matrix) -> list[list[HeatCell]]:
@@ -19,7 +20,7 @@ def grid(matrix: Matrix) -> list[list[HeatCell]]:
 
 
 def marks(cell: HeatCell) -> str:
-    """What is put behind its figure; a chosen one that is the best has both."""
+    """What is put behind its figure; what is given and is the best has both."""
     return "".join(mark for mark, name in MARKS if getattr(cell, name))
 
 
@@ -36,14 +37,11 @@ def legend_lines(matrix: Matrix) -> Iterator[str]:
     if any(cell.text.endswith("%") for cell in cells):
         yield "Figures are accuracies: right by names, of the trials that were scored."
     if any(cell.is_chosen for cell in cells):
-        yield f"* chosen: {choice_meaning(matrix)}"
+        yield f"* to be given, sure: {choice_meaning(matrix)}"
+    if any(cell.is_unsure for cell in cells):
+        yield f"? to be given, not sure: {UNSURE_MEANING}"
     if any(cell.is_best for cell in cells):
         yield "^ the best as measured"
-    if any(cell.is_promising for cell in cells):
-        yield (
-            f"? promising: not worse than the best by more than {format_margin(matrix.margin)} points, "
-            f"{PROMISING_MEANING}"
-        )
     if any(cell.overflow for cell in cells):
         yield "too long: of its trials, that did not fit the model; they are in no accuracy"
 
@@ -57,10 +55,30 @@ def reason_lines(matrix: Matrix) -> list[str]:
     """Why cells are not scored, or only in part; alike ones of one model together."""
     found = []
     for row in matrix.rows:
-        toolsets: dict[tuple[CellState, str], list[str]] = {}
+        alike: dict[tuple[CellState, str], list[tuple[str, str]]] = {}
         for cell, shown in zip(row.cells, (heat_cell(row, one) for one in row.cells), strict=True):
             if cell is not None and cell.reason:
                 told = "" if cell.state is CellState.SCORED or shown.overflow else f"{shown.text}: "
-                toolsets.setdefault((cell.state, f"{told}{cell.reason}"), []).append(cell.toolset)
-        found += [f"{row.model} with {', '.join(names)}: {why}" for (_, why), names in toolsets.items()]
+                # Of what was not even asked the words are our own, and differ by figures alone.
+                is_own = not cell.errors and 0 < cell.turned_away == cell.overflowed
+                key = _NUMBERS.sub("0", cell.reason) if is_own else cell.reason
+                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{told}{cell.reason}"))
+        for group in alike.values():
+            names = ", ".join(toolset for toolset, _ in group)
+            found.append(f"{row.model} with {names}: {_in_one([why for _, why in group])}")
     return found
+
+
+def _in_one(sentences: Sequence[str]) -> str:
+    """Sentences that differ by their numbers alone in one, with ranges: `6,370 to 37,596 tokens`."""
+    places = iter(zip(*(_NUMBERS.findall(sentence) for sentence in sentences), strict=True))
+
+    def told(_: re.Match[str]) -> str:
+        found = sorted(next(places), key=_size)
+        return found[0] if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+
+    return _NUMBERS.sub(told, sentences[0])
+
+
+def _size(number: str) -> int:
+    return int(number.replace(",", ""))

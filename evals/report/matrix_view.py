@@ -30,7 +30,7 @@ _BREAKS = re.compile(r"(?<=[:/])(?=.)|(?<= · )")
 
 
 def matrix_view(matrix: Matrix, screen: Console) -> RenderableType:
-    """Accuracies of models × toolsets, a sentence or two of each model, and what to write into `toolbelt.yaml`.
+    """Accuracies of models × toolsets, and a sentence or two of each model.
 
     Models are rows, or toolsets are where that takes fewer tables; a screen too narrow for all columns gets them in
     several tables below each other. No figure is ever cut.
@@ -50,10 +50,9 @@ def matrix_view(matrix: Matrix, screen: Console) -> RenderableType:
     parts += _reasons(matrix)
     parts.append(Text())
     for row in matrix.rows:
-        style = "bold green" if row.pick.choice is not None else "bold yellow"
+        style = "bold green" if row.pick.sure else "bold yellow"
         name, said = visible(row.model), visible(model_sentences(row))
         parts.append(Text.assemble((name, style), said.removeprefix(name)))
-    parts += [Text(), *_recommended(matrix)]
     return Group(*parts)
 
 
@@ -131,7 +130,7 @@ class _Grid:
         if cell.step is None:
             return _FAINT
         ground = heat_colour(cell.step)
-        return f"{'bold ' if cell.is_chosen else ''}{ink_on(ground)} on {ground}"
+        return f"{'bold ' if cell.is_chosen or cell.is_unsure else ''}{ink_on(ground)} on {ground}"
 
     def _cell_width(self, cell: HeatCell) -> int:
         return max(len(cell.text), len(cell.overflow)) + self._marks
@@ -165,13 +164,17 @@ def _reasons(matrix: Matrix) -> list[RenderableType]:
     return [Text(), *kept]
 
 
+def recommended_view(matrix: Matrix) -> RenderableType:
+    """What to write into `toolbelt.yaml`, to be shown with its lines left whole, however long: it is for pasting."""
+    return Group(Text(), *_recommended(matrix))
+
+
 def _recommended(matrix: Matrix) -> Iterator[RenderableType]:
     told = recommendation(matrix, evidence=False)
     chosen = sum(row.pick.choice is not None for row in matrix.rows)
     if not told:
-        yield Text("Nothing is sure enough to be written into toolbelt.yaml.", "yellow")
+        yield Text("There is nothing to be written into toolbelt.yaml.", "yellow")
         return
     of = "" if chosen == len(matrix.rows) else f", for {chosen:,} of {plural(len(matrix.rows), 'model')}"
     yield Text.assemble(("For toolbelt.yaml", "bold"), f"{of} (with its reasons: --yaml):")
-    # To be pasted: the terminal may part lines, and nobody else.
-    yield from (Text(line, no_wrap=True, overflow="ignore") for line in told.rstrip("\n").split("\n"))
+    yield from map(Text, told.rstrip("\n").split("\n"))

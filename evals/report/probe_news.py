@@ -12,6 +12,8 @@ from rich.text import Text
 from toolbelt.console.text import visible, visible_lines
 from toolbelt.evals.probing.news import News, format_entry
 
+_TOLD = frozenset({"context_window"})
+"""What is not tried, but read in what the provider says."""
 _LABELS = {"max_tools": "most tools"}
 
 
@@ -28,12 +30,14 @@ def news_view(model: str, news: Sequence[News], *, replaces: bool) -> Renderable
     table.add_column(overflow="fold")
     for one in news:
         label = _LABELS.get(one.key, one.key.replace("_", " "))
-        seen = Text(_shown(one.seen), "bold")
+        seen, verb = Text(_shown(one.seen), "bold"), "told" if one.key in _TOLD else "seen"
         if one.is_contradiction:
             source = f" ({visible(one.source)})" if one.source else ""
-            table.add_row(f"  {label}", Text.assemble(("known: ", "red"), f"{_shown(one.known)}{source}; seen: ", seen))
+            table.add_row(
+                f"  {label}", Text.assemble(("known: ", "red"), f"{_shown(one.known)}{source}; {verb}: ", seen)
+            )
         else:
-            table.add_row(f"  {label}", Text.assemble(("known: ", "yellow"), "nothing; seen: ", seen))
+            table.add_row(f"  {label}", Text.assemble(("known: ", "yellow"), f"nothing; {verb}: ", seen))
     where = "in place of the entry of that name" if replaces else "as one more entry"
     how = "Not as it was known" if any(one.is_contradiction for one in news) else "Not known so far"
     return Group(

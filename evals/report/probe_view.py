@@ -23,6 +23,7 @@ from toolbelt.evals.probing.wording import (
     shown_time,
     title_of,
     total_cost,
+    total_requests,
     total_tokens,
     works_line,
     works_of,
@@ -86,14 +87,13 @@ def _one(result: ProbeResult, screen: Console) -> Iterator[RenderableType]:
     if result.reason:
         said = result.reason if result.reason.startswith(result.status) else f"{result.status}: {result.reason}"
         yield Text(visible(said), "yellow")
-    if not result.checks:
+    if not (made := total_requests(result)):
         return
     cost = total_cost(result)
     spent = "price unknown" if cost is None else format_cost(cost)
-    requests = plural(sum(check.requests for check in result.checks), "request")
     retries = sum(check.retries for check in result.checks)
-    again = f" and {plural(retries, 'retry', 'retries')}" if retries else ""
-    yield Text(f"{cache_line(result)}; {requests}{again}: {spent}", _DIM)
+    again = f", {plural(retries, 'retry', 'retries')} among them" if retries else ""
+    yield Text(f"{cache_line(result)}; {plural(made, 'request')}{again}: {spent}", _DIM)
 
 
 def heading_lines(result: ProbeResult) -> list[Text]:

@@ -48,7 +48,10 @@ class Room:
         about that, and its answer shows.
         """
         fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
-        return fit.reasons[0] if fit.verdict is Verdict.REFUSES else ""
+        if fit.verdict is not Verdict.REFUSES:
+            return ""
+        both = fit.surplus and fit.room is not None and fit.room <= 0  # else who mends the one finds the other
+        return " ".join(fit.reasons[: 2 if both else 1])
 
 
 class Doorkeeper:

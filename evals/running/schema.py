@@ -174,7 +174,12 @@ def lay_tables(connection: sqlite3.Connection, file: str) -> None:
     ).fetchone()
     if version == 0 and tables:
         raise ToolbeltError(f"{file!r} is no file of runs: it holds tables of something else.")
-    connection.execute("PRAGMA journal_mode=WAL")
+    if version not in (0, VERSION, *ADDED):
+        raise ToolbeltError(
+            f"{file!r} was written by another version of toolbelt (its tables are version {version}, "
+            f"these {VERSION}); name another file with --store."
+        )
+    connection.execute("PRAGMA journal_mode=WAL")  # which is written into the file: not before it is known to be ours
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint=4000")
     if version == 0:
@@ -187,11 +192,6 @@ def lay_tables(connection: sqlite3.Connection, file: str) -> None:
             if error.sqlite_errorcode & 0xFF not in READ_ONLY:
                 raise
             # Only to be read: it is, as what it holds is as ever.
-    elif version != VERSION:
-        raise ToolbeltError(
-            f"{file!r} was written by another version of toolbelt (its tables are version {version}, "
-            f"these {VERSION}); name another file with --store."
-        )
 
 
 def _make(connection: sqlite3.Connection, tables: str) -> None:

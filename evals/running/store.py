@@ -33,6 +33,7 @@ from toolbelt.evals.running.replies import format_reply, parse_reply
 from toolbelt.evals.running.schema import READ_ONLY, lay_tables
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
+NOTHING_RUN = "Nothing has been run here yet: toolbelt eval run"
 _BUSY_SECONDS = 60
 _REMEMBERED = 1000
 _ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
@@ -67,6 +68,7 @@ class RunStore:
     Args:
         path: Made, with its folder, if need be.
         must_exist: Whether a file that is not there is an error.
+        hint: What to do about that.
 
     Raises:
         NotFoundError: it must be there and is not.
@@ -74,10 +76,10 @@ class RunStore:
         ToolbeltError: it is no file of runs, or of another version.
     """
 
-    def __init__(self, path: Path = DEFAULT_FILE, *, must_exist: bool = False) -> None:
+    def __init__(self, path: Path = DEFAULT_FILE, *, must_exist: bool = False, hint: str = NOTHING_RUN) -> None:
         self.path = path
         if must_exist and not path.exists():
-            raise NotFoundError("file", str(path), hint="Nothing has been run here yet: toolbelt eval run")
+            raise NotFoundError("file", str(path), hint=hint)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.connection = _connect(path.absolute())
@@ -154,7 +156,7 @@ class RunStore:
         else:
             found = [run for run in ids if run == name] or [run for run in ids if name and run.startswith(name)]
         if not found:
-            hint = "" if ids else "Nothing has been run here yet: toolbelt eval run"
+            hint = "" if ids else NOTHING_RUN
             raise NotFoundError("run", name, [*ids[:15], LATEST] if ids else [], hint)
         if len(found) > 1:
             raise ToolbeltError(f"{len(found)} runs begin with {name!r}: {', '.join(found[:5])}, …")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.cli.test_loadout_inspect import MINE
+from toolbelt.stores.shipped import datasets_folder
 
 WRONG = """\
 catalog: small.yaml
@@ -106,3 +108,16 @@ def test_L10_a_loadout_that_a_model_is_given_and_that_is_not_there(toolbelt: Too
     ran = toolbelt("loadout", "inspect", "auto", "-m", "gpt-4")
     assert (ran.code, ran.out) == (2, "")
     assert "No loadout named 'develper'. Did you mean 'developer'?" in ran.err
+
+
+def test_L10_a_copy_of_what_is_shipped_is_held_to_all_rules(toolbelt: Toolbelt, tmp_path: Path) -> None:
+    shipped = json.loads((datasets_folder() / "assistant" / "catalog.json").read_text(encoding="utf-8"))
+    wrong = {**shipped, "loadouts": {**shipped["loadouts"], "mine": {"extends": "develper"}}}
+    Path("copy.json").write_text(json.dumps(wrong), encoding="utf-8")
+    for command in (("inspect", "full"), ("inspect",), ("inspect", "auto", "-m", "gpt-4")):
+        ran = toolbelt("loadout", *command, "--catalog", "copy.json")
+        assert (ran.code, "develper" in ran.err, ran.out) == (2, True, ""), command
+    Path("toolbelt.yaml").write_text("loadouts: {mine: {extends: develper}}")
+    for command in (("inspect", "full"), ("inspect",), ("inspect", "auto", "-m", "gpt-4")):
+        ran = toolbelt("loadout", *command, "--catalog", "assistant")
+        assert (ran.code, "develper" in ran.err, ran.out) == (2, True, ""), "one's own over what is shipped"

@@ -151,6 +151,11 @@ def _able_cached() -> Behaviour:
     return answer
 
 
+async def _able_breaks_at_tools(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """500 at whatever offers tools, as servers do that were started without them; else able."""
+    return _error(500, "tools are not enabled here", "internal") if asked.tools else _json(able(asked))
+
+
 async def _able_after_errors(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
     """500 that many times, then able."""
     return _error(500, "Something broke.", "internal") if asked.before < asked.number else _json(able(asked))
@@ -290,6 +295,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "able-most-tools": _able_unless(_most_tools),
     "able-window": _window(able),
     "able-cached": _able_cached(),
+    "able-breaks-at-tools": _able_breaks_at_tools,
     "able-after-errors": _able_after_errors,
     "able-until": _able_until,
     "able-limited": _able_limited,

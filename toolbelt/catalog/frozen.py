@@ -50,12 +50,15 @@ class FrozenList(list[Any]):
         return self
 
 
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
 def freeze(value: Any) -> Any:
     """`value` with every dict and list in it frozen; what is frozen already is returned as it is."""
     kind = type(value)
-    if kind is FrozenDict or kind is FrozenList or kind is str:
+    if kind is FrozenDict or kind is FrozenList or kind in _ATOMS:
         return value
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):  # the former spares every part of a catalog the slow question
         return FrozenDict({key: freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
         return FrozenList([freeze(item) for item in value])

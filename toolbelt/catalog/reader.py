@@ -37,6 +37,7 @@ class CatalogFile:
         document: The document, where the file was one.
         lines: 1-based line of each tool by id, where the file has a line per tool.
         places: Where each tool stands in the document, by id.
+        is_shipped: Whether it is one of those that come with toolbelt.
     """
 
     catalog: Catalog
@@ -45,6 +46,7 @@ class CatalogFile:
     document: Document | None = None
     lines: Mapping[str, int] = field(default_factory=dict)
     places: Mapping[str, tuple[Key, ...]] = field(default_factory=dict)
+    is_shipped: bool = False
 
     def find_line(self, subject: Tool | Plugin) -> int | None:
         """1-based line where a tool, or a plugin's first tool, stands."""

@@ -106,7 +106,9 @@ class Workspace:
 
     def refuse_wrong_definitions(self) -> None:
         """Raise everything that is wrong with the loadouts, if anything is that would be with any catalog."""
-        definitions = self._lint_definitions()
+        # What is shipped is held by tests; linting it here would take the time that a start may take.
+        as_shipped = self.catalog_file.is_shipped and not self.config.loadouts
+        definitions = () if as_shipped else self._lint_definitions()
         if self.config.findings or any(finding.severity is Severity.ERROR for finding in definitions):
             raise InvalidFileError(self.lint())
 
@@ -151,7 +153,7 @@ class Workspace:
         if name.casefold() == AUTO:
             resolution, choice = self.choose(models, facts=facts)
             if choice.loadout is None:
-                raise ToolbeltError(" ".join(("'auto' chose nothing.", *choice.reasons, _OTHERWISE)))
+                raise ToolbeltError(" ".join((f"'auto' chose nothing for {models[0]!r}.", *choice.reasons, _OTHERWISE)))
             return resolution
         self.get_lineage(name)
         return self.registry.resolve(name, self.catalog)

@@ -16,6 +16,8 @@ _SINGLE = (
     *("additionalProperties", "propertyNames", "unevaluatedProperties"),
     *("not", "if", "then", "else"),
 )
+_HOLDING = frozenset({*_BY_NAME, *_LISTED, *_SINGLE})
+"""Keywords that hold schemas; the others, which are most, are passed over at once."""
 
 
 def subschemas(schema: Any) -> Iterator[tuple[Place, Mapping[str, Any]]]:
@@ -32,6 +34,8 @@ def subschemas(schema: Any) -> Iterator[tuple[Place, Mapping[str, Any]]]:
 def children(place: Place, schema: Mapping[str, Any]) -> Iterator[tuple[Place, Any]]:
     """What stands right below a schema where schemas stand, with its place; it may be no mapping."""
     for keyword, value in schema.items():
+        if keyword not in _HOLDING:
+            continue
         if keyword in _BY_NAME and isinstance(value, Mapping):
             yield from (((*place, keyword, name), part) for name, part in value.items())
         elif isinstance(value, list) and (keyword in _LISTED or keyword == "items"):

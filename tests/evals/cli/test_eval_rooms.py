@@ -17,9 +17,8 @@ __all__ = ["office"]
 LITTLE = "openai/window-8192@rooms"
 SERVED = "window-8192@rooms"
 LIMIT = 2
+MANY = 60
 ASSISTANT = ("eval", "run", "--dataset", "assistant", "--limit", str(LIMIT), "--request-limit", "4", "--json")
-SMALLEST = {"minimal": {"plugins": ["file", "search", "shell", "think"]}}
-"""In place of the built-in one, which takes three quarters of this window."""
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +26,8 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-this-test-0123")
 
 
-def say(*models: dict[str, Any], **sections: Any) -> None:
-    Path("toolbelt.yaml").write_text(json.dumps({"models": models, **sections}))
+def say(*models: dict[str, Any]) -> None:
+    Path("toolbelt.yaml").write_text(json.dumps({"models": models}))
 
 
 def arms(ran: Ran) -> dict[str, dict[str, int]]:
@@ -47,17 +46,11 @@ def made(run: str) -> dict[str, int]:
         )
 
 
-@pytest.mark.parametrize(
-    ("dataset", "loadouts"),
-    [
-        pytest.param("assistant", SMALLEST, id="201-tools-and-a-small-loadout-of-ones-own"),
-        pytest.param("tiered", {}, id="111-tools-and-the-catalogs-own-ladder"),
-    ],
-)
+@pytest.mark.parametrize("dataset", [pytest.param("assistant", id="201-tools"), pytest.param("tiered", id="111-tools")])
 def test_E4_L15_a_window_of_8192_with_a_whole_shipped_catalog(
-    toolbelt: Toolbelt, openai_server: OpenAIServer, dataset: str, loadouts: dict[str, Any]
+    toolbelt: Toolbelt, openai_server: OpenAIServer, dataset: str
 ) -> None:
-    say({"name": LITTLE, "context_window": 8_192, "tool_calling": True}, loadouts=loadouts)
+    say({"name": LITTLE, "context_window": 8_192, "tool_calling": True})
     fits = toolbelt("model", "fit", "--model", LITTLE, "--catalog", dataset, "--json").json["fits"]
     verdicts = {f"loadout:{one['toolset']}": one["verdict"] for one in fits[1:]} | {"full": fits[0]["verdict"]}
     assert verdicts["full"] == "refuses"
@@ -79,6 +72,38 @@ def test_E4_L15_a_window_of_8192_with_a_whole_shipped_catalog(
     assert max(sent) <= max(one["tools"] for one in fits if one["verdict"] != "refuses")
     assert (ran.json["suite"], ran.json["rooms"][LITTLE]["context_window"]) == ("compatibility", 8_192)
     assert ran.json["compatibility"]["run"] == ran.json["run"]
+
+
+def test_E4_L15_auto_overflows_in_none_of_many_shipped_cases(toolbelt: Toolbelt, openai_server: OpenAIServer) -> None:
+    model, served = "openai/able-window-8192@rooms", "able-window-8192@rooms"
+    say({"name": model, "context_window": 8_192, "tool_calling": True})
+    openai_server.reset()
+    asked = ("--model", model, "--toolset", "full,loadout:auto", "--api-base", openai_server.url)
+    ran = toolbelt("eval", "run", "--dataset", "assistant", "--limit", str(MANY), "--seed", "7", "--json", *asked)
+    full, auto = ran.json["arms"]
+    assert (full["outcomes"], full["turned_away"]) == ({"context_overflow": MANY}, MANY)
+    assert (auto["scored"], auto["planned"]) == (MANY, MANY), auto["outcomes"]
+    assert auto["accuracy"]["numerator"] > MANY / 20, "it calls what it is told"
+    assert full["cost_usd_total"] == 0
+    assert (full["requests"], full["prompt_tokens"], full["latency_seconds"]) == (None, None, None)
+    assert openai_server.count(served) == made(ran.json["run"])["loadout:auto"]
+
+
+def test_E4_what_is_said_of_a_name_may_not_hold_where_it_is_served(
+    toolbelt: Toolbelt, openai_server: OpenAIServer
+) -> None:
+    asked = (*ASSISTANT, "--toolset", "full,loadout:pocket", "--model", "gpt-4")
+    here = toolbelt(*asked, "--api-base", openai_server.url)
+    by_name = f"That goes by the model's name, whatever {openai_server.url} serves under it. Where that is wrong, say"
+    assert by_name in here.err
+    dry = toolbelt(*(part for part in asked if part != "--json"), "--dry-run")
+    assert "can be corrected under `models` in toolbelt.yaml; --ask-anyway asks" in " ".join(dry.out.split())
+    say({"name": "gpt-4", "context_window": 128_000})
+    corrected = toolbelt(*asked, "--api-base", openai_server.url)
+    assert ("not asked" in corrected.err, corrected.json["arms"][0]["turned_away"]) == (True, LIMIT), "for 128 tools"
+    say({"name": "gpt-4", "context_window": 128_000, "max_tools": 1_000})
+    corrected = toolbelt(*asked, "--api-base", openai_server.url)
+    assert ("not asked" in corrected.err, corrected.json["arms"][0]["turned_away"]) == (False, 0)
 
 
 def test_E4_asked_anyway_the_server_itself_refuses(toolbelt: Toolbelt, openai_server: OpenAIServer) -> None:
@@ -123,12 +148,14 @@ def test_E4_a_dry_run_says_that_nothing_would_be_asked_and_why(toolbelt: Toolbel
 
 
 def test_E4_the_answer_asked_for_is_what_is_kept_free(toolbelt: Toolbelt) -> None:
-    say({"name": LITTLE, "context_window": 8_192}, loadouts=SMALLEST)
-    asked = (*ASSISTANT, "--toolset", "loadout:minimal", "--model", LITTLE, "--dry-run")
-    for tokens, unasked in ((None, 0), ("5000", 0), ("7000", LIMIT)):
+    say({"name": LITTLE, "context_window": 8_192})
+    asked = (*ASSISTANT, "--toolset", "loadout:pocket", "--model", LITTLE, "--dry-run")
+    for tokens, unasked in ((None, 0), ("4000", 0), ("5100", LIMIT)):
         flag = () if tokens is None else ("--max-tokens", tokens)
         [arm] = toolbelt(*asked, *flag, "--api-base", "http://127.0.0.1:9/v1").json["arms"]
         assert arm["not_asked"] == unasked, tokens
+    kept = toolbelt(*asked[:-1], "--max-tokens", "5100", "--api-base", "http://127.0.0.1:9/v1")
+    assert (kept.code, "What is kept for an answer is --max-tokens." in kept.err) == (3, True)
 
 
 def test_E4_how_many_tools_a_request_may_hold_goes_by_the_name_at_any_address(
@@ -211,8 +238,12 @@ def test_E4_a_model_said_to_call_no_tools_is_asked_all_the_same_with_a_warning(
     ran = toolbelt(*RUN, "--toolset", "full")
     assert (ran.code, ran.json["scored"]) == (0, 3)
     assert "warning: local/bm25 is said to call no tools; it is asked all the same" in ran.err
-    chosen = toolbelt(*RUN, "--toolset", "loadout:auto")
-    assert (chosen.code, "does not call tools" in chosen.err) == (2, True)
+    say({"name": "local/bm25", "tool_calling": False, "context_window": 5_000})
+    chosen = toolbelt(*RUN, "--toolset", "full,loadout:auto")
+    assert (chosen.code, chosen.json["scored"]) == (0, 6), "whatever the toolset"
+    assert "it is asked all the same" in chosen.err
+    suite = toolbelt(*RUN, "--suite", "compatibility")
+    assert (suite.code, "It calls no tools, says toolbelt.yaml." in suite.err) == (2, True)
 
 
 def test_E4_what_fits_for_some_cases_is_asked_for_these(toolbelt: Toolbelt, office: Path) -> None:

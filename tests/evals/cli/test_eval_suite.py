@@ -75,8 +75,11 @@ def test_E9_a_suite_of_which_nothing_can_be_asked_is_refused_with_all_reasons(to
     say(office, {"name": OTHER, "tool_calling": False}, {"name": "local/bm25", "tool_calling": False})
     ran = toolbelt(*SUITE, "--model", "local/bm25", "--model", OTHER)
     assert ran.code == 2
+    assert f"asked. local/bm25, {OTHER}, each with 5 toolsets: It calls no tools, says toolbelt.yaml." in ran.err
+    say(office, {"name": OTHER, "base": "text-embedding-3-small"}, {"name": "local/bm25", "tool_calling": False})
+    ran = toolbelt(*SUITE, "--model", "local/bm25", "--model", OTHER)
     assert "Nothing of the suite can be asked. local/bm25 with 5 toolsets: It calls no tools" in ran.err
-    assert f"{OTHER} with 5 toolsets: It calls no tools" in ran.err
+    assert f" {OTHER} with 5 toolsets: It calls no tools, says litellm" in ran.err
     assert not (office / ".toolbelt" / "runs.db").exists()
 
 
@@ -144,11 +147,40 @@ def test_E8_the_choice_of_auto_is_the_same_when_the_run_goes_on(toolbelt: Toolbe
     assert toolbelt(*asked).code == 2, "now, nothing can be chosen"
     [gone_on] = toolbelt("eval", "resume", "--json").json["arms"]
     assert gone_on["definition_tokens"] == whole["definition_tokens"]
+    silent = {"name": "local/bm25", "context_window": 5_000, "tool_calling": False}
+    for changed in ({**ladder, "output_reserve": 4_990}, silent):
+        say(office, ladder)
+        assert toolbelt(*asked, "--max-requests", "1").code == 3
+        say(office, changed)
+        resumed = toolbelt("eval", "resume", "--json")
+        assert resumed.code == 0, resumed.err
+        assert resumed.json["arms"][0]["definition_tokens"] == whole["definition_tokens"], changed
     say(office, ladder)
     assert toolbelt(*asked, "--max-requests", "1").code == 3
     say(office, {**ladder, "toolset": "loadout:porter"})
     refused = toolbelt("eval", "resume")
     assert (refused.code, "changed since this run began" in refused.err) == (2, True)
+
+
+def test_E8_a_ladder_that_changed_is_none_to_go_on_with(toolbelt: Toolbelt, office: Path) -> None:
+    say(office, {"name": "local/bm25", "context_window": 5_000, "max_tools": 3})
+    file = office / "office" / "catalog.json"
+    catalog = json.loads(file.read_text())
+
+    def climb(*ladder: str) -> None:
+        file.write_text(json.dumps({**catalog, "ladder": ladder}))
+
+    climb("porter", "cashier")
+    auto = (*RUN, "--toolset", "loadout:auto", "--max-requests", "1")
+    assert toolbelt(*auto).code == 3
+    climb("cashier", "porter")
+    refused = toolbelt("eval", "resume")
+    assert (refused.code, ", or a ladder, or the window of a model, changed" in refused.err) == (2, True)
+    climb("porter", "cashier")
+    assert toolbelt("eval", "resume").code == 0
+    assert toolbelt(*RUN, "--toolset", "tiered", "--max-requests", "1").code == 3
+    climb("cashier", "porter")
+    assert toolbelt("eval", "resume").code == 0, "nothing goes by it"
 
 
 def test_E1_a_catalog_that_no_loadout_matches_is_run_as_it_is(toolbelt: Toolbelt, tmp_path: Path) -> None:

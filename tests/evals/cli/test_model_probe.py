@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -20,10 +19,6 @@ from tests.evals.cli.test_eval_run import RUN, office
 from tests.servers.running import OpenAIServer
 from toolbelt.documents import parse_yaml
 from toolbelt.evals.probing.checks import CHECKS, FIRST
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.running import store as store_module
-from toolbelt.evals.running.store import RunStore
 
 __all__ = ["office"]
 PROBE = ("model", "probe", "--model")
@@ -123,6 +118,11 @@ def test_dry_run_as_a_table(toolbelt: Toolbelt) -> None:
     assert "About 6 requests, " in ran.out
     assert "price unknown\nFrom what would be sent" in ran.out
     assert "Nothing was asked." in ran.out
+    assert "take" not in ran.out.splitlines()[-2], "of few checks that goes without saying"
+    whole = toolbelt(*PROBE, "gpt-4o-mini", "-m", "local/bm25", "--dry-run").out
+    by_check = toolbelt(*PROBE, "gpt-4o-mini", "--dry-run", "--json").json["models"][0]["prompt_tokens_by_check"]
+    most = 2 * sum(by_check[key] for key in ("tools_256", "cached_tokens", "tools_128"))
+    assert f"tools_256, cached_tokens, tools_128 take {most:,} of the prompt tokens; without them: --check" in whole
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,11 @@ def test_dry_run_as_a_table(toolbelt: Toolbelt) -> None:
         pytest.param(("model", "probe"), "Missing option '--model'", id="no-model"),
         pytest.param((*PROBE, "gpt-4o", "--max-cost", "0.001"), "more than --max-cost 0.001", id="too-dear"),
         pytest.param((*PROBE, "openai/nobody-knows", "--max-cost", "9"), "price of openai/nobody-knows", id="unpriced"),
-        pytest.param(("model", "probes", "--store", "none.db"), "none.db", id="store-that-is-not-there"),
+        pytest.param(
+            ("model", "probes", "--store", "none.db"),
+            "'none.db'. Nothing has been probed here yet: toolbelt model probe",
+            id="store-that-is-not-there",
+        ),
         pytest.param(
             ("model", "probes", "gpt-4o"),
             "It can be probed: toolbelt model probe --model gpt-4o",
@@ -202,42 +206,18 @@ def test_E9_a_cap_ends_it_with_3_and_the_same_command_goes_on(
     assert len(toolbelt("model", "probes", "openai/able@probecli-cap", "--json").json["probes"]) == 1
 
 
-def test_fresh_begins_anew(toolbelt: Toolbelt) -> None:
-    capped = (*PROBE, "local/bm25", "--max-requests", "2")
-    assert [toolbelt(*capped).code, toolbelt(*capped, "--fresh").code] == [3, 3]
-    shown = toolbelt("model", "probes", "local/bm25")
-    assert "1 other probe of it" in shown.err
-    others = [line for line in shown.out.splitlines() if line.endswith(" of 19")]
-    assert len(others) == 1
-    older = toolbelt("model", "probes", others[0].split()[0], "--json").json["probes"]
-    assert [one["probe"] for one in older] == [others[0].split()[0]], "one is also found by its id"
-    latest = toolbelt("model", "probes", "latest", "--json").json["probes"]
-    assert latest[0]["probe"] in shown.out.splitlines()[0]
-    ambiguous = toolbelt("model", "probes", "2")
-    assert (ambiguous.code, "2 probes begin with '2'" in ambiguous.err) == (2, True)
-
-
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=lambda end: end.name)
-def test_E8_whatever_ends_a_probe_the_same_command_goes_on_with_it(
-    toolbelt: Toolbelt, openai_server: OpenAIServer, at: tuple[str, str], end: signal.Signals
+def test_E8_a_probe_that_is_interrupted_goes_on_with_the_command_it_names(
+    toolbelt: Toolbelt, openai_server: OpenAIServer, at: tuple[str, str]
 ) -> None:
-    name = f"able-slow-60@probecli-{end.name}"
-    if end is signal.SIGINT:
-        threading.Thread(target=_interrupt_after, args=(openai_server, name), daemon=True).start()
-        ran = toolbelt(*PROBE, f"openai/{name}", *at)
-        assert ran.code == 130
-        command = " ".join(("toolbelt", *PROBE, f"openai/{name}", *at))
-        assert f"what was answered of openai/{name} is kept; go on with: {command}\n" in ran.err
-        status = "interrupted"
-    else:
-        with subprocess.Popen([sys.executable, "-m", "toolbelt", *PROBE, f"openai/{name}", *at, "--json"]) as process:
-            _wait_for(openai_server, name)
-            process.send_signal(end)
-        status = "killed"
-    asked = openai_server.count(name)
-    assert 4 <= asked < 22
+    name = "able-slow-60@probecli-interrupted"
+    threading.Thread(target=_interrupt_after, args=(openai_server, name), daemon=True).start()
+    ran = toolbelt(*PROBE, f"openai/{name}", *at)
+    assert ran.code == 130
+    command = " ".join(("toolbelt", *PROBE, f"openai/{name}", *at))
+    assert f"what was answered of openai/{name} is kept; go on with: {command}\n" in ran.err
+    assert 4 <= openai_server.count(name) < 22
     [kept] = toolbelt("model", "probes", "--json").json["probes"]
-    assert kept["status"] == status
+    assert kept["status"] == "interrupted"
     assert 0 < len(kept["checks"]) < len(KEYS)
     again = toolbelt(*PROBE, f"openai/{name}", *at, "--json")
     assert again.code == 0
@@ -245,14 +225,15 @@ def test_E8_whatever_ends_a_probe_the_same_command_goes_on_with_it(
     assert openai_server.count(name) <= 22 + 4, "at most what was under way was asked again"
 
 
-def test_two_processes_do_not_probe_one_model_at_one_place(toolbelt: Toolbelt) -> None:
-    with RunStore(STORE) as store:
-        kept = ProbeStore(store)
-        with kept.locks.claim(kept.place_key(ProbePlan("local/bm25"))):
-            refused = toolbelt(*PROBE, "local/bm25")
-    assert (refused.code, refused.out) == (2, "")
-    assert "is being worked on by another process" in refused.err
-    assert toolbelt(*PROBE, "local/bm25", *FEW).code == 0
+def test_a_provider_that_is_not_there_is_told_at_once(toolbelt: Toolbelt) -> None:
+    nowhere = ("--api-base", "http://127.0.0.1:9/v1")
+    ran = toolbelt(*PROBE, "openai/able@probecli-nowhere", *nowhere, "--max-retries", "1", *FEW)
+    assert ran.code == 3
+    [waiting] = [line for line in ran.err.splitlines() if line.startswith("waiting: ")]
+    assert waiting.startswith("waiting: unavailable: ")
+    assert waiting.endswith("; it is asked again in 1 s")
+    assert ran.err.index(waiting) < ran.err.index("is not probed to the end")
+    assert "3 requests, 1 retry among them: " in ran.out
 
 
 def _wait_for(server: OpenAIServer, name: str) -> None:
@@ -293,6 +274,18 @@ def test_what_contradicts_is_told_and_no_longer_once_it_is_written_down(
     assert "known:" not in toolbelt(*command, "--fresh").out
 
 
+def test_L15_a_window_that_the_provider_names_is_told_to_be_written_down(
+    toolbelt: Toolbelt, project: Path, at: tuple[str, str]
+) -> None:
+    name = "openai/able-window-8192@probecli-window"
+    ran = toolbelt(*PROBE, name, *at, "--check", "tools_256")
+    assert ran.code == 0, ran.err
+    assert "  context window  known: nothing; told: 8,192\n" in ran.out
+    (project / "toolbelt.yaml").write_text(f"models:\n{ran.out[ran.out.index('- name: ') :].strip()}\n")
+    again = toolbelt(*PROBE, name, *at, "--check", "tools_256", "--json").json["probes"][0]
+    assert (again["checks"][-1]["outcome"], again["requests"]) == ("too_large", 1), "now it is known before it is asked"
+
+
 def test_what_a_server_says_cannot_move_the_cursor(toolbelt: Toolbelt, at: tuple[str, str]) -> None:
     ran = toolbelt(*PROBE, "openai/able-no-tools@probecli-esc", *at)
     assert (ran.code, "\x1b" in ran.out + ran.err) == (0, False)
@@ -328,71 +321,3 @@ def test_what_may_be_secret_in_an_address_is_not_kept(
     assert "hush" not in ran.out + ran.err
     assert toolbelt("model", "probes", "--json").json["probes"][0]["api_base"] == openai_server.url
     assert b"hush" not in b"".join(path.read_bytes() for path in (project / ".toolbelt").glob("runs.db*"))
-
-
-def test_nothing_probed_is_no_error(toolbelt: Toolbelt, project: Path) -> None:
-    ran = toolbelt("model", "probes")
-    assert (ran.code, ran.out) == (0, "")
-    assert "nothing has been probed here yet; try: toolbelt model probe" in ran.err
-    assert toolbelt("model", "probes", "--json").json == {"probes": []}
-    assert list(project.iterdir()) == []
-
-
-def test_every_flag_has_its_twin_in_the_environment(toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {
-        "MODEL": "local/bm25",
-        "PROBE_CHECK": "unicode, long_name",
-        "REQUIRE": "parallel_calls,long_name",
-        "STORE": "elsewhere.db",
-        "MAX_REQUESTS": "1000",
-        "JSON": "1",
-    }.items():
-        monkeypatch.setenv(f"TOOLBELT_{name}", value)
-    ran = toolbelt("model", "probe")
-    assert (ran.code, Path("elsewhere.db").exists()) == (1, True)
-    assert set(outcomes(ran.json["probes"][0])) == {FIRST, "unicode", "long_name", "parallel_calls"}
-
-
-@pytest.mark.parametrize("kind", ["text", "others-tables", "newer", "folder"])
-def test_a_store_that_is_none_is_refused(toolbelt: Toolbelt, project: Path, kind: str) -> None:
-    _spoil(project / STORE, kind)
-    code = 3 if kind == "folder" else 2
-    for arguments in ((*PROBE, "local/bm25"), ("model", "probes")):
-        ran = toolbelt(*arguments)
-        assert (ran.code, ran.out) == (code, ""), ran.err
-        assert "runs.db" in ran.err
-    inspected = toolbelt("model", "inspect", "gpt-4o", "--json")
-    assert (inspected.code, inspected.json["probe"], inspected.json["name"]) == (0, None, "gpt-4o")
-    assert "warning: no probes are shown: " in inspected.err
-    assert [path.name for path in project.iterdir()] == [".toolbelt"]
-
-
-def _spoil(path: Path, kind: str) -> None:
-    path.parent.mkdir()
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "text":
-        path.write_text("This is a letter, and no database at all. " * 99)
-    else:
-        with sqlite3.connect(path) as connection:
-            connection.execute("CREATE TABLE songs (title TEXT)")
-            connection.execute(f"PRAGMA user_version={999 if kind == 'newer' else 0}")
-        connection.close()
-
-
-def test_a_store_that_another_program_holds_is_told(
-    toolbelt: Toolbelt, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert toolbelt(*PROBE, "local/bm25", *FEW).code == 0
-    monkeypatch.setattr(store_module, "_BUSY_SECONDS", 0.05)
-    holder = sqlite3.connect(project / STORE, isolation_level=None)
-    try:
-        holder.execute("PRAGMA journal_mode=DELETE")
-        holder.execute("BEGIN EXCLUSIVE")
-        refused = toolbelt(*PROBE, "local/bm25", *FEW)
-        assert (refused.code, "cannot be used: database is locked" in refused.err) == (3, True)
-        inspected = toolbelt("model", "inspect", "local/bm25", "--json")
-        assert (inspected.code, inspected.json["probe"]) == (0, None)
-        assert "database is locked" in inspected.err
-    finally:
-        holder.close()

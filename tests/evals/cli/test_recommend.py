@@ -34,11 +34,52 @@ def test_E7_the_smallest_that_is_surely_good_enough(toolbelt: Toolbelt, store: P
     assert "\x1b" not in ran.out, "plain in a pipe"
 
 
-def test_E9_nothing_sure_for_any_model_is_exit_3(toolbelt: Toolbelt, store: Path) -> None:
+def test_E7_the_best_as_measured_is_said_not_to_be_sure(toolbelt: Toolbelt, store: Path) -> None:
     ran = toolbelt("eval", "recommend", "--store", str(store), "--margin", "0.01")
+    assert (ran.code, WORK.sub("", ran.err)) == (0, "")
+    assert "loadout:minimal is the best as measured (90.0% of 100 trials) and the smallest; not sure: " in ran.out
+    assert ran.out.endswith("models:\n  - name: m\n    toolset: loadout:minimal  # as measured, not sure\n")
+
+
+def test_E9_only_what_is_sure_or_exit_3(toolbelt: Toolbelt, store: Path) -> None:
+    command = ["eval", "recommend", "--store", str(store), "--sure"]
+    assert toolbelt(*command, "--margin", "0.1").code == 0
+    ran = toolbelt(*command, "--margin", "0.01")
     assert ran.code == 3
-    assert "Nothing is sure yet: loadout:minimal is the best as measured" in ran.out
+    assert "loadout:minimal is the best as measured" in ran.out, "it is told all the same"
+    assert "toolset: " not in ran.out
     assert WORK.sub("", ran.err) == "note: nothing is sure enough to be recommended, for any model\n"
+    assert toolbelt(*command, "--margin", "0.01", "--json").json["models"][0]["pick"]["choice"] is None
+
+
+def test_E9_only_what_is_sure_is_asked_for_of_every_model(toolbelt: Toolbelt, tmp_path: Path) -> None:
+    arms = [*ARMS, Asked("full", "+-" * 50, 9000, model="n"), Asked("tiered", "-+" * 50, 90, model="n")]
+    with stored(WrittenRun(arms), tmp_path / "runs.db"):
+        pass
+    command = ["eval", "recommend", "--store", str(tmp_path / "runs.db"), "--margin", "0.1"]
+    assert toolbelt(*command).code == 0
+    ran = toolbelt(*command, "--sure", "--yaml")
+    assert (ran.code, ran.out.count("toolset: ")) == (3, 1)
+    assert WORK.sub("", ran.err) == "note: nothing is sure enough to be recommended for 1 of 2 models\n"
+
+
+def test_E9_nothing_to_recommend_for_any_model_is_exit_3(toolbelt: Toolbelt, tmp_path: Path) -> None:
+    with stored(WrittenRun(ARMS, drafts=100), tmp_path / "runs.db"):
+        pass
+    ran = toolbelt("eval", "recommend", "--store", str(tmp_path / "runs.db"))
+    assert (ran.code, WORK.sub("", ran.err)) == (3, "note: nothing can be recommended, for any model\n")
+    assert ran.out.endswith("There is nothing to be written into toolbelt.yaml.\n")
+
+
+def test_what_is_to_be_pasted_is_whole_however_narrow_the_screen(
+    toolbelt: Toolbelt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = "provider/a-name-that-is-longer-than-the-screen-is-wide"
+    with stored(WrittenRun([Asked("full", GOOD, model=model), Asked("tiered", GOOD, 90, model=model)]), tmp_path / "r"):
+        pass
+    monkeypatch.setenv("COLUMNS", "40")
+    ran = toolbelt("eval", "recommend", "--store", str(tmp_path / "r"))
+    assert f"\n  - name: {model}\n    toolset: tiered  # as measured, not sure\n" in ran.out
 
 
 def test_yaml_alone_is_a_file_of_a_project(toolbelt: Toolbelt, store: Path, tmp_path: Path) -> None:
@@ -69,7 +110,7 @@ def test_C_json_is_one_document(toolbelt: Toolbelt, store: Path) -> None:
     ran = toolbelt("eval", "recommend", "--store", str(store), "--margin", "0.1", "--json")
     data = json.loads(ran.out)
     assert (ran.code, data["models"][0]["pick"]["toolset"]) == (0, "loadout:minimal")
-    assert toolbelt("eval", "recommend", "--store", str(store), "--margin", "0.01", "--json").code == 3
+    assert data["models"][0]["pick"]["sure"] is True
 
 
 @pytest.mark.parametrize(

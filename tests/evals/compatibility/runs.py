@@ -45,6 +45,7 @@ class Asked:
         tools: At the first request.
         offer: Digest of what was offered first, or one a case.
         prompt: Tokens of all requests, own count.
+        reason: Why what was not asked was not.
     """
 
     toolset: str
@@ -56,6 +57,7 @@ class Asked:
     tools: int = 10
     offer: str | Sequence[str] = ""
     prompt: int | None = None
+    reason: str = ""
 
     def rows(self, place: int, arms: int, clusters: Sequence[str] | None) -> Iterator[tuple[dict[str, Any], bool]]:
         cases = len(self.trials)
@@ -78,6 +80,7 @@ class Asked:
                             "own_prompt_tokens": total + 50 if self.prompt is None else self.prompt,
                         }
                         | dict(OUTCOMES[one])
+                        | ({"reason": self.reason} if one == "x" and self.reason else {})
                     ),
                     one != "x",
                 )

@@ -13,10 +13,11 @@ from tests.evals.comparison.sides import side
 from tests.evals.compatibility.runs import Asked, WrittenRun, matrix_of, stored
 from toolbelt.evals.comparison.advice import wanted_cases
 from toolbelt.evals.comparison.compare import compare
+from toolbelt.evals.comparison.comparison import Contrast
 from toolbelt.evals.comparison.pairing import Pairing
 from toolbelt.evals.compatibility.choosing import family_level
 from toolbelt.evals.compatibility.laying import lay_out
-from toolbelt.evals.compatibility.matrix import Pick
+from toolbelt.evals.compatibility.matrix import Candidate, Pick
 from toolbelt.evals.evidence.evidence import ArmName
 from toolbelt.evals.evidence.stored import StoredRun
 from toolbelt.evals.running.room import LeftOut
@@ -50,15 +51,37 @@ def test_E7_the_smallest_that_is_surely_not_worse_by_more_than_the_margin() -> N
     assert found.reasons[0].endswith("with 94% fewer definition tokens.")
 
 
-def test_E7_what_only_looks_good_is_not_chosen_and_says_how_many_cases_it_takes() -> None:
+def test_E7_of_the_best_as_measured_it_is_told_what_is_not_sure_and_how_many_cases_it_takes() -> None:
     found = pick([Asked("full", right(18, 20), 9000), Asked("tiered", right(18, 20), 90)], 0.02)
-    assert (found.best, found.choice, found.toolset) == (1, None, ""), "0 of 20 says little"
-    assert found.promising == 1
+    assert (found.best, found.choice, found.toolset) == (1, 1, "tiered"), "nothing is given up by it"
+    assert (found.sure, found.promising) == (False, None), "0 of 20 says little"
     assert found.cases_wanted is not None
     assert found.cases_wanted > 20
+    first, second = found.reasons
+    assert first.startswith(
+        "tiered is the best as measured (90.0% of 20 trials) and the smallest; not sure: full may be better by more "
+        "than 2.0 points (tiered less full: 0.0 points, 95% interval -16.1 to +16.1)."
+    )
+    assert second.startswith("To be sure of tiered: about ")
     again = "+" * (found.cases_wanted - 2) + "--"
     sure = pick([Asked("full", again, 9000), Asked("tiered", again, 90)], 0.02)
-    assert sure.choice == 1, "so many do it, if none flips"
+    assert (sure.choice, sure.sure) == (1, True), "so many do it, if none flips"
+
+
+def test_E7_a_smaller_one_takes_proof_and_the_best_does_not() -> None:
+    best, near = "+-" * 20 + "++", "-+" * 20 + "+-"
+    found = pick([Asked("full", best, 9000), Asked("tiered", near, 90)])
+    assert (found.choice, found.toolset, found.sure) == (0, "full", False)
+    assert found.promising == 1
+    assert found.reasons[0].startswith("full is the best as measured (52.4% of 42 trials); not sure: tiered may be")
+    assert any(said.startswith("tiered is smaller and looks good enough, but is not sure") for said in found.reasons)
+    assert found.cases_wanted == wanted_cases(_contrast(found.rivals, 1), 0.05), "to be sure of the choice"
+
+
+def test_E7_several_that_may_be_better_are_counted() -> None:
+    arms = [Asked(f"loadout:x{number}", right(18, 20), 10 + number) for number in range(4)]
+    [first, *_] = pick(arms).reasons
+    assert "), and so may 2 others." in first
 
 
 def test_E7_a_smaller_one_that_looks_good_is_told_beside_the_choice() -> None:
@@ -66,10 +89,9 @@ def test_E7_a_smaller_one_that_looks_good_is_told_beside_the_choice() -> None:
     unsure = "-" * 16 + "+" * 179 + "-" * 5  # nearly as good on the whole, in other cases
     found = pick([Asked("full", best, 9000), Asked("loadout:b", near, 500), Asked("tiered", unsure, 90)])
     assert (found.choice, found.promising) == (1, 2)
-    contrast = next(one.contrast for one in found.candidates if one.arm == 2)
-    assert contrast is not None
-    assert found.cases_wanted == wanted_cases(contrast, 0.05, found.level)
-    assert any("tiered looks good enough, but is not sure to be" in reason for reason in found.reasons)
+    assert found.sure
+    assert found.cases_wanted == wanted_cases(_contrast(found.candidates, 2), 0.05, found.level)
+    assert any("tiered is smaller and looks good enough, but is not sure to be" in reason for reason in found.reasons)
 
 
 def test_E7_of_equals_the_smallest_is_the_best_and_says_so() -> None:
@@ -93,15 +115,11 @@ def test_E7_the_best_is_chosen_where_it_is_surely_the_best() -> None:
     assert "no smaller one is sure to be that near to it" in found.reasons[0]
 
 
-def test_E7_what_looks_best_by_chance_is_not_chosen() -> None:
+def test_E7_what_may_look_best_by_chance_is_not_sure() -> None:
     one, other = "+-" * 20 + "++", "-+" * 20 + "+-"
     found = pick([Asked("loadout:a", one, 90), Asked("full", other, 9000)])
-    assert (found.best, found.choice) == (0, None)
-    assert found.reasons[0].startswith("Nothing is sure yet: loadout:a is the best as measured")
-    assert (
-        "it is not known of full whether it is better by more than 5.0 points (loadout:a less full: +"
-        in found.reasons[0]
-    )
+    assert (found.best, found.choice, found.sure) == (0, 0, False)
+    assert "not sure: full may be better by more than 5.0 points (loadout:a less full: +" in found.reasons[0]
 
 
 def test_E4_leaving_out_hard_cases_wins_nothing() -> None:
@@ -111,11 +129,11 @@ def test_E4_leaving_out_hard_cases_wins_nothing() -> None:
     assert "tiered is too long for it in 100 cases that fit with the best." in found.reasons
 
 
-def test_E4_an_arm_that_overflows_where_another_does_not_is_never_chosen() -> None:
+def test_E4_an_arm_that_overflows_where_another_does_not_is_never_sure() -> None:
     found = pick([Asked("full", right(199, more="o"), 9000), Asked("tiered", right(150), 90)])
-    assert found.best == 0
-    assert found.choice is None
+    assert (found.best, found.choice, found.sure, found.cases_wanted) == (0, 0, False, None)
     assert "with it 1 case that tiered leaves room for is too long" in found.reasons[0]
+    assert not any("would do" in reason for reason in found.reasons), "more cases would be too long, too"
     assert pick([Asked("full", right(199, more="o"), 9000), Asked("tiered", right(198, more="-o"), 90)]).choice == 1
 
 
@@ -123,8 +141,8 @@ def test_E4_what_failed_may_have_been_right() -> None:
     lost = right(185, more="e" * 9)
     found = pick([Asked("full", right(190), 9000), Asked("tiered", lost, 90)], 0.03)
     assert found.best == 1, "right in 185 of 191"
-    assert found.choice is None, "9 of 200 cases are in doubt"
-    assert pick([Asked("full", right(190), 9000), Asked("tiered", right(190), 90)], 0.03).choice == 1
+    assert not found.sure, "9 of 200 cases are in doubt"
+    assert pick([Asked("full", right(190), 9000), Asked("tiered", right(190), 90)], 0.03).sure
 
 
 @pytest.mark.parametrize(
@@ -155,15 +173,20 @@ def test_E4_what_failed_may_have_been_right() -> None:
             id="nothing-that-may-be-chosen",
         ),
         pytest.param(
-            [Asked("full", "e" * CASES), Asked("tiered", right(180))],
-            "Nothing is sure yet: tiered is the best as measured (90.0% of 200 trials), and there is nothing to",
-            id="the-other-failed",
+            [Asked("loadout:auto", right(180), offer="x"), Asked("loadout:a", right(180), offer="x")],
+            "Only loadout:a was asked (90.0%), so that there is",
+            id="one-toolset-by-two-names",
+        ),
+        pytest.param(
+            [Asked("oracle", right(200), 9), Asked("full", right(180))],
+            "Only full was asked (90.0%), so that there is",
+            id="one-that-a-model-can-be-given",
         ),
     ],
 )
 def test_E7_missing_evidence_is_never_a_choice(run: WrittenRun | Sequence[Asked], reason: str) -> None:
     found = pick(run)
-    assert (found.choice, found.toolset) == (None, "")
+    assert (found.choice, found.toolset, found.sure, found.promising) == (None, "", False, None)
     assert found.reasons[0].startswith(reason)
 
 
@@ -174,7 +197,20 @@ def test_E4_the_only_one_that_fits_is_chosen() -> None:
     assert found.reasons == ("loadout:minimal is the only toolset of this run that fits it (90.0%).",)
     left_out = (LeftOut("m", "loadout:auto", Fits.REFUSES, "Nothing fits."),)
     assert pick(WrittenRun([Asked("tiered", right(18, 20))], left_out=left_out)).choice == 0
-    assert pick([*arms, Asked("tiered", "e" * 20)]).choice is None, "what failed may fit, and be better"
+    failed = pick([*arms, Asked("tiered", "e" * 20)])
+    assert (failed.choice, failed.sure) == (1, False), "what failed may fit, and be better"
+    assert failed.reasons[0].endswith("(90.0% of 20 trials); not sure: too little is known of tiered.")
+
+
+def test_E7_the_best_is_not_sure_while_another_lacks_answers() -> None:
+    arms = [Asked("full", right(180), 9000), Asked("tiered", right(90), 90)]
+    assert pick(arms).sure
+    found = pick([*arms, Asked("loadout:b", right(20, 40) + "." * 160, 900)])
+    assert (found.choice, found.sure) == (0, False)
+    assert found.reasons == (
+        "full is the best as measured (90.0% of 200 trials); not sure: too little is known of loadout:b.",
+        "loadout:b was not considered: 160 of 200 trials lack an answer.",
+    )
 
 
 def test_E4_what_fits_in_part_is_no_rival_of_what_fits() -> None:
@@ -223,9 +259,9 @@ def test_L15_auto_is_named_by_the_loadout_that_it_was(auto: Asked, named: str, t
 def test_L15_one_toolset_by_two_names_is_no_rival_of_itself() -> None:
     noise = "-" * 10 + "+" * 170 + "+" * 10 + "-" * 10
     arms = [Asked("loadout:auto", right(180), offer="x"), Asked("loadout:minimal", noise, offer="x")]
-    assert pick([*arms, Asked("tiered", right(90), 9000)], 0.03).choice == 0
+    assert pick([*arms, Asked("tiered", right(90), 9000)], 0.03).sure
     other = [arms[0], Asked("loadout:minimal", noise, offer="y"), Asked("tiered", right(90), 9000)]
-    assert pick(other, 0.03).choice is None
+    assert not pick(other, 0.03).sure
     less = [Asked("loadout:auto", right(179), offer="x"), Asked("loadout:minimal", right(180), offer="x")]
     found = pick([*less, Asked("tiered", right(90), 9000)])
     assert (found.best, found.choice) == (1, 1), "nor is it smaller than itself"
@@ -286,13 +322,19 @@ def test_E7_the_choice_follows_from_rows_read_by_sql_alone() -> None:
         ]
         with stored(WrittenRun(arms)) as (store, row):
             found = lay_out(summarize(store.connection, row.run), StoredRun(store, row), 0.1).rows[0].pick
-            assert found.toolset == _by_sql(store.connection, 0.1)
-        seen.add(found.toolset)
+            assert (found.toolset, found.sure) == _by_sql(store.connection, 0.1)
+        seen.add((found.toolset, found.sure))
     assert len(seen) > 1, "or this shows little"
 
 
-def _by_sql(connection: sqlite3.Connection, margin: float) -> str:
-    """The smallest that is sure, from SQL and a score bound worked out here."""
+def _contrast(candidates: Sequence[Candidate], arm: int) -> Contrast:
+    found = next(one.contrast for one in candidates if one.arm == arm)
+    assert found is not None
+    return found
+
+
+def _by_sql(connection: sqlite3.Connection, margin: float) -> tuple[str, bool]:
+    """The smallest that is sure, else the best and whether that is, from SQL and a score bound worked out here."""
     right_by: dict[str, str] = {}
     sizes: dict[str, float] = {}
     for toolset, size, is_right in connection.execute(
@@ -311,10 +353,10 @@ def _by_sql(connection: sqlite3.Connection, margin: float) -> str:
 
     for name in order:
         if name == best:
-            return best if all(low(best, other) > -margin for other in order if other != best) else ""
+            break
         if low(name, best) > -margin:
-            return name
-    return ""
+            return name, True
+    return best, all(low(best, other) > -margin for other in order if other != best)
 
 
 def _tango_low(gains: int, losses: int, cases: int) -> float:
@@ -359,12 +401,15 @@ def _simulated(truth: Sequence[float], cases: int, margin: float, rng: np.random
         pytest.param((0.8, 0.69), 30, 0.1, id="the-best-may-look-worse"),
     ],
 )
-def test_E7_a_choice_is_seldom_worse_than_the_best_by_more_than_the_margin(
+def test_E7_a_sure_choice_is_seldom_worse_than_the_best_by_more_than_the_margin(
     truth: tuple[float, ...], cases: int, margin: float
 ) -> None:
     rng, runs = np.random.default_rng(20), 80
     picks = [_simulated(truth, cases, margin, rng) for _ in range(runs)]
-    wrong = sum(one.choice is not None and truth[one.choice] < max(truth) - margin for one in picks)
+    wrong = sum(one.sure and truth[one.choice or 0] < max(truth) - margin for one in picks)
     assert wrong <= stats.binom.ppf(1 - CHANCE, runs, 0.05)
     by_looks = sum(one.promising not in (None, 0) or one.best != 0 for one in picks)
     assert by_looks > 3 * max(1, wrong), "while going by looks would often be wrong"
+    unsure = [one for one in picks if not one.sure]
+    assert unsure
+    assert all(one.choice == one.best for one in unsure), "a smaller one is never taken unproven"

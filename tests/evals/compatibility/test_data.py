@@ -32,6 +32,7 @@ def test_C_all_that_is_known_is_there_in_plain_values() -> None:
     assert tiered["accuracy"]["numerator"] == 50
     assert one["pick"]["best"] == one["pick"]["choice"] == {"arm": 0, "toolset": "full"}
     assert (one["pick"]["toolset"], one["pick"]["promising"], one["pick"]["level"]) == ("full", None, 0.95)
+    assert one["pick"]["sure"] is True
     candidate, best = one["pick"]["candidates"]
     assert (best["contrast"], candidate["holds"], candidate["overflowing"]) == (None, False, 10)
     assert candidate["contrast"]["low"] < candidate["contrast"]["difference"] < candidate["contrast"]["high"]

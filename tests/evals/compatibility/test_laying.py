@@ -83,13 +83,13 @@ def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
         LeftOut("vague", "loadout:auto", Verdict.UNKNOWN, "Its window is unknown."),
     )
     matrix = matrix_of(WrittenRun([Asked("full", "++"), Asked("tiered", "++")], left_out=left_out))
-    assert matrix.toolsets == ("full", "tiered", "loadout:auto")
-    assert [row.model for row in matrix.rows] == ["m", "deaf", "vague"]
+    assert matrix.toolsets == ("full", "loadout:auto", "tiered"), "as a suite has them"
+    assert [row.model for row in matrix.rows] == ["deaf", "m", "vague"]
     assert cell(matrix, "deaf", "full").state is CellState.UNSUPPORTED
     assert cell(matrix, "m", "loadout:auto").state is CellState.NO_CHOICE
     assert cell(matrix, "vague", "loadout:auto").reason == "Its window is unknown."
-    assert matrix.rows[1].cells[1:] == (None, None), "pairs that the run does not have"
-    assert matrix.rows[1].pick.reasons == ("It does not call tools.",)
+    assert matrix.rows[0].cells[1:] == (None, None), "pairs that the run does not have"
+    assert matrix.rows[0].pick.reasons == ("It does not call tools.",)
 
 
 def test_E1_a_variant_is_a_toolset_of_its_own() -> None:
@@ -162,3 +162,16 @@ def test_arms_of_another_run_are_refused() -> None:
         summary = summarize(store.connection, row.run)
         with pytest.raises(ValueError, match="have different arms"):
             lay_out(summary, side(["+"], ["-"]))
+
+
+def test_E4_how_many_tools_were_not_asked_is_told_by_another_model() -> None:
+    arms = [
+        Asked("full", "xx", 9000, model="small"),
+        Asked("loadout:auto", "xx", 9000, model="small"),
+        Asked("full", "++", 9000, model="large", tools=150),
+        Asked("loadout:auto", "++", 9000, model="large", tools=150),
+    ]
+    matrix = matrix_of(arms)
+    assert cell(matrix, "small", "full").tools == 150
+    assert cell(matrix, "small", "loadout:auto").tools is None, "which is another for each model"
+    assert cell(matrix_of(arms[:2]), "small", "full").tools is None

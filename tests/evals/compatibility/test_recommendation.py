@@ -25,13 +25,13 @@ def read(text: str) -> dict[str, str | None]:
         return {own.name: own.toolset for own in read_config(Path(folder), str(path)).own_models}
 
 
-def matrix(*picks: tuple[str, str | None]) -> Matrix:
+def matrix(*picks: tuple[str, str | None], is_sure: bool = True) -> Matrix:
     """Models and what each is to be given; `None` if nothing is sure."""
     rows = []
     for place, (model, toolset) in enumerate(picks):
         cell = Cell(toolset or "full", CellState.SCORED, place, definition_tokens_total=100.0)
         choice = None if toolset is None else place
-        pick = Pick(model, best=place, choice=choice, toolset=toolset or "", promising=None if toolset else place)
+        pick = Pick(model, best=place, choice=choice, toolset=toolset or "", sure=is_sure)
         rows.append(Row(model, (cell,), pick))
     return Matrix("r", "d", "c", 10, 0.02, ("full",), tuple(rows), notes=("A note.",))
 
@@ -54,6 +54,8 @@ def test_E7_the_whole_of_it() -> None:
 # toolset.
 # A model is given the smallest toolset that is surely not worse than its best by more than 5.0
 # points, with a chance below 5% of being wrong.
+# Where toolbelt.yaml has `models:` already, add what is below that line to it; where a model has an
+# entry there, its `toolset` alone.
 models:
   # loadout:minimal is the best (90.0%), and surely not worse than any other by more than 5.0
   # points; none is smaller.
@@ -68,15 +70,24 @@ models:
     assert read(text) == {"gpt-4o": "loadout:minimal"}
 
 
-def test_E7_where_nothing_is_sure_all_is_a_comment() -> None:
+def test_E7_without_any_choice_all_is_a_comment() -> None:
     text = recommendation(matrix(("a", None), ("b", None)))
     assert all(line.lstrip().startswith("#") for line in text.splitlines())
     assert read(text) == {}
-    assert "  # - name: a\n  #   toolset: full\n" in text, "to be taken at one's own risk"
-    uncommented = (
-        text.replace("# models:", "models:").replace("  # - name", "  - name").replace("  #   tool", "    tool")
-    )
-    assert read(uncommented) == {"a": "full", "b": "full"}
+    assert "already" not in text, "there is nothing to be added"
+
+
+def test_E7_what_is_not_sure_says_so_beside_it() -> None:
+    text = recommendation(matrix_of([Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)], 0.01))
+    assert "of being wrong; where none is, the best as measured." in text.replace("\n# ", " ")
+    assert text.endswith("  - name: m\n    toolset: tiered  # as measured, not sure\n")
+    assert "not sure: full may be better" in text.replace("\n  # ", " ")
+    assert read(text) == {"m": "tiered"}
+
+
+def test_entries_go_below_those_there_are() -> None:
+    added = recommendation(matrix(("a", "full"), ("b", "tiered"), is_sure=False)).partition("models:\n")[2]
+    assert read(f"models:\n  - name: own\n    toolset: full\n{added}") == {"own": "full", "a": "full", "b": "tiered"}
 
 
 def test_without_evidence_there_are_entries_alone() -> None:
@@ -89,6 +100,7 @@ def test_a_model_by_two_names_is_an_entry_once() -> None:
     text = recommendation(matrix(("GPT-4o", "full"), ("gpt-4o", "tiered")))
     assert read(text) == {"GPT-4o": "full"}
     assert "# gpt-4o: left out, as a project takes it for GPT-4o." in text
+    assert read(recommendation(matrix(("GPT-4o", None), ("gpt-4o", "tiered")))) == {"gpt-4o": "tiered"}
 
 
 NAMES = st.text(
@@ -99,7 +111,7 @@ NAMES = st.text(
 
 
 @settings(max_examples=60, deadline=None)
-@given(NAMES.filter(str.strip), NAMES.filter(lambda name: not name.startswith("*") and name.casefold() != "auto"))
+@given(NAMES.filter(str.strip), NAMES.filter(lambda name: not name.endswith("*") and name.casefold() != "auto"))
 def test_any_name_is_read_back_as_it_is(model: str, loadout: str) -> None:
     assert read(recommendation(matrix((model, f"loadout:{loadout}")))) == {model: f"loadout:{loadout}"}
 
@@ -117,6 +129,8 @@ def test_any_name_is_read_back_as_it_is(model: str, loadout: str) -> None:
         ("财务", "财务"),
         ("a\u202eb", '"a\\u202Eb"'),
         ("a\nb", '"a\\nb"'),
+        ("a\ud800b", '"a\\uD800b"'),
+        ("\ud83d\ude00", '"\\uD83D\\uDE00"'),
     ],
 )
 def test_a_text_is_quoted_where_it_must_be(text: str, shown: str) -> None:

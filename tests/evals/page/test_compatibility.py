@@ -59,10 +59,13 @@ def test_E7_what_is_chosen_and_what_is_best_are_told_apart() -> None:
     assert [row["choice"] for row in values["rows"]] == ["loadout:minimal", "loadout:minimal", ""]
     assert cells(values, "chosen")[0] == [False, False, True, False, False]
     assert cells(values, "best")[0] == [True, False, False, False, False]
-    unsure = replace(small_matrix().rows[0], pick=Pick("m", best=0, promising=2))
+    unsure = replace(small_matrix().rows[0], pick=Pick("m", best=2, choice=2, toolset="loadout:minimal"))
     values = matrix_values(replace(small_matrix(), rows=(unsure,)))
-    assert values["rows"][0]["choice"] == "", "which its reasons say"
-    assert cells(values, "promising") == [[False, False, True, False, False]]
+    assert (values["rows"][0]["choice"], values["rows"][0]["sure"]) == ("loadout:minimal", False)
+    assert cells(values, "unsure") == [[False, False, True, False, False]]
+    assert not any(cells(values, "chosen")[0])
+    page = page_text(small_run(), matrix=replace(small_matrix(), rows=(unsure,)))
+    assert "<b><bdi>loadout:minimal</bdi></b> as measured, not sure" in page
 
 
 def test_why_not_all_was_scored_is_told_of_so_many_and_the_rest_counted() -> None:
@@ -216,7 +219,7 @@ def test_the_table_is_read_out_with_its_words_and_marks(page: Page) -> None:
     snapshot = page.locator("#matrix-table").aria_snapshot()
     assert 'columnheader "loadout:minimal"' in snapshot
     assert 'rowheader "ollama/qwen3:4b window 8,192 tokens"' in snapshot
-    assert re.search(r'cell "75\.0% 33% too long 30/40 \[65\.0–85\.0\] 1,234 tokens chosen, best"', snapshot)
+    assert re.search(r'cell "75\.0% 33% too long 30/40 \[65\.0–85\.0\] 1,234 tokens to be given best"', snapshot)
     assert 'cell "cannot fit 21,000 tokens"' in snapshot
     assert 'cell "works"' in page.locator("#probe-table").aria_snapshot()
 
@@ -266,7 +269,7 @@ def test_a_large_matrix_scrolls_by_itself_with_keys_and_keeps_its_names_in_sight
 def test_without_a_script_all_of_it_is_there(browser: Browser, laid: Path) -> None:
     with watched(browser, java_script_enabled=False) as seen:
         seen.page.goto(laid.as_uri())
-        assert "chosen" in seen.page.inner_text("#matrix-table")
+        assert "to be given" in seen.page.inner_text("#matrix-table")
         assert seen.page.locator("#recommendation").text_content() == YAML
         assert not seen.page.locator("#copy").is_visible()
 

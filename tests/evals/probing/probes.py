@@ -90,6 +90,8 @@ PROBES = st.builds(
     planned=st.lists(st.text(min_size=1), max_size=5, unique=True).map(tuple),
     reason=st.text(),
     api_base=st.none() | st.text(),
+    open_requests=st.integers(0, 9),
+    open_cost_usd=st.none() | st.floats(0, 1000),
     code=st.dictionaries(st.text(), st.text(), max_size=2),
 )
 """Any, whatever a file may hold."""

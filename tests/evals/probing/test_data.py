@@ -21,7 +21,10 @@ def test_what_follows_is_counted() -> None:
     data = probe_data(make_probe())
     assert (data["works"], len(data["planned"])) == (1, 6)
     assert data["outcomes"] == {"works": 1, "partly": 1, "fails": 1, "too_large": 1, "skipped": 1, "unknown": 1}
-    assert (data["requests"], data["cost_usd"]) == (6, pytest.approx(0.004))
+    assert (data["requests"], data["cost_usd"]) == (9, pytest.approx(0.004)), "retries too"
+    capped = probe_data(make_probe(open_requests=3, open_cost_usd=0.001))
+    assert (capped["requests"], capped["cost_usd"]) == (12, pytest.approx(0.005))
+    assert probe_data(make_probe(open_requests=1, open_cost_usd=None))["cost_usd"] is None
     assert data["cached_tokens_reported"] is True
     assert data["checks"][0]["title"] == "One tool"
 

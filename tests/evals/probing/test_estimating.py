@@ -31,7 +31,8 @@ def test_the_estimate_is_what_an_able_model_is_asked(tmp_path: Path, room: Room 
 def test_checks_add_up() -> None:
     whole = estimate_probe(AbleModel(), EstimateCounter())
     parts = [estimate_probe(AbleModel(), EstimateCounter(), checks=[key]) for key in EVERY]
-    assert sum(one.prompt_tokens for one in parts) == whole.prompt_tokens
+    assert sum(one.prompt_tokens for one in parts) == whole.prompt_tokens == sum(whole.by_check.values())
+    assert {key: one.prompt_tokens for key, one in zip(EVERY, parts, strict=True)} == whole.by_check
     assert estimate_probe(AbleModel(), EstimateCounter(), checks=()).requests == 0
     assert whole.prompt_tokens < 60_000, "a probe is to cost little"
 

@@ -67,39 +67,27 @@ def test_a_check_made_again_takes_the_place_of_its_first_end(kept: ProbeStore) -
     assert "unicode" in find_open([replace(DONE, outcome=CheckOutcome.UNKNOWN)], EVERY)
 
 
-def test_the_latest_is_by_model_and_place_and_has_come_to_something(kept: ProbeStore) -> None:
+def test_probes_of_a_model_or_of_all_come_with_the_latest_first(kept: ProbeStore) -> None:
     old = begin(kept, "m", HERE, DONE)
     kept.store.connection.execute("UPDATE probes SET created = '2001-01-01'")
-    new = begin(kept, "m", None, DONE)
     empty = begin(kept, "m")
     begin(kept, "n", None, DONE)
-
-    def latest(*where: str | None, anywhere: bool = False) -> str | None:
-        found = kept.latest("m", *where, anywhere=anywhere)
-        return None if found is None else found.probe
-
-    assert (latest(), latest(HERE), latest("elsewhere"), latest(anywhere=True)) == (new, old, None, new)
-    assert kept.latest("none") is None
-    assert {one.probe for one in kept.probes("m")} == {old, new, empty}
+    assert [one.probe for one in kept.probes("m")] == [empty, old]
+    assert kept.probes("none") == []
     assert kept.probes()[-1].probe == old
-    kept.store.connection.execute("UPDATE probes SET suite = 0")
-    assert kept.latest("m", anywhere=True) is None, "results of another suite are not these"
+    assert len(kept.probes()) == 3
 
 
-def test_a_probe_of_a_few_checks_hides_none_of_all(kept: ProbeStore) -> None:
-    def begin_few() -> str:
-        probe = kept.create(ProbePlan("m", planned=("one_tool", "unicode")))
-        kept.add_check(probe, DONE)
-        return probe
-
-    few = begin_few()
-    assert (found := kept.latest("m")) is not None
-    assert found.probe == few
-    whole = begin(kept, "m", None, DONE)
-    kept.store.connection.execute("UPDATE probes SET created = '2001-01-01'")
-    begin_few()
-    assert (found := kept.latest("m")) is not None
-    assert found.probe == whole
+def test_what_was_spent_on_a_check_that_did_not_end_is_told(kept: ProbeStore) -> None:
+    probe = begin(kept, "m", None, replace(DONE, requests=1, retries=1, cost_usd=0.002))
+    kept.add_request(probe, "unicode", request_record(0, 0, 0, None))
+    kept.add_request(probe, "unicode", request_record(0, 0, 1))
+    assert (kept.get(probe).open_requests, kept.get(probe).open_cost_usd) == (0, 0.0)
+    kept.add_request(probe, "growing_tools", request_record(0, 0, 0))
+    assert kept.get(probe).open_requests == 1
+    assert kept.get(probe).open_cost_usd == pytest.approx(0.001)
+    kept.add_request(probe, "growing_tools", replace(request_record(0, 1, 0), cost_usd=None))
+    assert (kept.get(probe).open_requests, kept.get(probe).open_cost_usd) == (2, None)
 
 
 def test_probes_are_found_by_id_beginning_and_as_the_latest(kept: ProbeStore) -> None:

@@ -73,6 +73,31 @@ def test_the_most_tools_lie_below_a_refusal(outcomes: tuple[CheckOutcome, ...], 
     assert learned(result(**made)).get("max_tools") == most
 
 
+WINDOW = "It is more than the context window holds: This model's maximum context length is 8192 tokens."
+
+
+@pytest.mark.parametrize(
+    ("refusals", "window"),
+    [
+        pytest.param([CheckResult("tools_256", O.TOO_LARGE, WINDOW, 1)], 8192, id="told"),
+        pytest.param([CheckResult("tools_256", O.TOO_LARGE, "too long", 1)], None, id="not-told"),
+        pytest.param([CheckResult("tools_256", O.TOO_LARGE, WINDOW)], None, id="not-asked"),
+        pytest.param([CheckResult("tools_256", O.REFUSED, WINDOW, 1)], None, id="refused-for-another-reason"),
+        pytest.param(
+            [
+                CheckResult("tools_128", O.TOO_LARGE, WINDOW, 1),
+                CheckResult("tools_256", O.TOO_LARGE, WINDOW.replace("8192", "4096"), 1),
+            ],
+            None,
+            id="told-to-be-two",
+        ),
+    ],
+)
+def test_L15_a_window_is_learned_where_the_provider_names_it(refusals: list[CheckResult], window: int | None) -> None:
+    made = ProbeResult("20260101-000000-aaaa", "2026-01-01", "m", "finished", tuple(refusals), EVERY)
+    assert learned(made).get("context_window") == window
+
+
 @given(st.dictionaries(st.sampled_from(EVERY), st.sampled_from(CheckOutcome)))
 def test_whatever_came_is_what_a_model_can_be_said_to_be(outcomes: dict[str, CheckOutcome]) -> None:
     shown = learned(result(**outcomes))

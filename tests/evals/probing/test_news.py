@@ -31,6 +31,20 @@ def test_what_was_known_is_no_news() -> None:
     assert find_news(make_probe(checks=()), FACTS) == ()
 
 
+@pytest.mark.parametrize(("known", "is_news"), [(None, True), (131_072, True), (8192, False), (8193, False)])
+def test_a_window_that_is_told_is_news_unless_it_is_known_but_for_a_token(known: int | None, is_news: bool) -> None:
+    said = "maximum context length is 8192 tokens"
+    check = CheckResult("tools_256", CheckOutcome.TOO_LARGE, said, requests=1)
+    news = find_news(make_probe("m", checks=(check,)), ModelFacts("m", context_window=known))
+    assert [(one.key, one.known, one.seen) for one in news] == [("context_window", known, 8192)] * is_news
+
+
+def test_a_reserve_that_a_told_window_does_not_hold_is_left_out_of_the_entry() -> None:
+    own, small = OwnModel("m", context_window=32_000, output_reserve=9000), News("context_window", 32_000, "", 8192)
+    assert make_entry("m", [small], own) == {"name": "m", "context_window": 8192}
+    assert make_entry("m", [News("caching", None, "", True)], own)["output_reserve"] == 9000
+
+
 def test_what_is_otherwise_contradicts_and_what_was_unknown_adds() -> None:
     news = find_news(probed(one_tool=WORKS, parallel_calls=PARTLY, tools_128=WORKS, tools_256=REFUSED), FACTS)
     assert news == (News("parallel_calls", True, "litellm", False), News("max_tools", None, "", 128))

@@ -21,12 +21,14 @@ from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.probing import run_probe
 from toolbelt.evals.probing.tally import find_no_room
+from toolbelt.evals.probing.wording import total_cost, total_requests
 from toolbelt.evals.running.room import Room
 from toolbelt.evals.running.store import RunStore
 from toolbelt.loadouts.fit import Verdict
 
 WORKS, UNKNOWN = CheckOutcome.WORKS, CheckOutcome.UNKNOWN
-ALL_BUT_CACHED = dict.fromkeys(EVERY, WORKS) | {"cached_tokens": CheckOutcome.FAILS}
+ALL_BUT_CACHED = dict.fromkeys(EVERY, WORKS) | {"cached_tokens": CheckOutcome.PARTLY}
+"""As it reports that 0 were."""
 
 
 @pytest.fixture
@@ -45,12 +47,16 @@ def tools_of(request: Request) -> int:
 class Watching:
     def __init__(self, until: int = 1000) -> None:
         self.seen: list[str] = []
+        self.waits: list[tuple[float, str]] = []
         self.until = until
 
     def checked(self, result: CheckResult) -> None:
         self.seen.append(result.key)
         if len(self.seen) == self.until:
             raise KeyboardInterrupt
+
+    def waiting(self, seconds: float, why: str) -> None:
+        self.waits.append((seconds, why))
 
 
 def test_an_able_model_passes_in_some_twenty_requests(path: Path) -> None:
@@ -176,6 +182,27 @@ def test_a_model_that_never_answers_is_left_after_the_first(path: Path) -> None:
     assert len(model.requests) == 3
 
 
+def test_what_is_waited_for_is_told_before_the_wait(path: Path) -> None:
+    watching = Watching()
+    probe(path, AbleModel(lambda _: fail(Failure.UNAVAILABLE, "down")), watcher=watching)
+    assert watching.waits == [(0.0, "unavailable: down")] * 2
+
+
+def test_a_server_that_fails_at_the_sight_of_a_tool_takes_none(path: Path) -> None:
+    model = AbleModel(lambda request: fail(Failure.UNAVAILABLE, "500: use --jinja") if request.offer.tools else None)
+    result = probe(path, model)
+    assert (result.status, result.outcome(FIRST)) == ("finished", CheckOutcome.REFUSED)
+    assert [tools_of(request) for request in model.requests] == [1, 1, 1, 0, 1, 1]
+    assert learned(result) == {"tool_calling": False}
+
+
+def test_a_server_that_is_down_is_asked_once_without_tools_and_no_more(path: Path) -> None:
+    model = AbleModel(lambda _: fail(Failure.UNAVAILABLE, "down"))
+    result = probe(path, model)
+    assert outcomes(result) == {FIRST: UNKNOWN}
+    assert [tools_of(request) for request in model.requests] == [1, 1, 1, 0]
+
+
 def test_a_rate_limit_that_passes_leaves_no_trace_but_retries(path: Path) -> None:
     turned_away: set[int] = set()
 
@@ -213,6 +240,8 @@ def test_caps_are_kept_to_and_stay_so_over_sessions(path: Path) -> None:
     result = probe(path, model, max_requests=4)
     assert (result.status, len(model.requests)) == ("incomplete", 4)
     assert result.reason == "the cap of 4 requests is reached"
+    assert total_requests(result) == 4, "those of checks under way as well"
+    assert total_cost(result) == 440.0
     again = AbleModel()
     assert probe(path, again, max_requests=6).status == "incomplete"
     assert len(again.requests) == 2
@@ -333,7 +362,7 @@ def test_foreign_text_is_kept_as_one_line_whatever_it_holds(path: Path) -> None:
     result = probe(path, model)
     [refused] = [one for one in result.checks if one.outcome is CheckOutcome.REFUSED]
     assert refused.key == "tools_64"
-    assert refused.said.startswith("The API refused the request: no \x1b]0;title\x07 ? tools xx")
+    assert refused.said.startswith("The request was refused: no \x1b]0;title\x07 ? tools xx")
     assert len(refused.said) < 300
     with RunStore(path) as store:
         assert ProbeStore(store).get(result.probe) == result

@@ -79,9 +79,15 @@ TABLE: dict[str, tuple[str, list[Answer], CheckOutcome, str]] = {
     "without-the-argument": ("one_tool", [calls(("get_weather", {}))], FAILS, "'city' is a required property"),
     "another-value": (
         "one_tool",
-        [calls(("get_weather", {"city": "oslo"}))],
+        [calls(("get_weather", {"city": "Bergen"}))],
         FAILS,
-        """is not as asked: argument 'city' is "oslo", not "Oslo".""",
+        """is not as asked: argument 'city' is "Bergen", not "Oslo".""",
+    ),
+    "the-value-in-another-case": (
+        "one_tool",
+        [calls(("get_weather", {"city": " oslo"}))],
+        PARTLY,
+        """wrote one otherwise than asked: argument 'city' is " oslo", not "Oslo".""",
     ),
     "one-argument-more": (
         "one_tool",
@@ -117,6 +123,18 @@ TABLE: dict[str, tuple[str, list[Answer], CheckOutcome, str]] = {
         [calls(("create_order", {**ORDER, "items": ORDER["items"][::-1]}))],
         FAILS,
         "argument 'items' is",
+    ),
+    "nested-in-another-case": (
+        "nested_arguments",
+        [calls(("create_order", {**ORDER, "items": [{"sku": "a-10", "quantity": 2}, ORDER["items"][1]]}))],
+        PARTLY,
+        "argument 'items' is",
+    ),
+    "a-number-as-text": (
+        "nested_arguments",
+        [calls(("create_order", {**ORDER, "items": [{"sku": "A-10", "quantity": "2"}, ORDER["items"][1]]}))],
+        FAILS,
+        "goes against the schema: argument 'items.0.quantity'",
     ),
     "true-is-not-1": ("nested_arguments", [calls(("create_order", {**ORDER, "gift": 1}))], FAILS, "argument 'gift'"),
     "enum-as-asked": ("enum_arguments", [calls(("update_ticket", TICKET))], WORKS, ""),
@@ -179,6 +197,12 @@ TABLE: dict[str, tuple[str, list[Answer], CheckOutcome, str]] = {
     "both-at-once-the-other-way-round": ("parallel_calls", [calls(LIMA, OSLO)], WORKS, "one reply"),
     "one-after-the-other": ("parallel_calls", [calls(OSLO), calls(LIMA)], PARTLY, "after the other"),
     "the-second-first": ("parallel_calls", [calls(LIMA), calls(OSLO)], PARTLY, "after the other"),
+    "both-one-in-another-case": (
+        "parallel_calls",
+        [calls(("get_weather", {"city": "oslo"}), LIMA)],
+        WORKS,
+        "one reply",
+    ),
     "one-and-then-words": ("parallel_calls", [calls(OSLO), says("4 °C.")], FAILS, "'get_weather' alone, and given"),
     "one-twice-over": ("parallel_calls", [calls(OSLO), calls(OSLO)], FAILS, "called 'get_weather' and not 'get_time'"),
     "neither": ("parallel_calls", [says("4 °C, 14:05")], FAILS, "called nothing"),
@@ -187,6 +211,8 @@ TABLE: dict[str, tuple[str, list[Answer], CheckOutcome, str]] = {
     "both-one-wrong": ("parallel_calls", [calls(OSLO, ("get_time", {"city": "Rome"}))], FAILS, '"Rome", not "Lima"'),
     "the-result-in-words": ("after_result", [calls(BOOKING), says(f"It is {CODE}.")], WORKS, ""),
     "the-result-in-another-case": ("after_result", [calls(BOOKING), says(f"It is {CODE.lower()}")], WORKS, ""),
+    "the-result-in-bold": ("after_result", [calls(BOOKING), says("It is **QX\u20114471\u2011BN**.")], WORKS, ""),
+    "half-of-the-result": ("after_result", [calls(BOOKING), says("It is QX-4471.")], FAILS, "do not hold"),
     "words-without-the-result": ("after_result", [calls(BOOKING), says("Done.")], FAILS, "do not hold 'QX-4471-BN'"),
     "the-same-call-again": ("after_result", [calls(BOOKING), calls(BOOKING)], FAILS, "call where words were asked for"),
     "no-first-call": ("after_result", [says(CODE)], FAILS, "did not come to a result"),
@@ -194,7 +220,7 @@ TABLE: dict[str, tuple[str, list[Answer], CheckOutcome, str]] = {
     "loads-and-loads": ("growing_tools", [calls(LOAD), calls(LOAD)], FAILS, "called 'load_tools' and not"),
     "uses-before-it-is-there": ("growing_tools", [calls(GATE)], FAILS, "'open_lock_gate', which is not offered"),
     "does-both-at-once": ("growing_tools", [calls(LOAD, GATE)], FAILS, "did not load first"),
-    "calls-what-is-there": ("retired_tool", [calls(LIMA)], WORKS, ""),
+    "calls-what-is-there": ("retired_tool", [calls(("get_time", {"city": "Quito"}))], WORKS, ""),
     "calls-what-is-gone": ("retired_tool", [calls(OSLO)], FAILS, "'get_weather', which is offered no more"),
     "cached": (
         "cached_tokens",
@@ -205,8 +231,8 @@ TABLE: dict[str, tuple[str, list[Answer], CheckOutcome, str]] = {
     "none-cached": (
         "cached_tokens",
         [says("120", Usage(5000, 1, 0)), says("a", Usage(5001, 1, 0))],
-        FAILS,
-        "reports 0 cached tokens of 5,001",
+        PARTLY,
+        "these were 0 of 5,001",
     ),
     "cached-not-said": ("cached_tokens", [says("120"), says("a", Usage(5001, 1))], FAILS, "says nothing of cached"),
 }  # fmt: skip
@@ -242,7 +268,7 @@ def test_one_of_many_is_found_or_not(count: int) -> None:
 
 
 REFUSALS = [
-    (Failure.BAD_REQUEST, CheckOutcome.REFUSED, "The API refused the request: no \x1b[31m way"),
+    (Failure.BAD_REQUEST, CheckOutcome.REFUSED, "The request was refused: no \x1b[31m way"),
     (Failure.NOT_FOUND, CheckOutcome.REFUSED, "refused"),
     (Failure.CONTEXT_OVERFLOW, CheckOutcome.TOO_LARGE, "more than the context window holds"),
     (Failure.REFUSED, FAILS, "content filter"),
@@ -275,6 +301,7 @@ def test_a_refused_tool_is_told_from_a_refused_request() -> None:
     unknown = judge("one_tool", [no, ModelError(Failure.BAD_REQUEST, "no model here")])
     assert unknown.outcome is CheckOutcome.UNKNOWN
     assert "without tools as well (no model here)" in unknown.said
+    assert judge("one_tool", [no, no]).said.endswith("it is the same with one and without: no tools here")
     unanswered = judge("one_tool", [no, ModelError(Failure.TIMEOUT, "too late")])
     assert unanswered.outcome is CheckOutcome.UNKNOWN
     assert "one without tools got no answer (too late); with one: no tools here" in unanswered.said
@@ -282,6 +309,27 @@ def test_a_refused_tool_is_told_from_a_refused_request() -> None:
         CheckOutcome.REFUSED
     )
     assert judge("one_tool", [ModelError(Failure.TIMEOUT, "late")]).outcome is CheckOutcome.UNKNOWN
+
+
+def test_a_server_that_fails_at_tools_is_told_from_one_that_was_down() -> None:
+    down = ModelError(Failure.UNAVAILABLE, "500: tools need --jinja")
+    assert (ask("one_tool", down).max_retries, ask("one_tool", down).offer.tools) == (0, ())
+    unanswered = judge("one_tool", [down, ModelError(Failure.UNAVAILABLE, "refused")])
+    assert unanswered.outcome is CheckOutcome.UNKNOWN
+    assert "one without tools got no answer (refused); with one: 500" in unanswered.said
+    again = ask("one_tool", down, says("Yes."))
+    assert (again.max_retries, again.messages, again.offer) == (1, ask("one_tool").messages, ask("one_tool").offer)
+    refused = judge("one_tool", [down, says("Yes."), down])
+    assert (refused.outcome, refused.said.endswith("without: 500: tools need --jinja")) == (CheckOutcome.REFUSED, True)
+    assert judge("one_tool", [down, says("Yes."), calls(OSLO)]).outcome is WORKS, "it was only down"
+    assert judge("one_tool", [down, says("Yes."), says("Cold.")]).outcome is FAILS
+    late = ModelError(Failure.TIMEOUT, "late")
+    assert judge("one_tool", [down, says("Yes."), late]).outcome is CheckOutcome.UNKNOWN
+
+
+def test_no_two_checks_ask_the_same() -> None:
+    asked = [str(ask(key).messages[-1]["content"]) for key in EVERY]
+    assert len(set(asked)) == len(asked), "or a gateway that caches answers would give one's to the other"
 
 
 def test_the_suite_is_what_it_says() -> None:

@@ -75,7 +75,8 @@ def test_E8_a_killed_probe_goes_on_and_asks_again_only_what_was_under_way(
         before = openai_server.count(row)
         model = ServedModel(openai_server.url, row)
         result = run_probe(store, ProbePlan(model.name, openai_server.url), model, settings())
-    assert (result.probe, result.status, outcomes(result)) == (kept.probe, "finished", ALL_BUT_CACHED)
+    expected = ALL_BUT_CACHED | {"cached_tokens": CheckOutcome.PARTLY}
+    assert (result.probe, result.status, outcomes(result)) == (kept.probe, "finished", expected)
     in_all = openai_server.count(row)
     assert before < in_all <= 22 + 2, "two were under way"
     texts = Counter(request["raw"] for request in openai_server.requests(row))
@@ -108,10 +109,15 @@ def test_E8_a_killed_probe_goes_on_and_asks_again_only_what_was_under_way(
         (
             "able-window-8192",
             dict.fromkeys(("tools_128", "tools_256"), CheckOutcome.TOO_LARGE),
-            {"tool_calling": True, "parallel_calls": True, "tool_choice": True},
+            {"context_window": 8192, "tool_calling": True, "parallel_calls": True, "tool_choice": True},
         ),
         (
             "able-no-tools",
+            dict.fromkeys(EVERY, CheckOutcome.SKIPPED) | {FIRST: CheckOutcome.REFUSED},
+            {"tool_calling": False},
+        ),
+        (
+            "able-breaks-at-tools",
             dict.fromkeys(EVERY, CheckOutcome.SKIPPED) | {FIRST: CheckOutcome.REFUSED},
             {"tool_calling": False},
         ),

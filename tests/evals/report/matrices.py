@@ -50,12 +50,12 @@ def small_matrix() -> Matrix:
         "20260301-120000-abcd", "assistant", "assistant", 60, 0.02, TOOLSETS,
         (
             Row("openai/gpt-5-mini", roomy, Pick(
-                "openai/gpt-5-mini", best=0, choice=2, toolset="loadout:minimal",
+                "openai/gpt-5-mini", best=0, choice=2, sure=True, toolset="loadout:minimal",
                 candidates=(Candidate(2), Candidate(0)),
                 reasons=("Give it loadout:minimal: 400 tokens instead of 21,000, and not worse.",),
             ), 272_000),
             Row("ollama/qwen3:4b", tight, Pick(
-                "ollama/qwen3:4b", best=7, choice=7, toolset="loadout:minimal",
+                "ollama/qwen3:4b", best=7, choice=7, sure=True, toolset="loadout:minimal",
                 candidates=(Candidate(7), Candidate(6)), reasons=("full cannot fit into its window.",),
             ), 8_192),
             Row("local/deaf", deaf, Pick("local/deaf", reasons=("It calls no tools.",))),
@@ -85,7 +85,7 @@ def big_matrix(models: int, toolsets: int) -> Matrix:
             Row(
                 model,
                 tuple(cells),
-                Pick(model, best=picked[0], choice=picked[1], reasons=("As measured.",)),
+                Pick(model, best=picked[0], choice=picked[1], sure=y % 3 > 0, reasons=("As measured.",)),
                 8192 * (1 + y % 3),
             )
         )

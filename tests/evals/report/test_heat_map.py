@@ -59,7 +59,7 @@ def test_E10_the_same_matrix_makes_the_same_bytes() -> None:
         pytest.param(0, 2, HeatCell("83.3%", 17, is_chosen=True), id="the-chosen-is-marked"),
         pytest.param(0, 4, HeatCell("0.0%", 0), id="a-score-of-0-is-one"),
         pytest.param(1, 0, HeatCell("cannot fit"), id="what-cannot-fit-is-no-score"),
-        pytest.param(1, 2, HeatCell("75.0%", 15, "33% too long", True, True), id="partly-too-long-tells-its-share"),
+        pytest.param(1, 2, HeatCell("75.0%", 15, "33% too long", True, is_best=True), id="partly-too-long"),
         pytest.param(1, 3, HeatCell("not scored"), id="all-failed-is-no-score"),
         pytest.param(1, 4, HeatCell("not run"), id="a-pair-that-was-not-run"),
         pytest.param(2, 0, HeatCell("no tool calls"), id="a-model-without-tool-calling"),
@@ -81,10 +81,10 @@ def test_L15_an_unknown_window_is_not_said_to_be_too_small() -> None:
 
 def test_E7_what_is_not_sure_is_framed_otherwise_than_what_is() -> None:
     row = small_matrix().rows[0]
-    pick = Pick(row.model, best=0, promising=2)
-    assert heat_cell(replace(row, pick=pick), row.cells[2]) == HeatCell("83.3%", 17, is_promising=True)
+    pick = Pick(row.model, best=0, choice=2)
+    assert heat_cell(replace(row, pick=pick), row.cells[2]) == HeatCell("83.3%", 17, is_unsure=True)
     unsure = drawn(replace(small_matrix(), rows=(replace(row, pick=pick),)))
-    assert "Dashed: promising" in unsure.caption
+    assert "Dashed: to be given, not sure" in unsure.caption
     assert "Framed" not in unsure.caption
     assert "stroke-dasharray" in unsure.svg.decode()
     sure = drawn(replace(small_matrix(), rows=(row,)))

@@ -19,8 +19,10 @@ from toolbelt.evals.cli.run import run
 from toolbelt.evals.report.markdown import _OPTIONS, report_markdown
 from toolbelt.evals.report.markup import escaped
 from toolbelt.evals.report.pictures import draw_pictures
+from toolbelt.evals.running.room import LeftOut, Room
 from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.summary.summarize import summarize
+from toolbelt.loadouts.fit import Verdict
 
 EXPECTED = Path(__file__).parent / "expected" / "report.md"
 
@@ -91,6 +93,19 @@ def test_the_command_asks_at_the_same_place_with_the_same_tokenizer() -> None:
     assert "| api base | http://127.0.0.1:8000/v1 |" in facts
     assert "| without role" not in facts
     assert "3 cases have no role" in facts
+
+
+def test_the_command_of_a_suite_names_every_model_in_the_order_asked_for() -> None:
+    summary = replace(
+        _summary("full", "tiered"),
+        suite="compatibility",
+        rooms={"deaf": Room(tool_calling=False), "m": Room(8192)},
+        left_out=(LeftOut("deaf", "full", Verdict.UNSUPPORTED, "So."),),
+        settings={"ask_anyway": True},
+    )
+    [command] = re.findall(r"^toolbelt eval run .*$", report_markdown(summary), re.MULTILINE)
+    asked = "--model deaf --model m --suite compatibility --ask-anyway --epochs 1 --seed 0"
+    assert command == f"toolbelt eval run --dataset d {asked}"
 
 
 def test_every_option_of_the_command_is_one_of_eval_run() -> None:

@@ -26,9 +26,9 @@ Run {found.run}, dataset assistant, catalog assistant: 100 cases, 3 models × 3 
 | ollama/qwen3:8b | cannot fit | 90.0% \\*^ | not run |
 | deaf | no tool calls | not run | not run |
 
-Figures are accuracies: right by names, of the trials that were scored; \\* chosen: the smallest that is surely not \
-worse than the best by more than 10 points; ^ the best as measured; too long: of its trials, that did not fit the \
-model; they are in no accuracy.
+Figures are accuracies: right by names, of the trials that were scored; \\* to be given, sure: the smallest that is \
+surely not worse than the best by more than 10 points; ^ the best as measured; too long: of its trials, that did not \
+fit the model; they are in no accuracy.
 
 - gpt-4o: {first}
 - ollama/qwen3:8b: {second}
@@ -51,14 +51,14 @@ def test_E10_whichever_are_fewer_stand_above() -> None:
 
 
 def test_C_foreign_names_break_nothing() -> None:
-    model = "a|b `c` <b>d</b> @all\n```\n# e"
+    model = "a|b `c` <b>d</b> @all\n```\n# evil"
     run = WrittenRun([Asked("full", GOOD, 9000, model=model), Asked("tiered", GOOD, 90, model=model)], reason="x")
     text = matrix_markdown(matrix_of(run, 0.1), level=3)
     assert text.startswith("### Which toolset")
     table, _, yaml = text.partition("For `toolbelt.yaml`:")
     assert "<b>" not in table
     assert "@all" not in table.replace("@<!-- -->all", "")
-    assert "\n# e" not in text
+    assert "\n# evil" not in text
     fence = yaml.split("\n")[2]
     assert fence == "````yaml"
     assert yaml.count("````") == 2

@@ -14,8 +14,8 @@ from tests.evals.compatibility.runs import Asked, WrittenRun, matrix_of
 from toolbelt.console.screen import show_view
 from toolbelt.evals.compatibility.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.report.heat_scale import heat_colour, heat_step
-from toolbelt.evals.report.matrix_view import matrix_view
-from toolbelt.evals.running.room import LeftOut
+from toolbelt.evals.report.matrix_view import matrix_view, recommended_view
+from toolbelt.evals.running.room import LeftOut, Room
 from toolbelt.evals.summary.measures import Rate
 from toolbelt.loadouts.fit import Verdict
 
@@ -35,6 +35,7 @@ RUN = WrittenRun(
 def shown(matrix: Matrix, width: int, capsys: pytest.CaptureFixture[str]) -> str:
     screen = Console(file=io.StringIO(), width=width, highlight=False)
     show_view(matrix_view(matrix, screen), screen)
+    show_view(recommended_view(matrix), screen, whole_lines=True)
     return capsys.readouterr().out
 
 
@@ -49,7 +50,7 @@ def test_E10_the_whole_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[1].split() == ["20%", "too", "long"]
     assert re.split(r"\s{2,}", rows[2].strip()) == ["ollama/qwen3:8b", "cannot fit", "90.0%*^", "not run"]
     assert re.split(r"\s{2,}", rows[3].strip()) == ["deaf", "no tool calls", "not run", "not run"]
-    assert "* chosen: the smallest that is surely not worse than the best by more than 10 points" in text
+    assert "* to be given, sure: the smallest that is surely not worse than the best by more than 10 points" in text
     assert "deaf: It does not call tools." in text
     assert text.endswith(
         "For toolbelt.yaml, for 2 of 3 models (with its reasons: --yaml):\n"
@@ -101,10 +102,33 @@ def test_E10_accuracy_is_shaded_where_there_are_colours_and_plain_elsewhere() ->
 
 
 def test_E7_nothing_to_paste_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(matrix_of([Asked("full", "++", 9000), Asked("tiered", "++", 90)]), 80, capsys)
-    assert "Nothing is sure enough to be written into toolbelt.yaml." in text
-    assert "? promising" in text
+    text = shown(matrix_of([Asked("full", "++", 9000)]), 80, capsys)
+    assert "There is nothing to be written into toolbelt.yaml." in text
     assert "models:" not in text
+
+
+def test_E7_what_is_not_sure_has_a_mark_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(matrix_of([Asked("full", "++", 9000), Asked("tiered", "++", 90)]), 80, capsys)
+    assert "100.0%?^" in text
+    assert "\n? to be given, not sure: the best as measured, though another may be better\n" in text
+    assert "*" not in text
+
+
+def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFixture[str]) -> None:
+    room = Room(context_window=8192, output_reserve=1024)
+    arms = [
+        Asked(f"loadout:x{number}", "x" * 9, tokens, reason=room.fit("m", tokens, 9).reasons[0])
+        for number, tokens in enumerate((46_493, 9_500, 37_596))
+    ]
+    left_out = (LeftOut("m", "loadout:auto", Verdict.REFUSES, "No loadout fits."),)
+    run = WrittenRun([*arms, Asked("tiered", "+" * 9, 90)], rooms={"m": room}, left_out=left_out)
+    text = " ".join(shown(matrix_of(run), 80, capsys).split())
+    assert "m with loadout:auto: nothing fits: No loadout fits. " in text
+    assert (
+        "m with loadout:x0, loadout:x1, loadout:x2: cannot fit: 9 of 9 trials too long for the model and not asked: "
+        "Definitions of 9,500 to 46,493 tokens and 1,024 kept for the answer leave no room in a window of 8,192; "
+        "the largest part: the definitions. m: " in text
+    )
 
 
 def large(models: int, toolsets: int) -> Matrix:
@@ -133,4 +157,4 @@ def _row(model: str, number: int, labels: Sequence[str]) -> Row:
         for place, label in enumerate(labels)
     )
     first = number * len(labels)
-    return Row(model, cells, Pick(model, first, first, toolset=labels[0], reasons=("It is so.",)))
+    return Row(model, cells, Pick(model, first, first, toolset=labels[0], sure=True, reasons=("It is so.",)))

@@ -19,13 +19,13 @@ WHOLE = """\
 | Tool choice: named | ✗ fails | – |
 | 128 tools | ✗ too large | – |
 | 256 tools | – skipped | – |
-| Cached tokens | ? unknown | – |
+| Reports caching | ? unknown | – |
 | works | 1 of 6 | 1 of 1 |
 
 - gpt-4o-mini, Parallel calls: It made one call, then the other.
 - gpt-4o-mini, Tool choice: named: It called get_weather and not get_time.
 - gpt-4o-mini, 128 tools: It is more than the context window holds.
-- gpt-4o-mini, Cached tokens: No answer came (timeout).
+- gpt-4o-mini, Reports caching: No answer came (timeout).
 - gpt-4o-mini: cached tokens are reported: 0 read
 - local/bm25: cached tokens are reported: 0 read
 

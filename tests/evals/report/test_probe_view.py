@@ -32,10 +32,10 @@ Parallel calls      ~ partly        240   1.2 s  It made one call, then the othe
 Tool choice: named  ✗ fails         110  400 ms  It called get_weather and not get_time.
 128 tools           ✗ too large       –       –  It is more than the context window holds.
 256 tools           - skipped         –       –  128 tools were too many.
-Cached tokens       ? unknown         –       –  No answer came (timeout).
+Reports caching     ? unknown         –       –  No answer came (timeout).
 
 {WORKS}; unknown: cached_tokens; 1 skipped
-cached tokens are reported: 0 read; 6 requests and 3 retries: $0.0040
+cached tokens are reported: 0 read; 9 requests, 3 retries among them: $0.0040
 """
 MATRIX = """\
                                  hosted_vllm/qwen3-coder-30
@@ -46,7 +46,7 @@ Parallel calls      ~ partly     ~ partly
 Tool choice: named  ✗ fails      ✗ fails
 128 tools           ✗ too large  ✗ too large
 256 tools           - skipped    - skipped
-Cached tokens       ? unknown    –
+Reports caching     ? unknown    –
 works               1 of 6       1 of 6
 """
 PAIR = (make_probe(), make_probe(LONG, without=("cached_tokens",)))

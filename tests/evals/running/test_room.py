@@ -32,6 +32,8 @@ NOTHING = Offer()
         pytest.param(Room(10, 10), NOTHING, "the largest part: the output reserve", id="the-answer-takes-it-all"),
         pytest.param(Room(max_tools=3), THREE, None, id="as-many-tools-as-it-takes"),
         pytest.param(Room(max_tools=2), THREE, "may hold 2 tools; these are 3, 1 too many", id="a-tool-too-many"),
+        pytest.param(Room(TAKEN, 0, 2), THREE, "too many. Definitions of", id="both-are-said"),
+        pytest.param(Room(max_tools=2, output_reserve=9), THREE, "1 too many.", id="an-unknown-window-is-no-reason"),
         pytest.param(Room(tool_calling=False), THREE, None, id="said-to-call-no-tools-is-asked"),
         pytest.param(Room(TAKEN, 0, None, False), THREE, "leave no room", id="and-yet-needs-room"),
         pytest.param(Room(max_tools=0, tool_calling=False), NOTHING, None, id="no-tools-go-with-any-model"),
@@ -40,6 +42,7 @@ NOTHING = Offer()
 def test_E4_what_cannot_fit_is_refused_with_the_reason(room: Room, offer: Offer, words: str | None) -> None:
     said = room.refusal("m", offer)
     assert (words in said) if words else not said
+    assert "unknown" not in said
 
 
 @given(st.integers(1, 400), st.integers(0, 300), st.integers(0, 6), st.booleans())

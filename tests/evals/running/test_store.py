@@ -169,9 +169,12 @@ def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path: Pat
 
 def test_a_store_of_another_version_is_refused(store: RunStore) -> None:
     store.connection.execute("PRAGMA user_version=99")
+    store.connection.execute("PRAGMA journal_mode=DELETE")
     store.close()
+    before = store.path.read_bytes()
     with pytest.raises(ToolbeltError, match="version 99"):
         RunStore(store.path)
+    assert store.path.read_bytes() == before, "nor is it changed before it is known to be another's"
 
 
 def test_a_store_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
