@@ -21,6 +21,8 @@ _FEW_TOOLS = 12
 def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
     """What a case asked, and every trial of it: what was offered, called, and how it was scored.
 
+    A trial is `turned_away` where it ended before a request that was known not to fit, which was not sent.
+
     Raises:
         NotFoundError: no finished trial is of that case, with the nearest ids.
     """
@@ -31,7 +33,8 @@ def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
     made = []
     for trial in trials_of(store.connection, row.run, case):
         arm = row.plan.arms[trial["arm"]]
-        made.append({"model": arm.model, "toolset": arm.toolset, "variant": arm.variant, "label": arm.label, **trial})
+        named = {"model": arm.model, "toolset": arm.toolset, "variant": arm.variant, "label": arm.label}
+        made.append({**named, **trial, "turned_away": _is_turned_away(trial)})
     return {"run": row.run, "case": case, **asked, "trials": made}
 
 
@@ -44,11 +47,29 @@ def case_view(data: dict[str, Any]) -> RenderableType:
         epoch = f" · epoch {trial['epoch']}" if trial["epoch"] else ""
         lines += [Text(""), Text(visible(f"{trial['label']}{epoch}"), style="bold")]
         lines += _request_lines(trial["requests"])
+        if trial["turned_away"]:
+            lines.append(Text(visible(_not_asked(trial)), style="yellow"))
+            continue
         reason = f": {trial['reason']}" if trial["reason"] else ""
         reachable = "" if trial["covered"] else " (no right answer could be reached with this toolset)"
         style = "green" if trial["outcome"] == "correct" else "yellow"
         lines.append(Text(visible(f"{trial['outcome']}{reason}{reachable}"), style=style))
     return Group(*lines)
+
+
+def _is_turned_away(trial: dict[str, Any]) -> bool:
+    """Whether a trial ended before a request that was known not to fit, so that nobody was asked it."""
+    if trial["outcome"] != "context_overflow":
+        return False
+    requests = trial["requests"]
+    return not (requests and requests[-1]["failure"])  # else the provider turned it away
+
+
+def _not_asked(trial: dict[str, Any]) -> str:
+    """What did not fit, and how much of the trial was sent."""
+    after = len({request["request"] for request in trial["requests"]})
+    sent = f"nothing was sent after {plural(after, 'request')}" if after else "nothing was sent"
+    return f"{trial['outcome']}, not asked: {trial['reason'].rstrip('.')}; {sent}"
 
 
 def _content(message: dict[str, Any]) -> str:

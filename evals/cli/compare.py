@@ -42,7 +42,8 @@ _FLIPS = 5
     "--against",
     metavar="ARM",
     help="The arm of A that the others, or those of B, are held against: toolset, model, both or number, such as "
-    "full, 'gpt-4o full' or 2.  [default: the first; with B, the arm of the same name]",
+    "full, 'gpt-4o full' or 2.  [default: the first of the same model that was scored; with B, the arm of the same "
+    "name]",
 )
 @option(
     "--arm",
@@ -97,7 +98,8 @@ def compare(
 ) -> int:
     """What differs between arms that were asked the same cases, how surely, and which cases flipped.
 
-    With A alone (a run's id, its beginning, `latest` or a baseline file): the arms within it, each against the first.
+    With A alone (a run's id, its beginning, `latest` or a baseline file): the arms within it, each against the first of
+    its model of which anything was scored; where each model has one arm, against the first of all.
     With A and B: the arms of B against those of A that have the same name. `toolbelt eval gate` passes or fails on it.
     """
     # numpy and scipy, which `--help` does without
@@ -115,7 +117,7 @@ def compare(
         asked = [measure for measure in Measure if not measure.is_share or measure.value in shares]
         with progress("comparing arms", len(pairing.pairs)) as advance:
             found = compare_sides(before, after, pairing, margin=margin, measures=asked, seed=seed, advance=advance)
-    if found.is_comparable and not found.pairs:
+    if found.is_comparable and not found.pairs and new is not None:
         raise ToolbeltError(_nothing_shared(before, after))
     if output is not None:
         _write(Path(output), found, force=force)
@@ -138,7 +140,7 @@ def compare(
 
 def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ...]) -> Pairing:
     """Which arms are held against which; those of the old side against each other, if there is no new one."""
-    from toolbelt.evals.comparison.pairing import Pairing, pair_arms, pair_within
+    from toolbelt.evals.comparison.pairing import Pairing, pair_arms
 
     if new is None:
         if len(old.arms) < 2:
@@ -147,18 +149,7 @@ def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ..
                 f"{old.about.name} has a single arm, {label}, and nothing to compare it with; name a second run: "
                 f"toolbelt eval compare {old.about.name} B"
             )
-        reference = 0 if against is None else find_arm(old.arms, against)
-        within = pair_within(old.arms, reference)
-        if not names:
-            return within
-        wanted = choose_arms(old.arms, names)
-        pairs = tuple(pair for pair in within.pairs if pair[1] in wanted)
-        if not pairs:
-            raise ToolbeltError(
-                f"{old.arms[reference].label!r} is what the others are held against; say with --against which other "
-                "arm it is to be held against."
-            )
-        return Pairing(pairs, is_within=True)
+        return _pair_within(old, against, names)
     chosen = choose_arms(new.arms, names) if names else tuple(range(len(new.arms)))
     if against is not None:
         reference = find_arm(old.arms, against)
@@ -171,6 +162,28 @@ def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ..
         missing=tuple(kept[place] for place in paired.missing),
         added=tuple(chosen[place] for place in paired.added),
     )
+
+
+def _pair_within(side: Side, against: str | None, names: tuple[str, ...]) -> Pairing:
+    """Which arms of one run or baseline are held against which."""
+    from toolbelt.evals.comparison.pairing import Pairing, pair_within
+    from toolbelt.evals.comparison.within import pair_by_model
+
+    within = pair_by_model(side) if against is None else pair_within(side.arms, find_arm(side.arms, against))
+    if not names:
+        return within
+    wanted = choose_arms(side.arms, names)
+    pairs = tuple(pair for pair in within.pairs if pair[1] in wanted)
+    unfit, alone = (tuple(place for place in some if place in wanted) for some in (within.unfit, within.alone))
+    if not pairs:
+        why = "is what the others are held against"
+        if wanted[0] in unfit:
+            why = "does not fit its model, so that nothing of it was scored"
+        elif wanted[0] in alone:
+            why = "has no other of its model to be held against"
+        label = side.arms[wanted[0]].label
+        raise ToolbeltError(f"{label!r} {why}; say with --against which other arm it is to be held against.")
+    return Pairing(pairs, is_within=True, unfit=unfit, alone=alone)
 
 
 def _nothing_shared(old: Side, new: Side) -> str:

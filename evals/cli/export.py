@@ -49,7 +49,8 @@ _STANDARD = "-"
 @option(
     "--against",
     metavar="ARM",
-    help="The arm that the others of the run are compared with: a toolset, `model · toolset`, or #N.  [default: #1]",
+    help="The arm that the others of the run are compared with: a toolset, `model · toolset`, or #N.  [default: the "
+    "first of the same model that was scored]",
 )
 @option("--priced-as", metavar="M", help="Price arms whose model has no price as this one.")
 @store_option
@@ -67,7 +68,7 @@ def report(
     """Print the table of RUN (an id, the beginning of one, or `latest`), and write its report to OUTPUT/RUN.
 
     That is a page to open in a browser (report.html), Markdown, JSON, JUnit XML, CSV, Parquet, and pictures as SVG and
-    PNG. With --baseline the verdict against it stands on top; without, the run's arms are compared with one of them.
+    PNG. With --baseline the verdict against it stands on top; without, those of a model are compared with one of them.
     """
     from toolbelt.evals.exports.findings import Wanted
     from toolbelt.evals.exports.reporting import write_report

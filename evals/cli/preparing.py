@@ -13,7 +13,7 @@ from toolbelt.console.screen import progress, tell
 from toolbelt.console.text import plural
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
-from toolbelt.evals.cli.rooms import facts_for_auto
+from toolbelt.evals.cli.rooms import BY_WINDOW, facts_for_auto
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
 from toolbelt.evals.models.opening import ModelOptions, open_model
@@ -36,6 +36,7 @@ from toolbelt.gateway.models import find_form
 from toolbelt.gateway.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.models.given_choice import find_unmet
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
 
@@ -157,6 +158,7 @@ def _sample(cases: ChosenCases) -> Iterator[Case]:
 
 def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves) -> PreparedArm:
     used: list[Shelf] = []
+    unmet: list[str] = []
     variant = parse_variant(arm.variant)
 
     def shelf(extras: Mapping[str, Tool]) -> Shelf:
@@ -167,6 +169,8 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: 
         workspace, room = materials.workspace, plan.rooms.get(arm.model)
         # Outside a suite a model that is said to call no tools is asked all the same, whatever the toolset.
         facts = facts_for_auto(workspace, arm.model, room, ask_anyway=plan.ask_anyway or not plan.suite)
+        if facts.toolset is not None and (said := find_unmet(workspace.choose([arm.model], facts=facts)[1])):
+            unmet.append(f"{arm.model} with {BY_WINDOW}: {said}")
         return workspace.resolve(AUTO, [arm.model], facts=facts)
 
     ground = Ground(
@@ -182,7 +186,7 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: 
     made = make_toolset(arm.toolset, ground)
     notes = _notes(made, plan.sampling) if isinstance(made, Dynamic) else ()
     toolset = vary(made, variant, ground, used[-1])
-    return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model), notes)
+    return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model), (*unmet, *notes))
 
 
 def _notes(toolset: Dynamic, sampling: Sampling) -> tuple[str, ...]:

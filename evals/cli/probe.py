@@ -16,7 +16,7 @@ from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.evals.cli.options import CommaList, asking_options, store_option
 from toolbelt.evals.cli.probe_opening import Prepared, prepare, refuse_too_dear, tell_estimates
 from toolbelt.evals.cli.probe_watching import watch
-from toolbelt.evals.cli.probes import go_on_command
+from toolbelt.evals.cli.probes import go_on_command, show_news
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import open_model
 from toolbelt.evals.probing.checks import CHECKS
@@ -27,12 +27,11 @@ from toolbelt.evals.probing.news import find_news, format_entry, make_entry, new
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.probing import MAX_CONCURRENCY, run_probe
 from toolbelt.evals.probing.wording import WORDS, is_complete
-from toolbelt.evals.report.probe_news import entry_text, news_view
 from toolbelt.evals.report.probe_view import probe_view, probes_view
 from toolbelt.evals.running.store import RunStore
 
 FAILED = 1
-"""A check that was required does not work."""
+"""A check that was required does not work, or not as asked for."""
 
 
 _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" for check in CHECKS)])
@@ -70,7 +69,7 @@ _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" 
     type=CommaList(),
     multiple=True,
     metavar="KEY",
-    help="Exit with 1 where this check does not work; again or with commas for more.",
+    help="Exit with 1 unless this check `works`: `partly` is not enough; again or with commas for more.",
 )
 @asking_options(
     api_base="Where hosted models are asked.  [default: the provider's]",
@@ -91,7 +90,8 @@ def probe(**asked: Any) -> int:
     What it would take is said before anything is asked. The result is kept: toolbelt model probes shows it again, and
     it stands beside the evals of the model. What is interrupted goes on with the same command.
 
-    Exit code 0: all was found out; 1: a check that is required does not work; 3: something stayed unknown.
+    Exit code 0: all was found out; 1: a check that is required does not work, or only partly; 3: something stayed
+    unknown.
     """
     for name in ("checks", "required"):
         asked[name] = _listed(asked[name])
@@ -149,14 +149,8 @@ def _probe_all(
             if len(results) > 1:
                 show_view("", screen)
             show_view(probe_view([found], screen), screen)
-            _show_news(found, one)
+            show_news(found, one.facts, one.own)
     return results
-
-
-def _show_news(result: ProbeResult, one: Prepared) -> None:
-    if news := find_news(result, one.facts):
-        show_view(news_view(result.model, news, replaces=one.own is not None))
-        show_view(entry_text(make_entry(result.model, news, one.own)), whole_lines=True)
 
 
 def _data(result: ProbeResult, one: Prepared) -> dict[str, Any]:
@@ -184,8 +178,9 @@ def _exit_code(results: Sequence[ProbeResult], prepared: Sequence[Prepared], ask
     for result in results:
         for key in asked["required"]:
             outcome = result.outcome(key)
-            if outcome not in (None, CheckOutcome.UNKNOWN) and not outcome.is_usable:
-                tell(f"{result.model}: {key} is required and does not work ({WORDS[outcome]})", "warning")
+            if outcome not in (None, CheckOutcome.UNKNOWN, CheckOutcome.WORKS):
+                how = "works only in another way" if outcome is CheckOutcome.PARTLY else "does not work"
+                tell(f"{result.model}: {key} is required and {how} ({WORDS[outcome]})", "warning")
                 is_failed = True
     return FAILED if is_failed else INFRASTRUCTURE if left else OK
 

@@ -14,12 +14,13 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.cli.model_opening import open_models, tell_unknown_bases
 from toolbelt.console.screen import tell
 from toolbelt.console.text import plural
-from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.estimates import shown_cost
+from toolbelt.evals.models.hosted_opening import check_name
 from toolbelt.evals.models.opening import OPENERS, ModelOptions
 from toolbelt.evals.models.priced import open_price
-from toolbelt.evals.probing.checks import CHECK_BY_KEY, pick_checks
+from toolbelt.evals.probing.checks import get_check, pick_checks
 from toolbelt.evals.probing.estimating import ProbeEstimate, estimate_probe
 from toolbelt.evals.probing.kept import ProbeStore, find_open
 from toolbelt.evals.probing.plan import ProbePlan
@@ -79,13 +80,13 @@ def prepare(asked: dict[str, Any]) -> tuple[ModelOptions, tuple[Prepared, ...]]:
         ToolbeltError: a model, check, file or tokenizer that is not there.
     """
     for key in asked["required"]:
-        if key not in CHECK_BY_KEY:
-            raise NotFoundError("check", key, list(CHECK_BY_KEY))
+        get_check(key)
     checks = pick_checks((*asked["checks"], *asked["required"]) if asked["checks"] else ())
     names = tuple(dict.fromkeys(asked["models"]))
     for name in names:
         if any("\ud800" <= letter <= "\udfff" for letter in name):
             raise ToolbeltError(f"The name of model {name!r} is not UTF-8.")
+        check_name(name)  # before it is said what it would take
     config, table = open_models(asked["config"])
     tell_unknown_bases(names, table)
     tokenizer = asked["tokenizer"] or config.tokenizer or DEFAULT_TOKENIZER

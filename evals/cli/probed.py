@@ -9,25 +9,24 @@ from rich.console import Console
 
 from toolbelt.console.screen import show_view
 from toolbelt.evals.probing.data import probe_data
-from toolbelt.evals.probing.finding import probes_of_run
-from toolbelt.evals.probing.probe import ProbeResult
+from toolbelt.evals.probing.finding import Picked, picked_of_run
 from toolbelt.evals.report.probe_view import beside_view
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.summary.measures import RunSummary
 
 
-def probed_beside(store: RunStore, summary: RunSummary) -> list[ProbeResult]:
-    """The last probe of each model of a run, made where the run asked it; models that were not probed are left out."""
-    return probes_of_run(store, (arm.model for arm in summary.arms), summary.settings.get("api_base"))
+def probed_beside(store: RunStore, summary: RunSummary) -> list[Picked]:
+    """The probe that stands for each model of a run, made where the run asked it; others are left out."""
+    return picked_of_run(store, (arm.model for arm in summary.arms), summary.settings.get("api_base"))
 
 
-def probed_data(probes: Sequence[ProbeResult]) -> dict[str, Any]:
+def probed_data(probes: Sequence[Picked]) -> dict[str, Any]:
     """The key that they have in the run's JSON."""
-    return {"probes": [probe_data(one) for one in probes]}
+    return {"probes": [probe_data(one.result) for one in probes]}
 
 
-def show_probed(probes: Sequence[ProbeResult], screen: Console) -> None:
-    """A line a model, beneath the table of the run; nothing where none was probed."""
+def show_probed(probes: Sequence[Picked], screen: Console) -> None:
+    """A line a model, beneath the table of the run, and one for what was begun later; nothing where none was probed."""
     if probes:
         show_view("", screen)
-        show_view(beside_view(probes), screen)
+        show_view(beside_view([one.result for one in probes], [one.later for one in probes if one.later]), screen)

@@ -10,30 +10,41 @@ from typing import Any
 import click
 
 from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option
+from toolbelt.cli.model_opening import open_models
+from toolbelt.cli.options import config_option, json_option
 from toolbelt.console.screen import make_screen, print_json, show_view, tell
 from toolbelt.console.text import plural
-from toolbelt.errors import NotFoundError
+from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.probing.checks import CHECK_BY_KEY
 from toolbelt.evals.probing.data import probe_data
-from toolbelt.evals.probing.finding import latest_of_each
+from toolbelt.evals.probing.finding import find_later, latest_of_each, pick_latest
 from toolbelt.evals.probing.kept import NOTHING_PROBED, ProbeStore
+from toolbelt.evals.probing.news import find_news, make_entry
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import ProbeResult
-from toolbelt.evals.report.probe_view import list_view, probe_view, probes_view
+from toolbelt.evals.report.probe_news import entry_text, news_view
+from toolbelt.evals.report.probe_view import later_line, list_view, probe_view, probes_view
 from toolbelt.evals.running.names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
+from toolbelt.models.facts import ModelFacts
+from toolbelt.models.own import OwnModel
+
+_CUT_SHORT = ("incomplete", "interrupted", "killed")
+"""Of a probe that the same command goes on with."""
 
 
 @click.command(epilog=examples("toolbelt model probes", "toolbelt model probes gpt-4o-mini --json"))
 @click.argument("model", metavar="[MODEL]", required=False)
 @store_option
+@config_option
 @json_option
-def probes(model: str | None, store: str, as_json: bool) -> None:
-    """The probes that are kept: the latest of each model, side by side.
+def probes(model: str | None, store: str, config: str | None, as_json: bool) -> None:
+    """The probes that are kept: one of each model, side by side.
 
-    With MODEL, or the id of a probe: that one in full, and a list of the model's others.
+    With MODEL, or the id of a probe: that one in full, what it showed that is not known of the model, as an entry for
+    toolbelt.yaml, and a list of the model's others. Of several of a model the latest finished one of all checks stands
+    for it, else the one that says most.
     """
     every: list[ProbeResult] = []
     named: list[ProbeResult] = []
@@ -42,15 +53,27 @@ def probes(model: str | None, store: str, as_json: bool) -> None:
             kept = ProbeStore(opened)
             every = kept.probes()
             named = [one for one in every if one.model == model]
+            if (picked := pick_latest(named)) is not None:
+                named = [picked, *(one for one in named if one is not picked)]
             if model is not None and not named and is_run_name(model):
                 named = [kept.get(model)]
     if model is None:
         _show_all(latest_of_each(every), as_json=as_json)
     elif named:
-        _show_one(named, every, as_json=as_json)
+        _show_one(named, every, config, as_json=as_json)
     else:
-        hint = f"It can be probed: toolbelt model probe --model {shlex.quote(model)}"
-        raise NotFoundError("probed model", model, dict.fromkeys(one.model for one in every), hint)
+        raise _not_probed(model, tuple(dict.fromkeys(one.model for one in every)))
+
+
+def _not_probed(model: str, known: Sequence[str]) -> NotFoundError:
+    hint = f"It can be probed: toolbelt model probe --model {shlex.quote(model)}"
+    # Names are long by their providers, so that one without is near to none of them.
+    parts = {part: name for name in reversed(known) for part in (name.rpartition("/")[2], name.partition("/")[2])}
+    near = dict.fromkeys((*nearest(model, known), *(parts[part] for part in nearest(model, parts))))
+    if not near:
+        return NotFoundError("probed model", model, known, hint)
+    said = f"Did you mean {' or '.join(repr(name) for name in list(near)[:3])}?"
+    return NotFoundError("probed model", model, (), f"{said} {hint}")
 
 
 def _show_all(latest: Sequence[ProbeResult], *, as_json: bool) -> None:
@@ -66,19 +89,45 @@ def _show_all(latest: Sequence[ProbeResult], *, as_json: bool) -> None:
         tell(f"all that was seen: toolbelt model probes {latest[0].model}")
 
 
-def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], *, as_json: bool) -> None:
+def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config: str | None, *, as_json: bool) -> None:
     """The first of those named in full, the model's others in a line each."""
     if as_json:
         print_json({"probes": [probe_data(one) for one in named]})
         return
     screen, first = make_screen(), named[0]
     show_view(probe_view(named[:1], screen), screen)
-    if first.status in ("incomplete", "interrupted", "killed"):
+    _show_news(first, config)
+    if first.status in _CUT_SHORT:
         tell(f"it goes on where it was with: {go_on_command([first])}")
+    if (later := find_later(first, every)) is not None:
+        tell(later_line(later))
+        if later.status in _CUT_SHORT:
+            tell(f"that one goes on where it was with: {go_on_command([later])}")
     if others := [one for one in every if one.model == first.model and one.probe != first.probe]:
         show_view("", screen)
         show_view(list_view(others, screen), screen)
         tell(f"{plural(len(others), 'other probe')} of it: toolbelt model probes ID shows one")
+
+
+def _show_news(result: ProbeResult, config: str | None) -> None:
+    """What it showed that is not known of the model now."""
+    from toolbelt.gateway.facts import find_facts
+
+    _, table = open_models(config)
+    show_news(result, find_facts(result.model, table), table.find_own(result.model))
+
+
+def show_news(result: ProbeResult, facts: ModelFacts, own: OwnModel | None) -> None:
+    """What a probe showed that is not known of its model, and what to write down of it; nothing where that is nothing.
+
+    Args:
+        result: The probe.
+        facts: What is known of the model.
+        own: What the project says of it; `None` if nothing.
+    """
+    if news := find_news(result, facts):
+        show_view(news_view(result.model, news, replaces=own is not None))
+        show_view(entry_text(make_entry(result.model, news, own)), whole_lines=True)
 
 
 def go_on_command(probes: Sequence[ProbePlan | ProbeResult], asked: Mapping[str, Any] | None = None) -> str:

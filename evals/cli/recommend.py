@@ -10,13 +10,14 @@ import click
 
 from toolbelt.cli.boundary import INFRASTRUCTURE, OK
 from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option, option
+from toolbelt.cli.options import config_option, json_option, option
 from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
 from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.running.store import RunStore
+from toolbelt.stores.config import read_config
 from toolbelt.stores.files import make_way_for, write_text
 
 if TYPE_CHECKING:
@@ -44,23 +45,34 @@ if TYPE_CHECKING:
 )
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
 @store_option
+@config_option
 @json_option
 def recommend(
-    name: str, margin: float, sure: bool, as_yaml: bool, output: str | None, force: bool, store: str, as_json: bool
+    name: str,
+    margin: float,
+    sure: bool,
+    as_yaml: bool,
+    output: str | None,
+    force: bool,
+    store: str,
+    config: str | None,
+    as_json: bool,
 ) -> int:
     """Which toolset each model of RUN (an id, the beginning of one, or `latest`) is to be given.
 
     The smallest that is surely not worse than the model's best by more than the margin. Where the cases are too few
     to be sure of a smaller one, the best as measured, which is said not to be sure where another may be better. A
-    model has none where nothing was scored, its cases are drafts, its best is hardly ever right, or it was asked with
-    one toolset alone. The exit code is 3 where no model has one.
+    model has none where nothing was scored, its cases are drafts, it hardly ever called a right tool, or it was asked
+    with one toolset alone. The exit code is 3 where no model has one.
+
+    Of a model that toolbelt.yaml has an entry of, the whole entry is given, to be put in its place.
     """
     if as_yaml and as_json:
         raise click.UsageError("--yaml and --json are two ways to print the same; take one.")
     if output is not None:
         keep_apart({"--store": store}, {"--output": output})
         make_way_for(output, overwrite=force or not Path(output).is_file())
-    matrix = _lay_out(name, margin, store)
+    matrix = _lay_out(name, margin, store, config)
     if sure:
         matrix = matrix.only_sure()
     # numpy, scipy and YAML, which `--help` does without
@@ -78,7 +90,7 @@ def recommend(
         from toolbelt.evals.report.matrix_view import matrix_view, recommended_view
 
         screen = make_screen()
-        show_view(matrix_view(matrix, screen), screen)
+        show_view(matrix_view(matrix, screen, whole=True), screen)
         show_view(recommended_view(matrix), screen, whole_lines=True)
     return _told(matrix, sure=sure)
 
@@ -96,18 +108,20 @@ def _told(matrix: Matrix, *, sure: bool) -> int:
     return OK
 
 
-def _lay_out(name: str, margin: float, store: str) -> Matrix:
+def _lay_out(name: str, margin: float, store: str, config: str | None) -> Matrix:
     from toolbelt.evals.compatibility.laying import lay_out
+    from toolbelt.evals.compatibility.project import written_models
     from toolbelt.evals.evidence.stored import StoredRun
     from toolbelt.evals.summary.summarize import summarize
 
+    own_models = written_models(read_config(Path.cwd(), config))
     with RunStore(Path(store), must_exist=True) as opened:
         row = opened.get(name)
         summary = summarize(opened.connection, row.run, opened.find_status(row))
         if not summary.arms and not summary.left_out:
             raise ToolbeltError(f"{row.run} has no arms.")
         with progress("comparing toolsets", None) as advance:
-            return lay_out(summary, StoredRun(opened, row), margin, advance=advance)
+            return lay_out(summary, StoredRun(opened, row), margin, own_models=own_models, advance=advance)
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

@@ -27,6 +27,7 @@ from toolbelt.evals.cli.opening import (
 )
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.preparing import PreparedArm, make_players, prepare_arms, tell_rooms
+from toolbelt.evals.cli.probe_notes import tell_probed
 from toolbelt.evals.cli.rooms import BY_WINDOW
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.models.model import TOOL_CHOICES, Sampling
@@ -175,6 +176,7 @@ def run(**asked: Any) -> int:
     )
     if plan.drafts:
         tell(f"{plural(plan.drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof", "warning")
+    tell_probed(Path(asked["store"]), plan, materials.workspace)
     if asked["dry_run"]:
         _show_estimate(materials, plan, asked)
         return OK

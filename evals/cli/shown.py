@@ -40,10 +40,12 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
 
 def _lay_out(store: RunStore, summary: RunSummary) -> Matrix:
     from toolbelt.evals.compatibility.laying import lay_out  # the statistics, where there is something to compare
+    from toolbelt.evals.compatibility.project import models_at
     from toolbelt.evals.evidence.stored import StoredRun
 
+    row = store.get(summary.run)
     with progress("comparing toolsets", None) as advance:
-        return lay_out(summary, StoredRun(store, store.get(summary.run)), advance=advance)
+        return lay_out(summary, StoredRun(store, row), own_models=models_at(row.plan.config), advance=advance)
 
 
 def _matrix_data(matrix: Matrix | None) -> dict[str, Any]:

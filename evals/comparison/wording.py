@@ -178,8 +178,13 @@ def _overflow(pair: ArmComparison, new: str) -> str:
 def _unfit(unfit: Unfit, new: str) -> str:
     if not unfit.now:
         return f"Nothing of {new} fits its model's window, as before"
+    return f"{new} has improved: {count_fitting(unfit)}"
+
+
+def count_fitting(unfit: Unfit) -> str:
+    """`58 of 60 cases fit the model's window, none did before`."""
     fit = "fits" if unfit.now == 1 else "fit"
-    return f"{new} has improved: {unfit.now:,} of {plural(unfit.cases, 'case')} {fit} its model's window, none did before"
+    return f"{unfit.now:,} of {plural(unfit.cases, 'case')} {fit} the model's window, none did before"
 
 
 def _tokens(contrast: Contrast) -> str:

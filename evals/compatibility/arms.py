@@ -62,6 +62,24 @@ def served(arm: ArmSummary) -> float:
     return arm.accuracy.numerator / trials if trials else 0.0
 
 
+def count_calls(arm: ArmSummary) -> tuple[int, int]:
+    """Of the cases that need a call: trials that were right, and trials that were scored."""
+    accuracy, abstention = arm.accuracy, arm.abstention
+    return accuracy.numerator - abstention.numerator, accuracy.denominator - abstention.denominator
+
+
+def is_idle(arm: ArmSummary, margin: float, *, needs_calls: bool) -> bool:
+    """Whether a model hardly ever calls a right tool with it where one is needed: no more often than the margin.
+
+    Args:
+        arm: Scored, at least in part.
+        margin: A share that may be lost, a fraction.
+        needs_calls: Whether the run has cases that need a call.
+    """
+    right, of = count_calls(arm)
+    return needs_calls and right <= margin * of
+
+
 def size(arm: ArmSummary) -> tuple[float, float, str]:
     """What makes a toolset small: all the definitions it sends, what it grows by included; then its prompts."""
     return (
@@ -103,7 +121,7 @@ def other_cells(pick: Pick, arms: Sequence[ArmSummary], cells: Iterable[Cell]) -
     ]
 
 
-def may_fit(cell: Cell, pick: Pick) -> bool:
-    """Whether a toolset may fit the model where the best does, as far as is known."""
+def may_do(cell: Cell, pick: Pick) -> bool:
+    """Whether a toolset may do for the model where the best does, as far as is known."""
     too_long = {candidate.arm for candidate in pick.candidates if candidate.overflowing}
-    return cell.state not in _UNFIT and cell.arm not in too_long
+    return cell.state not in _UNFIT and cell.arm not in too_long and cell.arm not in pick.idle

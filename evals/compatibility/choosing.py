@@ -8,7 +8,17 @@ from itertools import takewhile
 
 from toolbelt.evals.comparison.advice import wanted_cases
 from toolbelt.evals.comparison.comparison import LEVEL, Measure
-from toolbelt.evals.compatibility.arms import can_be_given, is_answered, is_same, may_fit, other_cells, served, size
+from toolbelt.evals.compatibility.arms import (
+    can_be_given,
+    count_calls,
+    is_answered,
+    is_idle,
+    is_same,
+    may_do,
+    other_cells,
+    served,
+    size,
+)
 from toolbelt.evals.compatibility.matrix import Candidate, Cell, Pick
 from toolbelt.evals.compatibility.wording import give_reasons
 from toolbelt.evals.evidence.evidence import CaseEvidence, Side
@@ -23,10 +33,11 @@ class _Field:
 
     Attributes:
         model: Its name.
-        arms: Positions of those scored, the smallest first.
+        arms: Positions of those scored that it can call with, as far as is known, the smallest first.
         answered: Those of them that enough is known of.
         best: Of these, the one that answers best; `None` if there is none.
         level: Of the intervals by which the smaller ones are held against it.
+        idle: Positions of those that enough is known of, and that it hardly ever calls a right tool with.
     """
 
     model: str
@@ -34,6 +45,7 @@ class _Field:
     answered: tuple[int, ...]
     best: int | None
     level: float = LEVEL
+    idle: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,7 @@ def choose(
         ValueError: the margin is out of range.
     """
     models = dict.fromkeys(model for model, _ in cells)
-    fields = [_lay_field(model, summary.arms) for model in models]
+    fields = [_lay_field(model, summary.arms, margin) for model in models]
     against = [
         _Held(one.best, arm, one.level) for one in fields if one.best is not None for arm in one.arms if arm != one.best
     ]
@@ -93,14 +105,20 @@ def choose(
     return picks
 
 
-def _lay_field(model: str, arms: Sequence[ArmSummary]) -> _Field:
+def _lay_field(model: str, arms: Sequence[ArmSummary], margin: float) -> _Field:
     found = [place for place, arm in enumerate(arms) if arm.model == model and arm.scored and can_be_given(arm)]
     found.sort(key=lambda place: size(arms[place]))
-    answered = [place for place in found if is_answered(arms[place])]
+    needs_calls = any(count_calls(arm)[1] for arm in arms)
+    idle = {
+        place for place in found if is_answered(arms[place]) and is_idle(arms[place], margin, needs_calls=needs_calls)
+    }
+    able = [place for place in found if place not in idle]
+    answered = [place for place in able if is_answered(arms[place])]
     # The first of equals is the smallest.
-    best = max(answered or found, key=lambda place: served(arms[place]), default=None)
+    best = max(answered or able, key=lambda place: served(arms[place]), default=None)
+    # What turned out to be idle might have been chosen, too.
     smaller = 0 if best is None else found.index(best)
-    return _Field(model, tuple(found), tuple(answered), best, family_level(smaller))
+    return _Field(model, tuple(able), tuple(answered), best, family_level(smaller), tuple(sorted(idle)))
 
 
 def family_level(size: int) -> float:
@@ -172,7 +190,7 @@ def _pick(
     margin: float,
 ) -> Pick:
     arms, best = summary.arms, one.best
-    pick = Pick(one.model, best, candidates=candidates, rivals=rivals, level=one.level)
+    pick = Pick(one.model, best, candidates=candidates, rivals=rivals, level=one.level, idle=one.idle)
     if best is None or not one.answered or side.about.drafts or served(arms[best]) <= margin:
         return pick
     others = other_cells(pick, arms, [cell for (model, _), cell in cells.items() if model == one.model])
@@ -181,7 +199,7 @@ def _pick(
     smaller = _smaller(one, candidates, arms)
     if smaller is None:
         known = {rival.arm for rival in rivals}
-        is_known = all(cell.arm in known or not may_fit(cell, pick) for cell in others)
+        is_known = all(cell.arm in known or not may_do(cell, pick) for cell in others)
         pick = replace(pick, choice=best, sure=is_known and all(rival.holds for rival in rivals))
     else:
         pick = replace(pick, choice=smaller, sure=True)

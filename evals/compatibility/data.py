@@ -18,6 +18,7 @@ def matrix_data(matrix: Matrix) -> dict[str, Any]:
     has an entry a model, with a cell for each of the `toolsets`, in their order: `null` where the run has no such pair.
     An arm is named by its 0-based position among the run's `arm`s and its `toolset`. `difference` and its bounds are
     those of a candidate less the best, at the pick's `level`, and under `rivals` of the best less the rival, at 95%.
+    `idle` are those with which the model hardly ever called a right tool.
     `recommendation` is YAML.
     """
     return {
@@ -61,6 +62,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "definition_tokens": cell.definition_tokens,
         "definition_tokens_total": cell.definition_tokens_total,
         "share": cell.share,
+        "too_many_tools": cell.too_many_tools,
         "reason": cell.reason,
     }
 
@@ -79,6 +81,7 @@ def _pick(pick: Pick, toolsets: dict[int, str]) -> dict[str, Any]:
         "level": pick.level,
         "candidates": [_candidate(one, toolsets) for one in pick.candidates],
         "rivals": [_candidate(one, toolsets) for one in pick.rivals],
+        "idle": [arm(place) for place in pick.idle],
         "reasons": list(pick.reasons),
     }
 

@@ -18,10 +18,16 @@ from toolbelt.evals.running.room import LeftOut, Room
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.summary.measures import ArmSummary, RunSummary
 from toolbelt.loadouts.fit import Verdict
+from toolbelt.models.own import OwnModel
 
 
 def lay_out(
-    summary: RunSummary, side: Side, margin: float = MARGIN, *, advance: Callable[[int], object] | None = None
+    summary: RunSummary,
+    side: Side,
+    margin: float = MARGIN,
+    *,
+    own_models: Sequence[OwnModel] | None = None,
+    advance: Callable[[int], object] | None = None,
 ) -> Matrix:
     """A run as models × toolsets, with what each model is to be given.
 
@@ -29,6 +35,7 @@ def lay_out(
         summary: What the run came to.
         side: The same run, case by case.
         margin: Accuracy that may be lost for a smaller toolset, a fraction, 0 or more.
+        own_models: What the project says of models already; `None` where its file is not at hand.
         advance: Told how many pairs of arms have been compared.
 
     Raises:
@@ -67,6 +74,7 @@ def lay_out(
         notes=tuple(_notes(summary, side)),
         created=summary.created,
         epochs=summary.epochs,
+        own_models=None if own_models is None else tuple(own_models),
     )
 
 
@@ -84,6 +92,7 @@ def _cell(place: int, arm: ArmSummary, room: Room, counts: Mapping[str, float]) 
     errors = arm.outcomes.get(Outcome.ERROR.value, 0)
     tokens = arm.offered_tokens
     state = _state(arm, overflowed)
+    too_many = _holds_too_many(arm, room)
     tools = counts.get(arm.toolset_label) if arm.tools_offered is None and arm.finished else arm.tools_offered
     return Cell(
         toolset=arm.toolset_label,
@@ -100,7 +109,8 @@ def _cell(place: int, arm: ArmSummary, room: Room, counts: Mapping[str, float]) 
         definition_tokens=tokens,
         definition_tokens_total=arm.definition_tokens_total,
         share=tokens / room.context_window if tokens is not None and room.context_window else None,
-        reason=_reason(arm, overflowed, errors),
+        reason=_reason(arm, overflowed, errors, too_many=too_many),
+        too_many_tools=too_many,
     )
 
 
@@ -118,15 +128,24 @@ def _state(arm: ArmSummary, overflowed: int) -> CellState:
     return CellState.CANNOT_FIT if overflowed and overflowed == arm.finished else CellState.UNSCORED
 
 
-def _reason(arm: ArmSummary, overflowed: int, errors: int) -> str:
-    return " ".join(_reasons(arm, overflowed, errors))
+def _holds_too_many(arm: ArmSummary, room: Room) -> bool:
+    """Whether what was not asked was more tools than a request may hold: then that is the reason that is kept."""
+    if not arm.turned_away or room.max_tools is None:
+        return False
+    [reason, *_] = room.fit(arm.model, 0, room.max_tools + 1).reasons
+    return arm.overflow_reason.startswith(reason.partition(";")[0])
 
 
-def _reasons(arm: ArmSummary, overflowed: int, errors: int) -> Iterator[str]:
+def _reason(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bool) -> str:
+    return " ".join(_reasons(arm, overflowed, errors, too_many=too_many))
+
+
+def _reasons(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bool) -> Iterator[str]:
     if overflowed:
         away = f", {arm.turned_away:,} of them not asked" if 0 < arm.turned_away < overflowed else ""
         away = " and not asked" if arm.turned_away == overflowed else away
-        yield _because(f"{overflowed:,} of {_trials(arm)} too long for the model{away}", arm.overflow_reason)
+        what = "with too many tools" if too_many else "too long"
+        yield _because(f"{overflowed:,} of {_trials(arm)} {what} for the model{away}", arm.overflow_reason)
     if errors:
         yield _because(f"{errors:,} of {_trials(arm)} failed", arm.error_reason)
     if missing := arm.planned - arm.finished:

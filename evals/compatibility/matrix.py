@@ -9,6 +9,7 @@ from toolbelt.evals.comparison.comparison import LEVEL, Contrast
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.summary.measures import Rate
 from toolbelt.loadouts.fit import Verdict as Fits
+from toolbelt.models.own import OwnModel
 
 
 class CellState(StrEnum):
@@ -50,6 +51,7 @@ class Cell:
         share: `definition_tokens` of the context window; `None` if that is unknown.
         reason: Why it is not scored, or only in part, in words; else empty.
         turned_away: Of those that overflowed, how many were not even asked.
+        too_many_tools: Whether those that overflowed held more tools than a request may, rather than being too long.
     """
 
     toolset: str
@@ -67,6 +69,7 @@ class Cell:
     share: float | None = None
     reason: str = ""
     turned_away: int = 0
+    too_many_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class Pick:
         sure: Whether no other arm is better than the choice by more than the margin, for sure: of a smaller one, the
             best is not; of the best itself, none of its rivals is, and there is no other that nothing is known of.
         candidates: Every scored arm that could be chosen, the smallest first; what knows the answer (`oracle`), and
-            variants, which are experiments, are not among them.
+            variants, which are experiments, are not among them, nor those that are `idle`.
         promising: The smallest arm that is smaller than the choice and within the margin of the best as measured, but
             not for sure. `None` if none is.
         cases_wanted: Cases that would make sure of the choice, if it is as good as measured; of the promising one
@@ -120,6 +123,9 @@ class Pick:
             model where the best fits is none, nor what is the same toolset by another name.
         level: Of the intervals of `candidates`: over 95% where more than two are smaller than the best, so that the
             chance of a wrong choice stays below 5% for each model. Those of `rivals` are 95% intervals.
+        idle: Arms with which it called no right tool, or in no larger share than the margin of the cases that need a
+            call: what it is to be given must let it call, so that they are neither the best nor chosen, however many
+            cases that need none are right with them.
     """
 
     model: str
@@ -133,6 +139,7 @@ class Pick:
     rivals: tuple[Candidate, ...] = ()
     level: float = LEVEL
     sure: bool = False
+    idle: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +174,8 @@ class Matrix:
         toolsets: Labels, in the order asked for.
         rows: One a model, in the order asked for.
         notes: What to know before anything is read from it: drafts, errors, an unfinished run; each in a sentence.
+        own_models: What the project's `toolbelt.yaml` says of models already, which a recommendation goes on saying;
+            `None` where that file is not at hand.
     """
 
     run: str
@@ -179,6 +188,7 @@ class Matrix:
     notes: tuple[str, ...] = ()
     created: str = ""
     epochs: int = 1
+    own_models: tuple[OwnModel, ...] | None = None
 
     def only_sure(self) -> Matrix:
         """The same with no choice for the models of which it is not sure."""

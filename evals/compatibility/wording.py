@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.advice import advice, common_advice
-from toolbelt.evals.comparison.comparison import LEVEL, Contrast
+from toolbelt.evals.comparison.comparison import LEVEL, MARGIN, Contrast
 from toolbelt.evals.comparison.wording import format_bounds, format_margin, format_points
 from toolbelt.evals.compatibility.arms import (
     can_be_given,
     count_unanswered,
     is_answered,
-    may_fit,
+    may_do,
     other_cells,
     served,
 )
+from toolbelt.evals.compatibility.idling import tell_all_idle, tell_idle
 from toolbelt.evals.compatibility.matrix import Candidate, Cell, CellState, Pick
 from toolbelt.evals.evidence.evidence import About
 from toolbelt.evals.summary.measures import ArmSummary, Rate, RunSummary
@@ -73,7 +74,7 @@ def give_reasons(
     """
     own = [cell for (model, _), cell in cells.items() if model == pick.model]
     told = _Told(pick, summary.arms, own, about, margin)
-    return (*_main(told), *_promise(told), *_too_long(told), *_set_aside(told))
+    return (*_main(told), *_promise(told), *_too_long(told), *_idle(told), *_set_aside(told))
 
 
 def tell_accuracy(rate: Rate) -> str:
@@ -87,6 +88,13 @@ def tell_share(value: float) -> str:
     if 0 < value < 0.0005:
         return "<0.1%"
     return ">99.9%" if 0.9995 <= value < 1 else f"{value:.1%}"
+
+
+def tell_percent(share: float) -> str:
+    """In whole percent, never rounded to all or none."""
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
 def tell_difference(contrast: Contrast, margin: float, level: float = LEVEL) -> str:
@@ -115,6 +123,8 @@ def _main(told: _Told) -> Iterator[str]:
 
 def _nothing(told: _Told) -> str:
     """Why there is no best."""
+    if told.pick.idle:
+        return tell_all_idle([told.arms[arm] for arm in told.pick.idle], told.margin)
     states = {cell.state for cell in told.cells}
     why = next((cell.reason for cell in told.cells if cell.reason), "")
     if states == {CellState.UNSUPPORTED}:
@@ -136,6 +146,8 @@ def _undecided(told: _Told, best: int) -> str:
     if not is_answered(arm):
         return f"Too little is answered yet: {as_measured}, and {_lacking(arm)}."
     if served(arm) <= told.margin:
+        if told.margin > MARGIN and served(arm):
+            return f"A margin of {told.points} decides nothing: {as_measured}, which is no more."
         return f"No toolset does: {as_measured}, which is no more than the {told.points} that may be lost."
     return f"Only {told.name(best)} was asked ({told.share(best)}), so that there is nothing to choose from."
 
@@ -148,6 +160,7 @@ def _as_measured(told: _Told, best: int) -> str:
 def _unsure(told: _Told, best: int) -> str:
     """The best, and what speaks against its being the best, by the rival that does most."""
     smallest = " and the smallest" if told.pick.candidates[0].arm == best and len(told.pick.candidates) > 1 else ""
+    smallest += " of those it calls tools with" if smallest and told.pick.idle else ""
     return f"{_as_measured(told, best)}{smallest}; not sure: {_doubt(told, best)}."
 
 
@@ -158,8 +171,8 @@ def _doubt(told: _Told, best: int) -> str:
     worst = min(against, key=lambda one: (not one.overflowing, _low(one)))
     name = told.name(worst.arm)
     if worst.overflowing:
-        are = "is" if worst.overflowing == 1 else "are"
-        return f"with it {plural(worst.overflowing, 'case')} that {name} leaves room for {are} too long"
+        does = "does" if worst.overflowing == 1 else "do"
+        return f"with it {plural(worst.overflowing, 'case')} that {_fit(worst.overflowing)} with {name} {does} not"
     more = f", and so may {plural(len(against) - 1, 'other')}" if len(against) > 1 else ""
     difference = "" if worst.contrast is None else tell_difference(worst.contrast, told.margin)
     interval = f" ({told.name(best)} less {name}: {difference})" if difference else ""
@@ -170,7 +183,7 @@ def _unknown(told: _Told) -> list[str]:
     """Toolsets that may fit, and that it was not held against."""
     held = {rival.arm for rival in told.pick.rivals}
     others = other_cells(told.pick, told.arms, told.cells)
-    return [cell.toolset for cell in others if cell.arm not in held and may_fit(cell, told.pick)]
+    return [cell.toolset for cell in others if cell.arm not in held and may_do(cell, told.pick)]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -185,10 +198,13 @@ def _low(candidate: Candidate) -> float:
 def _best(told: _Told, best: int) -> str:
     pick, share = told.pick, told.share(best)
     if not pick.rivals:
-        return f"{told.name(best)} is the only toolset of this run that fits it{_in_all(told)} ({share})."
-    sure = f"{told.name(best)} is the best ({share}), and surely not worse than any other by more than {told.points}"
+        does = "that it calls right tools with" if pick.idle else f"that fits it{_in_all(told)}"
+        return f"{told.name(best)} is the only toolset of this run {does} ({share})."
+    others = "any other that it calls tools with" if pick.idle else "any other"
+    sure = f"{told.name(best)} is the best ({share}), and surely not worse than {others} by more than {told.points}"
     is_smallest = pick.candidates[0].arm == best
-    return f"{sure}; {'none is smaller' if is_smallest else 'no smaller one is sure to be that near to it'}."
+    smaller = "none of these is smaller" if pick.idle else "none is smaller"
+    return f"{sure}; {smaller if is_smallest else 'no smaller one is sure to be that near to it'}."
 
 
 def _in_all(told: _Told) -> str:
@@ -213,7 +229,7 @@ def _saved(chosen: ArmSummary, best: ArmSummary) -> str:
     few, many = chosen.definition_tokens_total, best.definition_tokens_total
     if few is None or not many or few >= many:
         return ""
-    return f", with {1 - few / many:.0%} fewer definition tokens"
+    return f", with {tell_percent(1 - few / many)} fewer definition tokens"
 
 
 def _promise(told: _Told) -> Iterator[str]:
@@ -245,15 +261,21 @@ def _too_long(told: _Told) -> Iterator[str]:
         if candidate.overflowing and contrast is not None and (contrast.difference or 0.0) > -told.margin:
             found.append(candidate)
     if len(found) > _FEW:
-        yield f"{len(found):,} smaller ones are too long for it in cases that fit with the best."
+        yield f"{len(found):,} smaller ones do not fit it in cases that fit with the best."
         return
     for one in found:
         cases = plural(one.overflowing, "case")
-        yield f"{told.name(one.arm)} is too long for it in {cases} that {_fit(one.overflowing)} with the best."
+        yield f"{told.name(one.arm)} does not fit it in {cases} that {_fit(one.overflowing)} with the best."
 
 
 def _fit(count: int) -> str:
     return "fits" if count == 1 else "fit"
+
+
+def _idle(told: _Told) -> Iterator[str]:
+    """What is left out as it called nothing, where something else is the best."""
+    if told.pick.best is not None:
+        yield from tell_idle([told.arms[arm] for arm in told.pick.idle], told.margin)
 
 
 def _set_aside(told: _Told) -> Iterator[str]:

@@ -37,7 +37,8 @@ class Wanted:
     Attributes:
         baseline: What the run is held against; with `None` its arms are compared with each other.
         margin: Accuracy that may be lost, a fraction.
-        against: Which of the run's arms the others are compared with, given the arms; the first if `None`.
+        against: Which of the run's arms the others are compared with, given the arms; each with one of its own model
+            if `None`, see `pair_by_model`.
         priced_as: A model whose prices are taken for those that have none.
         models: Where prices are looked up; litellm's table, without a cache, if `None`.
     """
@@ -173,7 +174,7 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
     findings = Findings(
         summary,
         economics,
-        matrix=_lay_out(summary, side, wanted.margin, progress),
+        matrix=_lay_out(summary, side, wanted.margin, row.plan.config, progress),
         probes=_find_probes(store, summary),
     )
     if wanted.baseline is not None:
@@ -182,26 +183,28 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
         with progress("comparing arms", len(side.arms)) as advance:
             gate = check_run(side, Limits(wanted.margin), wanted.baseline, advance=advance)
         return replace(findings, comparison=gate.comparison, gate=gate)
-    against = 0 if wanted.against is None else wanted.against(side.arms)
+    against = None if wanted.against is None else wanted.against(side.arms)
     if len(side.arms) < 2:
         return findings
     from toolbelt.evals.comparison.compare import compare
     from toolbelt.evals.comparison.pairing import pair_within
+    from toolbelt.evals.comparison.within import pair_by_model
 
-    pairing = pair_within(side.arms, against)
+    pairing = pair_by_model(side) if against is None else pair_within(side.arms, against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
         return replace(findings, comparison=compare(side, side, pairing, margin=wanted.margin, advance=advance))
 
 
-def _lay_out(summary: RunSummary, side: Side, margin: float, progress: Progress) -> Matrix | None:
+def _lay_out(summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress) -> Matrix | None:
     """The run as models × toolsets, if it is of a suite or has several that a model could be given."""
     from toolbelt.evals.compatibility.arms import can_be_given
     from toolbelt.evals.compatibility.laying import lay_out
+    from toolbelt.evals.compatibility.project import models_at
 
     if not summary.suite and len({arm.toolset for arm in summary.arms if can_be_given(arm)}) < 2:
         return None
     with progress("choosing toolsets", None) as advance:
-        return lay_out(summary, side, margin, advance=advance)
+        return lay_out(summary, side, margin, own_models=models_at(config), advance=advance)
 
 
 def _find_probes(store: RunStore, summary: RunSummary) -> tuple[ProbeResult, ...]:

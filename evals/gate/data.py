@@ -9,6 +9,7 @@ from typing import Any
 
 from toolbelt.console.text import plural
 from toolbelt.evals.comparison.data import comparison_data
+from toolbelt.evals.comparison.wording import name_arms
 from toolbelt.evals.gate.flips import count_flips
 from toolbelt.evals.gate.result import Check, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
@@ -60,11 +61,14 @@ def summary_line(result: GateResult) -> str:
 
 
 def _flipped(result: GateResult) -> str:
-    """A pass is of the whole: what got worse within it is told, too."""
+    """A pass is of the whole: what got worse within it is told, too, and which arms fit now."""
     pairs = () if result.comparison is None else result.comparison.pairs
+    fitting = [pair.new for pair in pairs if pair.unfit is not None and pair.unfit.now]
+    fits = f"; newly fitting: {name_arms(fitting, _MOST_ARMS)}" if fitting else ""
     worse = [pair for pair in pairs if any(flip.change < 0 for flip in pair.flips)]
     told = [f"; {pair.new.label}: {count_flips(pair.flips, result.run.epochs)}" for pair in worse[:_MOST_ARMS]]
-    return "".join(told) + (f"; {plural(len(worse) - _MOST_ARMS, 'more arm')}" if len(worse) > _MOST_ARMS else "")
+    more = f"; {plural(len(worse) - _MOST_ARMS, 'more arm')}" if len(worse) > _MOST_ARMS else ""
+    return "".join(told) + more + fits
 
 
 def _reason(check: Check) -> str:

@@ -10,7 +10,7 @@ from toolbelt.evals.comparison.advice import advice
 from toolbelt.evals.comparison.compare import compare
 from toolbelt.evals.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
 from toolbelt.evals.comparison.pairing import Pairing
-from toolbelt.evals.comparison.wording import format_bounds, format_change, format_margin, format_points
+from toolbelt.evals.comparison.wording import count_fitting, format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.evidence.evidence import Side
 from toolbelt.evals.gate.arms import ChosenArms
 from toolbelt.evals.gate.figures import ArmFigures, read_figures
@@ -21,6 +21,8 @@ from toolbelt.evals.gate.result import FAIL, PASS, UNSURE, Check, GateResult, Li
 
 _ROUNDING = 1e-9
 """What adding up in floating point may come to, which is no increase."""
+_AS_BEFORE = "nothing fits, as before"
+"""Of an arm that could not be asked when the baseline was saved, and cannot be now: no change."""
 AMOUNTS = (Measure.DEFINITION_TOKENS, Measure.PROMPT_TOKENS, Measure.COST_USD)
 """What is compared beside the share."""
 
@@ -95,7 +97,9 @@ def _check(figures: tuple[ArmFigures, ...], limits: Limits, comparison: Comparis
 
 
 def _sample_size(arm: ArmFigures, pairs: tuple[ArmComparison, ...], least: int) -> Check:
-    """Of the clusters that both sides were scored on, where there is a baseline."""
+    """Of the clusters that both sides were scored on, where there is a baseline; of those that did not fit before,
+    where none did: that much rests on them.
+    """
     found = next((_clusters(pair) for pair in pairs if pair.new.key == arm.name.key), arm.clusters)
     enough = found >= least
     told = f"{plural(found, 'independent case')}, {least:,} are wanted"
@@ -104,12 +108,18 @@ def _sample_size(arm: ArmFigures, pairs: tuple[ArmComparison, ...], least: int) 
 
 
 def _clusters(pair: ArmComparison) -> int:
+    if pair.unfit is not None:
+        return pair.unfit.clusters
     return max((contrast.clusters for contrast in pair.contrasts if contrast.measure.is_share), default=0)
 
 
 def _overflow(pair: ArmComparison, measure: Measure) -> Check:
     newly, fit = pair.newly_overflowing, pair.fit
     count = len(newly)
+    if (unfit := pair.unfit) is not None:
+        told = f"improved: {count_fitting(unfit)}" if unfit.now else _AS_BEFORE
+        # What is counted is what no longer fits, of what did: of no case at all.
+        return Check("overflow", PASS, told, pair.new.label, 0, limit=0, cases=0, planned=0)
     if newly:
         no_longer = "case no longer fits" if count == 1 else "cases no longer fit"
         verdict, told = FAIL, f"{count:,} {no_longer} the model's window: {_some(newly)}"
@@ -133,6 +143,9 @@ def _overflow(pair: ArmComparison, measure: Measure) -> Check:
 def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
     contrast, margin, label = pair.contrast(limits.measure), limits.margin, pair.new.label
     name = limits.measure.value
+    if pair.unfit is not None:
+        told = "nothing fitted before, so nothing is lost" if pair.unfit.now else _AS_BEFORE
+        return Check(name, PASS, told, label, limit=-margin)
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None or contrast.old is None or contrast.new is None:
         why = "; ".join(map(_begun, contrast.reasons)) or "nothing was scored in both"
@@ -158,6 +171,8 @@ def _min_share(arm: ArmFigures, measure: Measure, least: float) -> Check:
     name, label, share, asked = f"min-{measure.value}", arm.name.label, arm.share, arm.asked
     if share is None:
         told = "cannot be told: nothing was scored"
+        if 0 < arm.overflows == arm.finished:
+            told += ", as nothing fits the model's window; name with --arm those that are to reach it"
         return Check(name, UNSURE, told, label, limit=least, cases=0, planned=asked)
     unscored = arm.planned - arm.scored
     told = f"{share:.1%} of {arm.scored:,} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"
@@ -175,6 +190,9 @@ def _increase(name: str, pair: ArmComparison, measure: Measure, tolerated: float
 def _compare_amounts(name: str, pair: ArmComparison, measure: Measure, tolerated: float) -> Check:
     contrast, label, limit = pair.contrast(measure), pair.new.label, 1 + tolerated
     old, new, what = contrast.old, contrast.new, _WORDS[measure]
+    if pair.unfit is not None:
+        told = f"nothing fitted before, so no {what} are there to have grown" if pair.unfit.now else _AS_BEFORE
+        return Check(name, PASS, told, label, limit=limit)
     if old is None or new is None:
         why = "; ".join(map(_begun, contrast.reasons)) or f"the {what} are not known for every case"
         return Check(name, UNSURE, f"cannot be told: {why}", label, limit=limit)

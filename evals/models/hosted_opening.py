@@ -48,8 +48,10 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
 
     Raises:
         NotFoundError: litellm knows neither the model nor a provider of that name.
-        ToolbeltError: no key is set, `api_base` is no address or is needed, or the model does not chat.
+        ToolbeltError: no key is set, `api_base` is no address or is needed, the model does not chat, or only a provider
+            is named.
     """
+    check_name(name)
     from toolbelt.evals.models.hosted_client import load_litellm
 
     if api_base is not None:
@@ -113,6 +115,16 @@ def _find_mode(litellm: Any, *names: str) -> str | None:
     """What a model is for, in litellm's words; `None` if it does not say."""
     entries = (litellm.model_cost.get(name) for name in names)
     return next((entry.get("mode") for entry in entries if entry), None)
+
+
+def check_name(name: str) -> None:
+    """Raises `ToolbeltError` for the name of a provider with no model behind it."""
+    provider, slash, model = name.strip().rpartition("/")
+    if slash and not model:
+        raise ToolbeltError(
+            f"{visible(name.strip())!r} names no model: after the provider comes the model, as in "
+            f"{visible(provider.strip('/ ')) or 'openai'}/NAME."
+        )
 
 
 def check_address(api_base: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolbelt.evals.compatibility.matrix import Cell, Matrix, Row
 from toolbelt.evals.report.figures import format_interval, format_number
-from toolbelt.evals.report.heat_cells import UNSURE_MEANING, choice_meaning, heat_cell
+from toolbelt.evals.report.heat_cells import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell
 from toolbelt.evals.report.matrix_grid import reason_lines
 
 MOST_REASONS = 200
@@ -25,8 +25,8 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
 
     Returns:
         `toolsets`, `rows` (`model`, `window`, `choice`, `sure`, `reasons`, `cells`), `meaning` of a sure choice,
-        `unsure_meaning` of another, `notes`, `unscored`: sentences on pairs of which not all trials were scored,
-        `more_unscored`, `recommendation`, `is_first`, `is_folded`.
+        `unsure_meaning` of another, `small_meaning`, `notes`, `unscored`: sentences on pairs of which not all trials
+        were scored, `more_unscored`, `recommendation`, `is_first`, `is_folded`.
     """
     unscored = reason_lines(matrix)
     return {
@@ -34,6 +34,7 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
         "rows": [_row(row) for row in matrix.rows],
         "meaning": choice_meaning(matrix),
         "unsure_meaning": UNSURE_MEANING,
+        "small_meaning": SMALL_MEANING,
         "notes": matrix.notes,
         "unscored": unscored[:MOST_REASONS],
         "more_unscored": max(0, len(unscored) - MOST_REASONS),

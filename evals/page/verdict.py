@@ -71,10 +71,10 @@ def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: Gat
         values["checks"] = [{**_check_badge(check.verdict), "check": check} for check in _worst_first(gate)]
     elif comparison is not None and not comparison.is_comparable:
         values["lead"] = [f"{_sides(comparison)} cannot be compared.", *comparison.reasons]
-    elif comparison is not None:
+    elif comparison is not None and comparison.pairs:
         values["lead"] = [_comparison_lead(comparison)]
     else:
-        values["lead"] = _run_lead(summary)
+        values["lead"] = _run_lead(summary, is_compared=comparison is not None)
     values["notes"] = list(
         dict.fromkeys([*(comparison.notes if comparison else ()), *_drafts(summary), *status_lines(summary)])
     ) + [line for line in (uncovered_line(summary),) if line]
@@ -268,8 +268,8 @@ def _sides(comparison: Comparison) -> str:
     return f"{comparison.new.name} against {comparison.old.name}"
 
 
-def _run_lead(summary: RunSummary) -> list[str]:
-    """What was run, and the extremes in figures; a run alone gives no verdict."""
+def _run_lead(summary: RunSummary, *, is_compared: bool) -> list[str]:
+    """What was run, and the extremes in figures; a run alone gives no verdict, nor one without two arms to compare."""
     names = arm_names(summary)
     said = [f"{plural(len(summary.arms), 'arm')} over {plural(summary.cases, 'case')} of {summary.dataset}."]
     rated = [(arm.accuracy.value, place) for place, arm in enumerate(summary.arms) if arm.accuracy.value is not None]
@@ -280,7 +280,8 @@ def _run_lead(summary: RunSummary) -> list[str]:
         sure = f" (95% interval {interval})" if interval else ""
         said.append(f"{what}: {names[place]}, {format_share(best)}{sure}.")
     if len(summary.arms) > 1:
-        said.append("No comparison was asked for, so nothing here says that one arm is better than another.")
+        why = "No two arms could be compared" if is_compared else "No comparison was asked for"
+        said.append(f"{why}, so nothing here says that one arm is better than another.")
     return said
 
 

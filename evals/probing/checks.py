@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from toolbelt.errors import NotFoundError
+from toolbelt.errors import NotFoundError, nearest
 
 SUITE = 1
 """Version of the checks; changed with their prompts, their tools or how they are judged."""
@@ -64,14 +64,25 @@ EVERY: tuple[str, ...] = tuple(check.key for check in CHECKS)
 CHECK_BY_KEY: Mapping[str, Check] = MappingProxyType({check.key: check for check in CHECKS})
 
 
+def get_check(key: str) -> Check:
+    """The check of that key.
+
+    Raises:
+        NotFoundError: there is none, with the nearest keys, or all where none is near.
+    """
+    if key in CHECK_BY_KEY:
+        return CHECK_BY_KEY[key]
+    hint = "" if nearest(key, EVERY) else f"Known: {', '.join(EVERY)}."
+    raise NotFoundError("check", key, () if hint else EVERY, hint)
+
+
 def pick_checks(keys: Iterable[str]) -> tuple[Check, ...]:
     """Those checks in the order of the suite, the one that they rest on among them; all if none is named.
 
     Raises:
-        NotFoundError: a key that no check has, with the nearest.
+        NotFoundError: a key that no check has, as `get_check`.
     """
-    wanted = set(keys)
-    for key in sorted(wanted):
-        if key not in CHECK_BY_KEY:
-            raise NotFoundError("check", key, list(CHECK_BY_KEY))
+    wanted = dict.fromkeys(keys)
+    for key in wanted:
+        get_check(key)
     return tuple(check for check in CHECKS if not wanted or check.key in wanted or check.key == FIRST)

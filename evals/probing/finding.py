@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from toolbelt.evals.models.opening import OPENERS
 from toolbelt.evals.probing.checks import CHECKS, SUITE
 from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.probe import ProbeResult
+from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.running.store import RunStore
 
 
-def find_latest(path: str, model: str) -> ProbeResult | None:
-    """The last probe of a model, wherever it was asked; `None` if there is none, or no such file.
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The probe that stands for a model.
+
+    Attributes:
+        result: Which.
+        later: One that was begun after it and is not finished; `None` if there is none.
+    """
+
+    result: ProbeResult
+    later: ProbeResult | None = None
+
+
+def pick(probes: Sequence[ProbeResult]) -> Picked | None:
+    """As `pick_latest`, with what was begun later."""
+    found = pick_latest(probes)
+    return None if found is None else Picked(found, find_later(found, probes))
+
+
+def find_latest(path: str, model: str) -> Picked | None:
+    """The probe that stands for a model, wherever it was asked; `None` if there is none, or no such file.
 
     Raises:
         ToolbeltError: the file holds something else, or cannot be read.
@@ -21,22 +41,27 @@ def find_latest(path: str, model: str) -> ProbeResult | None:
     if not Path(path).exists():
         return None
     with RunStore(Path(path), must_exist=True) as store:
-        return pick_latest(ProbeStore(store).probes(model))
+        return pick(ProbeStore(store).probes(model))
 
 
 def probes_of_run(store: RunStore, models: Iterable[str], api_base: str | None) -> list[ProbeResult]:
-    """The last probe of each model of a run, made at the same place; models without one are left out.
+    """The probe that stands for each model of a run, made at the same place; models without one are left out.
 
     Args:
         store: Where both are kept.
         models: Their names, in order.
         api_base: Where the run asks hosted models; says nothing of others.
     """
+    return [one.result for one in picked_of_run(store, models, api_base)]
+
+
+def picked_of_run(store: RunStore, models: Iterable[str], api_base: str | None) -> list[Picked]:
+    """As `probes_of_run`, with what was begun later there."""
     kept = ProbeStore(store)
     found = []
     for model in dict.fromkeys(models):
         anywhere = model.startswith(tuple(OPENERS))
-        found.append(pick_latest(one for one in kept.probes(model) if anywhere or _is_same(one.api_base, api_base)))
+        found.append(pick([one for one in kept.probes(model) if anywhere or _is_same(one.api_base, api_base)]))
     return [one for one in found if one is not None]
 
 
@@ -58,18 +83,34 @@ def latest_of_each(probes: Iterable[ProbeResult]) -> list[ProbeResult]:
 
 
 def pick_latest(probes: Iterable[ProbeResult]) -> ProbeResult | None:
-    """The latest that has come to any result, of those of all checks rather than of a few; `None` if none has.
+    """The one that stands for a model: the latest finished one of all checks, else the one that says most.
 
-    Of the checks as they are now, if there is one: those of another version say less.
+    Of the checks as they are now, if there is one that says anything: those of another version say less.
 
     Args:
         probes: The latest first.
+
+    Returns:
+        `None` if none has come to any result.
     """
-    return max(
-        (one for one in probes if one.checks),
-        key=lambda one: (one.suite == SUITE, set(one.planned) >= _ALL),
-        default=None,
-    )
+    return max((one for one in probes if one.checks), key=_weight, default=None)
+
+
+def _weight(one: ProbeResult) -> tuple[bool, bool, bool, int]:
+    is_now, says = one.suite == SUITE, sum(check.outcome is not CheckOutcome.UNKNOWN for check in one.checks)
+    is_whole = one.status == "finished" and set(one.planned) >= _ALL
+    return is_now and is_whole, is_now and says > 0, is_whole, says
+
+
+def find_later(picked: ProbeResult, probes: Iterable[ProbeResult]) -> ProbeResult | None:
+    """The latest probe of the same model that was begun after the one that stands for it, and is not finished.
+
+    Args:
+        picked: Which stands for the model.
+        probes: Of any models; the latest first.
+    """
+    later = (one for one in probes if one.model == picked.model and one.created > picked.created)
+    return next((one for one in later if one.probe != picked.probe and one.status != "finished"), None)
 
 
 _ALL = frozenset(check.key for check in CHECKS)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
+from toolbelt.evals.probing.limits import find_limit
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.windows import find_window
-
-_ANSWERED = (CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.FAILS)
 
 
 def learned(result: ProbeResult) -> dict[str, Any]:
@@ -20,9 +19,9 @@ def learned(result: ProbeResult) -> dict[str, Any]:
     Returns:
         Of these, by the names of `OwnModel`'s attributes: `context_window`, where the provider named it as it turned a
         check away; `tool_calling`; `parallel_calls`; `tool_choice`, where both
-        ways of demanding a call came out alike; `max_tools`, the most tools that a request was seen to hold where one
-        of more was refused, so that the limit may lie between them; `caching`, only where cached tokens were reported:
-        that none were does not show that a longer prompt has none.
+        ways of demanding a call came out alike; `max_tools`, only where the API named it as it refused more: what a
+        request was seen to hold is no limit; `caching`, only where cached tokens were reported: that none were does not
+        show that a longer prompt has none.
     """
     shown: dict[str, Any] = {}
     if (window := _told_window(result)) is not None:
@@ -37,8 +36,8 @@ def learned(result: ProbeResult) -> dict[str, Any]:
     demanded = {result.outcome("choice_required"), result.outcome("choice_named")}
     if demanded in ({CheckOutcome.WORKS}, {CheckOutcome.REFUSED}):
         shown["tool_choice"] = CheckOutcome.WORKS in demanded
-    if (most := _most_tools(result)) is not None:
-        shown["max_tools"] = most
+    if (limit := find_limit(result)) is not None and limit.told is not None:
+        shown["max_tools"] = limit.told
     if result.outcome("cached_tokens") is CheckOutcome.WORKS:
         shown["caching"] = True
     return shown
@@ -58,12 +57,3 @@ def _told_window(result: ProbeResult) -> int | None:
     refusals = (one for one in result.checks if one.outcome is CheckOutcome.TOO_LARGE and one.requests)
     told = {window for one in refusals if (window := find_window(one.said)) is not None}
     return told.pop() if len(told) == 1 else None
-
-
-def _most_tools(result: ProbeResult) -> int | None:
-    """The most that were answered below the fewest that were refused; `None` where refusals do not go by number."""
-    refused = [count for count in TOOL_COUNTS if result.outcome(tools_key(count)) is CheckOutcome.REFUSED]
-    held = [count for count in TOOL_COUNTS if result.outcome(tools_key(count)) in _ANSWERED]
-    if not refused or not held or max(held) > min(refused):
-        return None
-    return max(held)

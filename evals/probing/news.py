@@ -9,7 +9,8 @@ from typing import Any
 from toolbelt.characters import UNSAFE
 from toolbelt.evals.probing.checks import TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.learned import learned
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.limits import find_limit
+from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel, own_model_data
 
@@ -28,12 +29,14 @@ class News:
         known: What was known; `None` if nothing.
         source: Who said so; empty if nobody.
         seen: What the probe showed.
+        note: What is to be known of what was seen, in words; empty for nothing.
     """
 
     key: str
     known: Any
     source: str
     seen: Any
+    note: str = ""
 
     @property
     def is_contradiction(self) -> bool:
@@ -48,22 +51,30 @@ def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
         result: What it came to.
         facts: What is known of the model.
     """
-    shown = learned(result)
-    held = [count for count in TOOL_COUNTS if (outcome := result.outcome(tools_key(count))) and outcome.is_usable]
-    if facts.max_tools is not None and held and max(held) > facts.max_tools:
-        shown["max_tools"] = max(held)  # it takes more than it is said to
-    elif (seen := shown.get("max_tools")) is not None and facts.max_tools is not None:
-        refused = [count for count in TOOL_COUNTS if result.outcome(tools_key(count)) is CheckOutcome.REFUSED]
-        if seen <= facts.max_tools < min(refused):
-            del shown["max_tools"]  # which bears out the limit that is known: it lies between the two
+    shown, notes = learned(result), {}
+    if (least := _least_tools(result, facts.max_tools)) is not None and "max_tools" not in shown:
+        shown["max_tools"], notes["max_tools"] = least
     told, known = shown.get("context_window"), facts.context_window
     if told is not None and known is not None and abs(told - known) <= known * _SAME_WINDOW:
         del shown["context_window"]
     return tuple(
-        News(key, getattr(facts, key), facts.sources.get(key, ""), seen)
+        News(key, getattr(facts, key), facts.sources.get(key, ""), seen, notes.get(key, ""))
         for key, seen in shown.items()
         if getattr(facts, key) != seen
     )
+
+
+def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | None:
+    """The most tools that were taken, where the limit that is known is wrong and nobody said the right one."""
+    if known is None:
+        return None
+    taken = [count for count in TOOL_COUNTS if (made := result.outcome(tools_key(count))) and made.is_usable]
+    limit = find_limit(result)
+    if taken and max(taken) > known:
+        return max(taken), "it may take more" if limit is None else f"it {limit}"
+    if limit is not None and known >= limit.refused and limit.taken >= TOOL_COUNTS[0]:
+        return limit.taken, f"it {limit}"
+    return None
 
 
 def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
@@ -115,6 +126,7 @@ def news_data(news: Sequence[News]) -> list[dict[str, Any]]:
             "source": one.source or None,
             "seen": one.seen,
             "contradicts": one.is_contradiction,
+            "note": one.note or None,
         }
         for one in news
     ]

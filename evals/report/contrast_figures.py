@@ -16,6 +16,7 @@ from toolbelt.evals.comparison.wording import (
     format_points,
     is_within,
     main_contrast,
+    name_arms,
     short_label,
 )
 from toolbelt.evals.evidence.evidence import About, Attempt
@@ -37,6 +38,8 @@ _FORMATS: Mapping[Measure, tuple[str, Callable[[float | None], str]]] = MappingP
 )
 """What a measure is called, and how it is shown."""
 
+_MOST_AGAINST = 6
+"""Arms that others are held against which are named."""
 CONTRAST_HEADERS = ("measure", "old", "new", "difference (95% interval)", "p (Holm)", "verdict")
 
 
@@ -131,20 +134,35 @@ def pair_title(comparison: Comparison, pair: ArmComparison) -> str:
 
 
 def against_line(comparison: Comparison) -> str:
-    """What every arm is held against."""
+    """What every arm is held against, or what each is within a run of several models."""
     olds = {pair.old.key for pair in comparison.pairs}
     within = is_within(comparison)
     if len(olds) == 1 and (within or any(pair.old.key != pair.new.key for pair in comparison.pairs)):
         of = "" if within else f" of {comparison.old.name}"
         return f"each arm against {short_label(comparison, comparison.pairs[0], is_new=False)}{of}"
+    if has_own_bases(comparison):
+        named = name_arms(list({pair.old.key: pair.old for pair in comparison.pairs}.values()), _MOST_AGAINST)
+        return f"each arm against one of its own model: {named}"
     return f"each arm against the same of {comparison.old.name}"
+
+
+def has_own_bases(comparison: Comparison) -> bool:
+    """Whether arms of one run are held against others each, those of a model against one of it."""
+    pairs = comparison.pairs
+    is_several = len({pair.old.key for pair in pairs}) > 1
+    # A run or a baseline may also be named twice, each arm held against itself.
+    return is_within(comparison) and is_several and all(pair.old.key != pair.new.key for pair in pairs)
 
 
 def verdict_counts(comparison: Comparison) -> str:
     """`30 comparisons: 10 regression, 20 no_regression`, of the first share; how many cases would tell of the rest."""
     mains = [main_contrast(pair) for pair in comparison.pairs]
     # No number of cases helps an arm that no longer fits the window.
-    open_ = [main for main, pair in zip(mains, comparison.pairs, strict=True) if not pair.newly_overflowing]
+    open_ = [
+        main
+        for main, pair in zip(mains, comparison.pairs, strict=True)
+        if not pair.newly_overflowing and pair.unfit is None
+    ]
     counts = Counter(pair.verdict for pair in comparison.pairs)
     shown = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
     wanted = common_advice(open_, comparison.margin, comparison.level)

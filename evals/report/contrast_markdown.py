@@ -23,6 +23,7 @@ from toolbelt.evals.report.contrast_figures import (
     flips_line,
     format_difference,
     has_figures,
+    has_own_bases,
     left_parts_line,
     legend,
     overflow_line,
@@ -78,12 +79,14 @@ def _title(comparison: Comparison) -> str:
 def _summary(comparison: Comparison) -> str:
     headers = ("arm", "old", "new", "difference (95% interval)", "verdict", "prompt tokens", "better", "worse")
     rows = []
+    # Where each model has its own, what an arm is held against is no title of the whole table.
+    name = pair_title if has_own_bases(comparison) else short_label
     for pair in comparison.pairs:
         main, tokens = main_contrast(pair), pair.contrast(Measure.PROMPT_TOKENS)
         better, worse = count_flips(pair)
         rows.append(
             (
-                short_label(comparison, pair),
+                name(comparison, pair),
                 format_share(main.old),
                 format_share(main.new),
                 format_difference(main, comparison.margin),

@@ -31,6 +31,7 @@ from toolbelt.evals.report.contrast_figures import (
     format_difference,
     format_p,
     has_figures,
+    has_own_bases,
     left_parts_line,
     legend,
     overflow_line,
@@ -133,8 +134,10 @@ def _labels(comparison: Comparison) -> list[tuple[Text, int | None]]:
     if len(groups) == 1 or len(groups) > len({model for model, _ in groups}) or len(groups) == len(pairs):
         return [(Text(visible(short_label(comparison, pair))), number) for number, pair in enumerate(pairs)]
     rows: list[tuple[Text, int | None]] = []
+    several = has_own_bases(comparison)
     for model, arms in groups:
-        rows.append((Text(visible(model), "bold"), None))
+        against = f", against {toolset_label(arms[0][1].old)}" if several else ""
+        rows.append((Text.assemble((visible(model), "bold"), visible(against)), None))
         rows += [(Text(f"  {visible(toolset_label(pair.new))}"), number) for number, pair in arms]
     return rows
 

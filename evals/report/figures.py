@@ -133,14 +133,26 @@ def status_lines(summary: RunSummary) -> list[str]:
     return lines + _token_lines(summary)
 
 
+_MOST_UNCOVERED = 3
+"""Arms that a line is told of."""
+
+
 def uncovered_line(summary: RunSummary) -> str | None:
     """How often nothing was called where no right answer could be reached (rule E5); `None` where it always could."""
-    uncovered = [
+    rates = zip(arm_labels(summary), (arm.abstained_uncovered for arm in summary.arms), strict=True)
+    uncovered = [(label, rate) for label, rate in rates if rate.denominator]
+    if not uncovered:
+        return None
+    # Of many arms those where it happened most often stand for the rest.
+    most = sorted(uncovered, key=lambda one: -one[1].numerator)[:_MOST_UNCOVERED]
+    told = "; ".join(
         f"{rate.numerator:,} of {plural(rate.denominator, 'trial')} of {label}"
-        for label, rate in zip(arm_labels(summary), (arm.abstained_uncovered for arm in summary.arms), strict=True)
-        if rate.denominator
-    ]
-    return f"Nothing was called where no right answer could be reached: {'; '.join(uncovered)}." if uncovered else None
+        for label, rate in uncovered
+        if any(label == named for named, _ in most)
+    )
+    others = len(uncovered) - len(most)
+    more = f"; and of {plural(others, 'other')}" if others else ""
+    return f"Nothing was called where no right answer could be reached: {told}{more}."
 
 
 def _status_line(summary: RunSummary) -> str:

@@ -17,6 +17,14 @@ NOT_RUN = "not run"
 """Of a pair that the run does not have."""
 NO_WINDOW = "window unknown"
 """Of `loadout:auto` that could not choose, as it did not know by what."""
+TOO_LONG, TOO_MANY = "too long", "too many"
+"""Of trials that did not fit the model for their length, or for more tools than a request may hold."""
+OVERFLOW_MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        TOO_LONG: "trials that do not fit into the model's context window, of which nothing was scored",
+        TOO_MANY: "trials that hold more tools than a request may, of which nothing was scored",
+    }
+)
 STATE_WORDS: Mapping[CellState, str] = MappingProxyType(
     {
         CellState.CANNOT_FIT: "cannot fit",
@@ -35,7 +43,8 @@ class HeatCell:
     Attributes:
         text: The accuracy, or words that say why there is none.
         step: Of its colour; `None` where there is no accuracy, which has no colour.
-        overflow: The share of its trials that were too long: `12% too long`; empty where none was.
+        overflow: The share of its trials that were too long, or held too many tools: `12% too long`, `12% too many`;
+            empty where none was.
         is_chosen: Whether the model is to be given this toolset, and surely.
         is_unsure: Whether it is to be given as measured, without being sure.
         is_best: Whether it has the model's highest accuracy.
@@ -61,7 +70,9 @@ def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
     return HeatCell(
         format_share(share),
         heat_step(share),
-        f"{_whole_percent(cell.overflowed, cell.planned)} too long" if cell.state is CellState.PARTLY else "",
+        f"{_whole_percent(cell.overflowed, cell.planned)} {overflow_word(cell)}"
+        if cell.state is CellState.PARTLY
+        else "",
         is_chosen=row.pick.sure and _is(cell, row.pick.choice),
         is_unsure=not row.pick.sure and _is(cell, row.pick.choice),
         is_best=_is(cell, row.pick.best),
@@ -73,6 +84,13 @@ def choice_meaning(matrix: Matrix) -> str:
     return f"the smallest that is surely not worse than the best by more than {100 * matrix.margin:g} points"
 
 
+def overflow_word(cell: Cell) -> str:
+    """Why trials did not fit, in a cell."""
+    return TOO_MANY if cell.too_many_tools else TOO_LONG
+
+
+SMALL_MEANING = "the fewest tokens of definitions over all requests of a trial"
+"""What makes a toolset small; said once wherever one is called the smallest."""
 UNSURE_MEANING = "the best as measured, though another may be better"
 """What a toolset is that is to be given without being sure."""
 

@@ -9,7 +9,15 @@ from typing import Any
 
 from toolbelt.evals.compatibility.matrix import Matrix, Row
 from toolbelt.evals.report.canvas import GREY, INK, SIZE, SMALL, TITLE, Sheet, distinct, text_width, widest
-from toolbelt.evals.report.heat_cells import PICTURE, UNSURE_MEANING, HeatCell, choice_meaning, heat_cell
+from toolbelt.evals.report.heat_cells import (
+    OVERFLOW_MEANINGS,
+    PICTURE,
+    SMALL_MEANING,
+    UNSURE_MEANING,
+    HeatCell,
+    choice_meaning,
+    heat_cell,
+)
 from toolbelt.evals.report.heat_scale import STEPS, heat_colour, ink_on
 from toolbelt.evals.report.picture import Picture
 
@@ -225,10 +233,13 @@ def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> 
         said.append(f"Framed: to be given, sure: {choice_meaning(matrix)}.")
     if any(cell.is_unsure for cell in flat):
         said.append(f"Dashed: to be given, not sure: {UNSURE_MEANING}.")
+    if any(cell.is_chosen or cell.is_unsure for cell in flat):
+        said.append(f"Small: {SMALL_MEANING}.")
     if any(cell.is_best for cell in flat):
         said.append("★: the model's best.")
     if any(cell.step is None for cell in flat):
         said.append("Hatched: no accuracy, for the reason given; it is not a score of 0.")
-    if any(cell.overflow for cell in flat):
-        said.append("Too long: trials that do not fit into the model's context window, of which nothing was scored.")
+    for word, meaning in OVERFLOW_MEANINGS.items():
+        if any(cell.overflow.endswith(word) for cell in flat):
+            said.append(f"{word.capitalize()}: {meaning}.")
     return " ".join([*said, note]).strip()

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from toolbelt.console.text import plural
 from toolbelt.evals.compatibility.matrix import CellState, Matrix, Row
-from toolbelt.evals.report.heat_cells import UNSURE_MEANING, HeatCell, choice_meaning, heat_cell
+from toolbelt.evals.compatibility.wording import tell_accuracy
+from toolbelt.evals.report.heat_cells import (
+    SMALL_MEANING,
+    TOO_LONG,
+    TOO_MANY,
+    UNSURE_MEANING,
+    HeatCell,
+    choice_meaning,
+    heat_cell,
+)
 
 MARKS = (("*", "is_chosen"), ("?", "is_unsure"), ("^", "is_best"))
 """What is put behind a cell's figure, by what it is."""
@@ -40,15 +49,62 @@ def legend_lines(matrix: Matrix) -> Iterator[str]:
         yield f"* to be given, sure: {choice_meaning(matrix)}"
     if any(cell.is_unsure for cell in cells):
         yield f"? to be given, not sure: {UNSURE_MEANING}"
+    if any(cell.is_chosen or cell.is_unsure for cell in cells):
+        yield f"small: {SMALL_MEANING}"
     if any(cell.is_best for cell in cells):
         yield "^ the best as measured"
-    if any(cell.overflow for cell in cells):
+    if any(cell.overflow.endswith(TOO_LONG) for cell in cells):
         yield "too long: of its trials, that did not fit the model; they are in no accuracy"
+    if any(cell.overflow.endswith(TOO_MANY) for cell in cells):
+        yield "too many: of its trials, that held more tools than a request may; they are in no accuracy"
+
+
+def short_legend(matrix: Matrix) -> Iterator[str]:
+    """The same in three lines at most, of 110 characters or less."""
+    cells = [cell for row in grid(matrix) for cell in row]
+    signs = []
+    if any(cell.text.endswith("%") for cell in cells):
+        signs.append("% right by names, of the trials scored")
+    if any(cell.is_best for cell in cells):
+        signs.append("^ the best as measured")
+    if any(cell.overflow for cell in cells):
+        signs.append("too long, too many tools: in no figure")
+    if signs:
+        yield "; ".join(signs)
+    given = [sign for sign, name in (("* sure", "is_chosen"), ("? not sure", "is_unsure"))
+             if any(getattr(cell, name) for cell in cells)]  # fmt: skip
+    if given:
+        yield f"{', '.join(given)}: to be given, {choice_meaning(matrix)}, else the best"
+        yield f"small: {SMALL_MEANING}"
 
 
 def model_sentences(row: Row) -> str:
     """What is to be said of a model, its name in front."""
     return f"{row.model}: {' '.join(row.pick.reasons) or 'nothing is known.'}"
+
+
+def short_sentences(row: Row) -> str:
+    """The same in a line or two: what it is to be given and how good that is, or why it is given nothing."""
+    pick = row.pick
+    if pick.choice is None:
+        return f"{row.model}: nothing. {pick.reasons[0] if pick.reasons else 'Nothing is known.'}"
+    rates = {cell.arm: cell for cell in row.cells if cell is not None and cell.arm is not None}
+    chosen, best = rates[pick.choice], None if pick.best is None else rates[pick.best]
+    told = f"{row.model}: {pick.toolset}, {tell_accuracy(chosen.accuracy)}"
+    if best is None or best is chosen:
+        told += ", the best" if pick.sure else ", the best as measured"
+    else:
+        told += f" against {tell_accuracy(best.accuracy)} of the best, {best.toolset}"
+    if pick.sure:
+        return f"{told}; sure."
+    more = f" with fewer than {_about(pick.cases_wanted):,} cases" if pick.cases_wanted is not None else ""
+    return f"{told}; not sure{more}."
+
+
+def _about(cases: int) -> int:
+    """Rounded up to two digits, as advice is."""
+    unit = int(10 ** max(0, len(str(cases)) - 2))
+    return -(-cases // unit) * unit
 
 
 def reason_lines(matrix: Matrix) -> list[str]:

@@ -15,7 +15,16 @@ from toolbelt.evals.compatibility.matrix import Matrix
 from toolbelt.evals.compatibility.recommendation import recommendation
 from toolbelt.evals.report.heat_cells import HeatCell
 from toolbelt.evals.report.heat_scale import heat_colour, ink_on
-from toolbelt.evals.report.matrix_grid import grid, legend_lines, marks, model_sentences, reason_lines, title_line
+from toolbelt.evals.report.matrix_grid import (
+    grid,
+    legend_lines,
+    marks,
+    model_sentences,
+    reason_lines,
+    short_legend,
+    short_sentences,
+    title_line,
+)
 
 _GAP = 2
 _LEAST_LABEL = 14
@@ -29,8 +38,8 @@ _BREAKS = re.compile(r"(?<=[:/])(?=.)|(?<= · )")
 """Where names may be parted without hurting."""
 
 
-def matrix_view(matrix: Matrix, screen: Console) -> RenderableType:
-    """Accuracies of models × toolsets, and a sentence or two of each model.
+def matrix_view(matrix: Matrix, screen: Console, *, whole: bool = False) -> RenderableType:
+    """Accuracies of models × toolsets, and what each model is to be given, in a line or two.
 
     Models are rows, or toolsets are where that takes fewer tables; a screen too narrow for all columns gets them in
     several tables below each other. No figure is ever cut.
@@ -38,6 +47,7 @@ def matrix_view(matrix: Matrix, screen: Console) -> RenderableType:
     Args:
         matrix: With its picks.
         screen: Whose width is to be kept, and whose colours are used.
+        whole: Whether to give all reasons: those of each choice, and why what was not scored was not.
     """
     parts: list[RenderableType] = [
         Text.assemble(("run ", _FAINT), (visible(matrix.run), "bold")),
@@ -46,13 +56,17 @@ def matrix_view(matrix: Matrix, screen: Console) -> RenderableType:
     if matrix.notes:
         parts += [Text(), *(Text(visible(note), "yellow") for note in matrix.notes)]
     parts += [Text(), *_tables(matrix, screen.width)]
-    parts += [Text(visible(line), _FAINT) for line in legend_lines(matrix)]
-    parts += _reasons(matrix)
+    legend = legend_lines(matrix) if whole else short_legend(matrix)
+    parts += [Text(visible(line), _FAINT) for line in legend]
+    if whole:
+        parts += _reasons(matrix)
     parts.append(Text())
     for row in matrix.rows:
         style = "bold green" if row.pick.sure else "bold yellow"
-        name, said = visible(row.model), visible(model_sentences(row))
+        name, said = visible(row.model), visible(model_sentences(row) if whole else short_sentences(row))
         parts.append(Text.assemble((name, style), said.removeprefix(name)))
+    if not whole:
+        parts.append(Text(f"more: toolbelt eval recommend {visible(matrix.run)}", _FAINT))
     return Group(*parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from toolbelt.evals.probing.limits import find_limit
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, title_of, works_of
 from toolbelt.evals.report.figures import NOTHING
@@ -58,7 +59,9 @@ def _reasons(results: Sequence[ProbeResult]) -> str:
     hidden = len(lines) - _MOST_REASONS
     more = [f"- … and {hidden:,} more: `toolbelt model probes MODEL` shows all"] if hidden > 0 else []
     caching = [f"- {escaped(heading)}: {escaped(cache_line(result))}" for heading, result in named]
-    return "\n".join([*lines[:_MOST_REASONS], *more, *caching])
+    limits = [(heading, limit) for heading, result in named if (limit := find_limit(result)) is not None]
+    holding = [f"- {escaped(heading)}: the API {limit}" for heading, limit in limits]
+    return "\n".join([*lines[:_MOST_REASONS], *more, *caching, *holding])
 
 
 def _cut(said: str) -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 from toolbelt.console.text import visible, visible_lines
 from toolbelt.evals.probing.news import News, format_entry
 
-_TOLD = frozenset({"context_window"})
+_TOLD = frozenset({"context_window", "max_tools"})
 """What is not tried, but read in what the provider says."""
 _LABELS = {"max_tools": "most tools"}
 
@@ -30,14 +30,14 @@ def news_view(model: str, news: Sequence[News], *, replaces: bool) -> Renderable
     table.add_column(overflow="fold")
     for one in news:
         label = _LABELS.get(one.key, one.key.replace("_", " "))
-        seen, verb = Text(_shown(one.seen), "bold"), "told" if one.key in _TOLD else "seen"
+        seen = Text(_shown(one.seen), "bold")
+        verb = "told" if one.key in _TOLD and not one.note else "seen"
         if one.is_contradiction:
             source = f" ({visible(one.source)})" if one.source else ""
-            table.add_row(
-                f"  {label}", Text.assemble(("known: ", "red"), f"{_shown(one.known)}{source}; {verb}: ", seen)
-            )
+            line = Text.assemble(("known: ", "red"), f"{_shown(one.known)}{source}; {verb}: ", seen)
         else:
-            table.add_row(f"  {label}", Text.assemble(("known: ", "yellow"), f"nothing; {verb}: ", seen))
+            line = Text.assemble(("known: ", "yellow"), f"nothing; {verb}: ", seen)
+        table.add_row(f"  {label}", line.append(f"; {visible(one.note)}" if one.note else ""))
     where = "in place of the entry of that name" if replaces else "as one more entry"
     how = "Not as it was known" if any(one.is_contradiction for one in news) else "Not known so far"
     return Group(

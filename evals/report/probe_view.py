@@ -13,6 +13,7 @@ from rich.text import Text
 from toolbelt.console.screen import can_draw
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
+from toolbelt.evals.probing.limits import find_limit
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.wording import (
     WORDS,
@@ -84,6 +85,7 @@ def _one(result: ProbeResult, screen: Console) -> Iterator[RenderableType]:
         yield from _checks(result.checks, screen)
         yield Text()
     yield Text(visible(works_line(result)), "bold")
+    yield from _limit_lines(result)
     if result.reason:
         said = result.reason if result.reason.startswith(result.status) else f"{result.status}: {result.reason}"
         yield Text(visible(said), "yellow")
@@ -239,16 +241,40 @@ def list_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType
     return fitted_table(screen, ("probe", "made", "status", "works", "at"), rows)
 
 
-def inspected_view(result: ProbeResult) -> RenderableType:
-    """The probe in three lines, for beneath the facts of its model."""
+def inspected_view(result: ProbeResult, later: ProbeResult | None = None) -> RenderableType:
+    """The probe in a few lines, for beneath the facts of its model.
+
+    Args:
+        result: The one that stands for the model.
+        later: One begun after it that is not finished; `None` if there is none.
+    """
     place = f" at {visible(result.api_base)}" if result.api_base else ""
     when = Text(f"probed {visible(shown_time(result.created))}{place}  {visible(result.status)}", _DIM)
-    return Group(when, Text(visible(works_line(result))))
+    lines = [when, Text(visible(works_line(result))), *_limit_lines(result)]
+    return Group(*lines, *([] if later is None else [Text(visible(later_line(later)), "yellow")]))
 
 
-def beside_view(results: Sequence[ProbeResult]) -> RenderableType:
-    """A line for each model that was probed, for beneath the table of an eval."""
-    return Group(*(Text(visible(beside_line(result))) for result in results))
+def later_line(later: ProbeResult) -> str:
+    """What became of a probe that another goes before."""
+    place = f" at {later.api_base}" if later.api_base else ""
+    return f"a later probe{place}, {later.probe}, is {later.status}: {works_line(later)}"
+
+
+def _limit_lines(result: ProbeResult) -> list[Text]:
+    """How many tools the API takes, where it refused more."""
+    limit = find_limit(result)
+    return [] if limit is None else [Text(f"the API {limit}", _DIM)]
+
+
+def beside_view(results: Sequence[ProbeResult], later: Sequence[ProbeResult] = ()) -> RenderableType:
+    """A line for each model that was probed, for beneath the table of an eval.
+
+    Args:
+        results: Those that stand for the models.
+        later: Those begun after them that are not finished, a line each.
+    """
+    lines = [Text(visible(beside_line(result))) for result in results]
+    return Group(*lines, *(Text(visible(f"{one.model}: {later_line(one)}"), "yellow") for one in later))
 
 
 def beside_line(result: ProbeResult) -> str:

@@ -234,3 +234,18 @@ def test_L15_auto_gives_nothing_that_cannot_fit(toolbelt: Toolbelt, small: Path)
     data = toolbelt("loadout", "inspect", "auto", "--model", "m", "--json").json
     assert data["auto"]["loadout"] == "minimal"
     assert "A request may hold 2 tools; these are 6, 4 too many." in data["auto"]["reasons"][0]
+
+
+@pytest.mark.parametrize(("window", "is_chosen"), [(8_192, True), (200, False)])
+def test_L15_auto_says_that_what_the_project_gives_is_no_loadout_whatever_it_chooses(
+    toolbelt: Toolbelt, small: Path, window: int, is_chosen: bool
+) -> None:
+    (small / "toolbelt.yaml").write_text(
+        f"models:\n- {{name: tight, context_window: {window}, tool_calling: true, toolset: tiered}}\n"
+    )
+    told = "toolbelt.yaml gives this model 'tiered', which is no loadout: the ladder decides."
+    ran = toolbelt("loadout", "inspect", "auto", "--model", "tight")
+    assert (ran.code, f"  {told}\n" in ran.out) == (0, True), ran.out
+    assert ("auto chose" in ran.out) is is_chosen
+    reasons = toolbelt("loadout", "inspect", "auto", "--model", "tight", "--json").json["auto"]["reasons"]
+    assert reasons[0] == told

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
+from toolbelt.models.originals import restore_definition
 from toolbelt.models.wire import WireMap
 
 OWN = """\
@@ -194,3 +195,45 @@ def test_what_toolbelt_yaml_gives_and_does_not_fit_is_a_warning(toolbelt: Toolbe
         ["warning: toolbelt", "yaml gives 'o3' 'full', which does not fit"],
     ]
     assert [row["toolset"] for row in ran.json["models"]] == ["loadout:Full", "full", "loadout:developer", "tiered"]
+
+
+def test_a_name_that_nobody_knows_is_told_when_fixing_too(toolbelt: Toolbelt, own: Path) -> None:
+    ran = toolbelt("model", "fit", "-l", "minimal", "-m", "gpt-4o-min", "--fix", "wire.json")
+    assert ran.code == 0
+    assert "the context window of 'gpt-4o-min' is unknown. Names like it: gpt-4o-mini" in ran.err
+
+
+def test_the_written_file_leads_back_to_each_tools_own_definition(toolbelt: Toolbelt, own: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"x y": {"type": "string"}, "z": {"$ref": "#/properties/x y"}},
+        "dependentRequired": {"x y": ["z"]},
+    }
+    tool = {"name": "do.it", "description": "Does it.", "parameters": schema}
+    (own / "tools.json").write_text(json.dumps([tool]))
+    arguments = ("model", "fit", "-c", "tools.json", "-m", "claude-sonnet-4-5", "--fix", "-", "--format", "anthropic")
+    written = toolbelt(*arguments).json
+    (sent,) = written["tools"]
+    assert sent["input_schema"]["properties"]["z"] == {"$ref": "#/properties/x_y"}
+    assert sent["input_schema"]["dependentRequired"] == {"x_y": ["z"]}
+    restored = restore_definition(sent, written["originals"][sent["name"]])
+    assert restored == {"name": "do.it", "description": "Does it.", "input_schema": schema}
+    assert {row["place"] for row in written["changes"]} == {
+        "name",
+        "parameters.properties.x y",
+        "parameters.properties.z.$ref",
+        "parameters.dependentRequired.x y",
+        "parameters.dependentRequired.x_y",
+    }
+
+
+def test_what_toolbelt_yaml_gives_is_marked(toolbelt: Toolbelt, project: Path) -> None:
+    (project / "toolbelt.yaml").write_text(
+        "models:\n- {name: gpt-4, toolset: 'loadout:minimal'}\n- {name: gpt-4o, toolset: tiered}\n"
+    )
+    lines = toolbelt("model", "fit").out.splitlines()
+    rows = {line.split()[0]: line for line in lines if line.startswith(("gpt-4 ", "gpt-4o "))}
+    assert (rows["gpt-4"].count("="), rows["gpt-4o"].count("=")) == (1, 0)
+    assert "= what toolbelt.yaml gives it" in " ".join(lines)
+    (project / "toolbelt.yaml").write_text("models:\n- gpt-4\n")
+    assert "toolbelt.yaml gives" not in toolbelt("model", "fit").out

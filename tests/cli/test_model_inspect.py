@@ -111,7 +111,7 @@ def test_what_a_probe_showed_stands_beside_what_is_known(toolbelt: Toolbelt) -> 
     probe = toolbelt("model", "inspect", "gpt-4o", "--json").json["probe"]
     assert probe["learned"] == {"tool_calling": True, "parallel_calls": False}
     assert probe["news"] == [
-        {"fact": "parallel_calls", "known": True, "source": "litellm", "seen": False, "contradicts": True}
+        {"fact": "parallel_calls", "known": True, "source": "litellm", "seen": False, "contradicts": True, "note": None}
     ]
     assert toolbelt("model", "inspect", "gpt-4o", "--store", "other.db", "--json").json["probe"] is None
 

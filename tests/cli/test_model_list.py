@@ -34,9 +34,12 @@ def test_the_projects_models_come_first(toolbelt: Toolbelt, mine: Path) -> None:
     assert ran.code == 0
     lines = [line.split() for line in ran.out.splitlines()]
     assert lines[0][:4] == ["model", "window", "answer", "tools"]
-    assert " ".join(lines[1]) == "gpt-5 272,000 128,000 yes yes yes yes 1.25 10 0.125 unknown openai"
-    assert " ".join(lines[2]) == "hosted_vllm/mine 6,000 8,192 yes no unknown unknown 0.1 0.25 0.05 unknown hosted_vllm"
-    assert lines[3] == ["nobody/knows", *["unknown"] * 11]
+    assert " ".join(lines[1]) == "gpt-5 272,000 128,000 yes 4,096 yes yes yes 1.25 10 0.125 unknown openai"
+    assert (
+        " ".join(lines[2])
+        == "hosted_vllm/mine 6,000 8,192 yes 1,500 no unknown unknown 0.1 0.25 0.05 unknown hosted_vllm"
+    )
+    assert lines[3] == ["nobody/knows", *["unknown"] * 3, "4,096", *["unknown"] * 8]
     assert [line[0] for line in lines[4:]] == [name for name in WELL_KNOWN if name != "gpt-5"]
     assert "models are known: toolbelt model list --all" in ran.err
 
@@ -122,6 +125,10 @@ def test_a_narrow_terminal_keeps_names_and_numbers_whole(
     lines = toolbelt("model", "list").out.splitlines()
     assert max(map(len, lines)) <= 60
     assert lines[1].split() == ["gpt-5", "272,000", "128,000", "yes"]
+    said = " ".join(" ".join(lines).split())
+    assert "no room for: reserve, parallel, choice, caching, $/M in, $/M out, $/M read, $/M write, provider" in said
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "no room for" not in toolbelt("model", "list").out
 
 
 def test_a_foreign_name_cannot_move_the_cursor(toolbelt: Toolbelt, project: Path) -> None:

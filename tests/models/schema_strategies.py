@@ -13,7 +13,7 @@ NAMES = st.sampled_from(["path", "a b", "filter[id]", "$top", "x" * 70, "x" * 71
 VALUES = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["a", "b", ""])
 ONES = ("items", "additionalProperties", "not", "if", "contains", "propertyNames")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
-BY_NAME = ("properties", "patternProperties", "$defs", "definitions")
+BY_NAME = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 
 
 def _plain() -> st.SearchStrategy[dict[str, Any]]:
@@ -30,7 +30,9 @@ def _plain() -> st.SearchStrategy[dict[str, Any]]:
             "exclusiveMinimum": st.integers(0, 3),
             "uniqueItems": st.booleans(),
             "$schema": st.just("http://json-schema.org/draft-07/schema#"),
-            "$ref": st.sampled_from(["#", "#/$defs/path", "#/definitions/a b", "#/properties/path", "http://far/away"]),
+            "$ref": st.sampled_from(["#", "#/$defs/path", "#/definitions/a b", "#/properties/path", "http://far/away"])
+            | st.sampled_from(["#/properties/a%20b", "#/properties/a b", "#/anyOf/0", "#/allOf/0/properties/$top"]),
+            "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2),
         },
     )
 

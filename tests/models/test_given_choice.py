@@ -12,7 +12,7 @@ from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.loadouts.auto import AutoChoice, AutoOutcome
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
-from toolbelt.models.given_choice import choose_given, lint_given
+from toolbelt.models.given_choice import choose_given, find_unmet, lint_given
 from toolbelt.models.written import read_models
 
 CATALOG = Catalog((Plugin("git", (Tool("status"), Tool("push"))), Plugin("web", (Tool("fetch"),))))
@@ -131,3 +131,24 @@ models:
     found = list(lint_given(document, own, REGISTRY))
     assert [(one.rule, one.line) for one in found] == [("unknown-loadout", 6), ("unknown-loadout", 10)]
     assert "`models[2].toolset`: no loadout is named 'Mnie'. Did you mean 'Mine'?" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("toolset", "measure", "is_unmet"),
+    [
+        pytest.param("tiered", measured(), True, id="no-loadout"),
+        pytest.param("full", measured(max_tools=2), True, id="cannot-fit"),
+        pytest.param("loadout:none", measured(), True, id="matches-nothing"),
+        pytest.param("loadout:mine", measured(), False, id="given-and-taken"),
+        pytest.param("loadout:auto", measured(), False, id="what-is-chosen-anyway"),
+    ],
+)
+def test_L15_it_is_known_where_what_is_given_is_not_what_is_chosen(
+    toolset: str, measure: Callable[[Sequence[Tool]], ModelFit], is_unmet: bool
+) -> None:
+    choice = choose(toolset, measure)
+    assert find_unmet(choice) == (choice.reasons[0] if is_unmet else "")
+
+
+def test_a_choice_without_reasons_hides_nothing() -> None:
+    assert find_unmet(AutoChoice(AutoOutcome.NONE, None, 0, None, ())) == ""

@@ -11,8 +11,9 @@ import pytest
 from toolbelt import Tool
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.wire_names import assign_wire_names
+from toolbelt.models.google_rules import GEMINI, VERTEX
 from toolbelt.models.mending import Change, Mender
-from toolbelt.models.provider_rules import ANTHROPIC, AZURE, BEDROCK, GEMINI, OLLAMA, OPENAI
+from toolbelt.models.provider_rules import ANTHROPIC, AZURE, BEDROCK, OLLAMA, OPENAI
 from toolbelt.models.rules import Fact, ProviderRules
 from toolbelt.models.wire import make_wire_form
 
@@ -25,6 +26,8 @@ def _sent(tool: Tool, facts: tuple[Fact, ...]) -> Tool:
     return make_wire_form([tool], assign_wire_names([tool]), facts).tools[0]
 
 
+PLAIN = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "object"}]
+ANYTHING = {"anyOf": [*PLAIN, {"type": "array", "items": {"anyOf": PLAIN}}]}
 ACCEPTED = [
     ({"type": "object", "properties": {"a": {"const": "x"}}}, {"a": "x"}, GEMINI),
     ({"type": "object", "properties": {"a": {"const": 4}}}, {"a": 4}, GEMINI),
@@ -63,6 +66,9 @@ ACCEPTED = [
     ),
     ({"type": "object", "properties": {"a": {"type": "array"}}}, {"a": [1, "x"]}, OPENAI),
     ({"type": "object", "properties": {"a": {}}, "additionalProperties": False, "title": "T"}, {"a": 1}, BEDROCK),
+    ({"type": "object", "properties": {"a": True, "b": False}}, {"a": [1, {}]}, GEMINI),
+    ({"type": "object", "properties": {"a": {"enum": ["", "x"]}}}, {"a": ""}, VERTEX),
+    ({"type": "object", "properties": {"a": {"anyOf": [{}, {"type": "string"}]}}}, {"a": 1}, VERTEX),
 ]
 
 
@@ -97,7 +103,7 @@ def test_gemini_takes_what_it_can_be_told_in_its_own_words() -> None:
             "size": {"type": "integer", "nullable": True},
             "level": {"type": "integer", "description": "How much. One of: 1, 2."},
             "site": {"type": "string"},
-            "tags": {"type": "array", "items": {}},
+            "tags": {"type": "array", "items": ANYTHING},
             "who": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
         },
         "required": ["mode"],
@@ -160,15 +166,17 @@ def test_what_is_ignored_is_left_out() -> None:
     [
         pytest.param("#/$defs/a~1b", {"type": "string"}, id="escaped"),
         pytest.param("#/$defs/list/anyOf/0", {"type": "integer"}, id="into-a-list"),
-        pytest.param("#/$defs/gone", {}, id="to-nothing"),
-        pytest.param("https://example.com/schema", {}, id="far-away"),
+        pytest.param("#/$defs/a~1b%25", {"type": "boolean"}, id="percent-escaped"),
+        pytest.param("#/$defs/a~1b%", {"type": "boolean"}, id="with-a-percent-that-escapes-nothing"),
+        pytest.param("#/$defs/gone", ANYTHING, id="to-nothing"),
+        pytest.param("https://example.com/schema", ANYTHING, id="far-away"),
     ],
 )
 def test_references_are_written_out(reference: str, made: dict[str, Any]) -> None:
     schema = {
         "type": "object",
         "properties": {"x": {"$ref": reference}},
-        "$defs": {"a/b": {"type": "string"}, "list": {"anyOf": [{"type": "integer"}]}},
+        "$defs": {"a/b": {"type": "string"}, "a/b%": {"type": "boolean"}, "list": {"anyOf": [{"type": "integer"}]}},
     }
     assert Mender(GEMINI.facts).mend(schema)["properties"]["x"] == made
 
@@ -176,3 +184,61 @@ def test_references_are_written_out(reference: str, made: dict[str, Any]) -> Non
 def test_frozen_schemas_are_mended_when_thawed() -> None:
     tool = _tool(type="object", properties={"a": {"type": "array"}})
     assert Mender(OPENAI.facts).mend(thaw(tool.parameters))["properties"]["a"] == {"type": "array", "items": {}}
+
+
+@pytest.mark.parametrize(
+    ("part", "made"),
+    [
+        pytest.param(True, ANYTHING, id="true-is-anything"),
+        pytest.param({}, ANYTHING, id="nothing-said-is-anything"),
+        pytest.param({"anyOf": [{}, {}]}, ANYTHING, id="alternatives-that-say-nothing"),
+        pytest.param({"anyOf": [{"type": "string"}, True]}, ANYTHING, id="one-alternative-that-takes-anything"),
+        pytest.param({"anyOf": [{"type": "string"}, False]}, {"anyOf": [{"type": "string"}]}, id="one-that-takes-none"),
+        pytest.param({"properties": {}}, {"properties": {}, "type": "object"}, id="what-has-properties-is-an-object"),
+        pytest.param(
+            {"items": True}, {"items": ANYTHING, "type": "array"}, id="what-has-items-is-an-array-of-what-they-are"
+        ),
+        pytest.param({"enum": []}, ANYTHING, id="an-enum-of-nothing-is-left-out"),
+        pytest.param(
+            {"type": "string", "enum": ["", "a"]},
+            {"type": "string", "description": 'One of: "", "a".'},
+            id="an-empty-text-is-named-in-the-description",
+        ),
+        pytest.param(
+            {"enum": ["a", 1, None, True, {"x": 1}, "\u00e9"]},
+            {**ANYTHING, "description": 'One of: "a", 1, null, true, {"x": 1}, "\u00e9".'},
+            id="values-are-named-in-JSON",
+        ),
+        pytest.param(
+            {"enum": [True, None]},
+            {"type": "boolean", "nullable": True, "description": "One of: true, null."},
+            id="values-of-one-kind-tell-the-type",
+        ),
+    ],
+)
+@pytest.mark.parametrize("rules", [GEMINI, VERTEX], ids=lambda rules: rules.key)
+def test_gemini_is_told_a_type_and_no_empty_value(part: Any, made: dict[str, Any], rules: ProviderRules) -> None:
+    schema = {"type": "object", "properties": {"a": part}}
+    assert Mender(rules.facts).mend(schema)["properties"]["a"] == made
+
+
+def test_what_may_never_be_given_is_left_out_and_not_required() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": False}, "required": ["a", "b"]}
+    assert Mender(GEMINI.facts).mend(schema) == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+    }
+
+
+def test_what_is_referred_to_and_left_out_is_written_out_first() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"x": {"$ref": "#/anyOf/0/properties/a"}, "y": {"$ref": "#/$defs/Y"}},
+        "anyOf": [{"properties": {"a": {"type": "integer"}}}],
+        "$defs": {"Y": {"type": "string"}},
+    }
+    made = Mender(ANTHROPIC.facts).mend(schema)
+    assert made["properties"] == {"x": {"type": "integer"}, "y": {"type": "string"}, "a": {"type": "integer"}}
+    kept = {**schema, "properties": {"y": {"$ref": "#/$defs/Y"}}}
+    assert Mender(ANTHROPIC.facts).mend(kept)["properties"]["y"] == {"$ref": "#/$defs/Y"}

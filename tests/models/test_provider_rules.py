@@ -15,7 +15,8 @@ from toolbelt.gateway.facts import find_facts
 from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
 from toolbelt.gateway.models import ModelTable
 from toolbelt.models.applying import find_max_tools
-from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, GEMINI, OPENAI, PROVIDER_RULES, VERTEX
+from toolbelt.models.google_rules import GEMINI, VERTEX
+from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, OPENAI, PROVIDER_RULES
 from toolbelt.models.rules import (
     Effect,
     Fact,

@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from tests.models.schema_strategies import tools
 from toolbelt import Tool
 from toolbelt.catalog.wire_names import assign_wire_names
-from toolbelt.models.provider_rules import GEMINI, PROVIDER_RULES
+from toolbelt.models.google_rules import GEMINI
+from toolbelt.models.provider_rules import PROVIDER_RULES
 from toolbelt.models.rules import (
     ArrayItems,
     DescriptionLength,
     Effect,
     Fact,
+    FilledEnum,
     MaxTools,
     NamePattern,
     ParameterName,
@@ -25,11 +27,13 @@ from toolbelt.models.rules import (
     RootObject,
     Rule,
     SchemaKeywords,
+    SchemaObjects,
     SingleType,
     Source,
     TextEnum,
     TextFormat,
     ToolName,
+    TypeGiven,
 )
 from toolbelt.models.schemas import format_place, read_shape
 from toolbelt.models.violations import breaks, explain, look_at
@@ -136,6 +140,33 @@ def _object(**properties: Any) -> dict[str, Any]:
             "describe it",
             ["required"],
             id="required-and-not-described",
+        ),
+        pytest.param(
+            FilledEnum(),
+            Tool("t", parameters=_object(a={"type": "string", "enum": ["", "x"]}, b={"type": "string", "enum": ["x"]})),
+            "enum that is empty or has '' in it: properties.a",
+            "name the values instead",
+            ["properties.a"],
+            id="an-empty-value",
+        ),
+        pytest.param(
+            TypeGiven(),
+            Tool("t", parameters=_object(a={"description": "A."}, b={"anyOf": [{}, {"type": "string"}]})),
+            "no type: properties.a, properties.b.anyOf.0",
+            "say what it is",
+            ["properties.a", "properties.b.anyOf.0"],
+            id="no-type",
+        ),
+        pytest.param(
+            SchemaObjects(),
+            Tool(
+                "t",
+                parameters={**_object(a=True, b={"items": False}, c={"anyOf": [True]}), "additionalProperties": True},
+            ),
+            "no object as a schema: properties.a, properties.b.items, properties.c.anyOf.0",
+            "write {} for true",
+            ["properties.a", "properties.b.items", "properties.c.anyOf.0"],
+            id="true-and-false-as-schemas",
         ),
     ],
 )

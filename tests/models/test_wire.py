@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 
 from tests.models.schema_strategies import tools
 from toolbelt import Catalog, Plugin, Tool
+from toolbelt.catalog.definitions import DEFINITION_FORMATS
+from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, COHERE, GEMINI, OPENAI, PROVIDER_RULES
+from toolbelt.models.google_rules import GEMINI
+from toolbelt.models.originals import find_differences, restore_definition
+from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, COHERE, OPENAI, PROVIDER_RULES
 from toolbelt.models.rules import Fact, MaxTools, ToolName
 from toolbelt.models.violations import look_at
 from toolbelt.models.wire import WireMap, make_wire_form, wire_data
@@ -48,7 +52,8 @@ def test_the_fixed_form_breaks_no_rule_and_leads_back(facts: tuple[Fact, ...], g
     assert len({tool.name for tool in form.tools}) == len(given_tools)
     assert [tool.id for tool in form.tools] == [tool.id for tool in given_tools]
     for sent, tool in zip(form.tools, given_tools, strict=True):
-        own = tool.parameters.get("properties", {})
+        # What is `false` may never be given; some APIs have no words for that.
+        own = {name for name, part in tool.parameters.get("properties", {}).items() if part is not False}
         arguments = dict.fromkeys(sent.parameters.get("properties", {}), 1)
         assert set(form.map.restore(sent.name, arguments)) >= set(own)
         assert len(form.map.restore(sent.name, arguments)) == len(arguments)
@@ -149,6 +154,69 @@ def test_every_change_is_written_down() -> None:
     assert [row["place"] for row in data["changes"]][:2] == ["name", "description"]
     assert data["tools"][0]["function"]["name"] == "read_file"
     assert json.loads(json.dumps(data)) == data
+
+
+@pytest.mark.parametrize("facts", EVERY_FACT)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(given_tools=tools(), form=st.sampled_from(sorted(DEFINITION_FORMATS)))
+def test_each_tools_own_definition_is_made_again(facts: tuple[Fact, ...], given_tools: list[Tool], form: str) -> None:
+    written = json.loads(
+        json.dumps(wire_data(make_wire_form(given_tools, assign_wire_names(given_tools), facts), form))
+    )
+    definitions = written["tools"]["tools"] if form == "mcp" else written["tools"]
+    changed = {row["tool"] for row in written["changes"]}
+    for sent, tool in zip(definitions, given_tools, strict=True):
+        name = sent["function"]["name"] if "function" in sent else sent["name"]
+        restored = restore_definition(sent, written["originals"].get(name, []))
+        of_function = restored.get("function", restored)
+        schema = of_function[{"anthropic": "input_schema", "mcp": "inputSchema"}.get(form, "parameters")]
+        assert (of_function["name"], of_function["description"]) == (tool.name, tool.description)
+        assert _canonical(schema) == _canonical(thaw(tool.parameters))
+        # A tool has a way back just where something is told of it.
+        assert (name in written["originals"]) == (tool.id in changed)
+
+
+@pytest.mark.parametrize("facts", EVERY_FACT)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(given_tools=tools())
+def test_no_difference_is_left_untold(facts: tuple[Fact, ...], given_tools: list[Tool]) -> None:
+    form = make_wire_form(given_tools, assign_wire_names(given_tools), facts)
+    for sent, tool in zip(form.tools, given_tools, strict=True):
+        told = {one.change.place for one in form.changes if one.tool == tool.id}
+        now = thaw(sent.parameters)
+        own = form.map.parameters.get(sent.name, {})
+        if own:
+            now["properties"] = {own.get(name, name): part for name, part in now["properties"].items()}
+        for one in find_differences(thaw(tool.parameters), now, ("parameters",)):
+            assert one.place in told
+
+
+def test_what_came_with_a_change_is_told_too() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"n": {"$ref": "#/$defs/N"}, "s": {"type": ["string", "null"]}},
+        "$defs": {"N": {"type": "object", "properties": {"next": {"$ref": "#/$defs/N"}}}},
+    }
+    tool = _tool(**schema)
+    form = make_wire_form([tool], assign_wire_names([tool]), GEMINI.facts)
+    told = {one["place"]: (one["was"], one["now"]) for one in wire_data(form, "openai")["changes"]}
+    assert told["parameters.properties.n.$ref"] == ("#/$defs/N", "what it refers to")
+    assert told["parameters.properties.n.type"] == (None, "object")
+    assert told["parameters.properties.n.properties"] == (None, {"next": {"type": "object"}})
+    assert told["parameters.properties.s.nullable"] == (None, True)
+    assert told["parameters.$defs"] == (schema["$defs"], None)
+
+
+def test_a_way_back_of_another_definition_is_refused() -> None:
+    wrong: list[Any] = [[{"op": "move", "from": "/a", "path": "/b"}], [{"op": "test", "path": ""}], [{}], [{"op": "x"}]]
+    for patch in wrong:
+        with pytest.raises(InvalidDefinitionError):
+            restore_definition({"name": "read"}, patch)
+    assert restore_definition({"name": "read"}, []) == {"name": "read"}
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def test_what_makes_no_map_is_refused() -> None:

@@ -85,7 +85,8 @@ def fit(
     request may hold; it is `fits_degraded` where definitions take over 40% of the window.
 
     --fix writes definitions that break none of the API's rules: names made legal, descriptions cut, schemas rewritten
-    or trimmed; with the map from what is sent back to tools and parameters, and a list of all that was changed.
+    or trimmed; with the map from what is sent back to tools and parameters, a list of all that was changed, and a JSON
+    Patch for each tool that makes its own definition of it again.
     """
     workspace = open_workspace(catalog, config, tokenizer)
     toolsets = _find_toolsets(workspace, loadouts)
@@ -96,13 +97,18 @@ def fit(
     if fix is not None:
         if len(toolsets) != 1 or len(asked) != 1:
             raise ToolbeltError("--fix writes the tools of one --loadout, or of the whole catalog, for one --model.")
+        _warn(workspace, asked, (*models, *workspace.config.models))
         found = comparer.fit(toolsets[0], asked[0])
         _tell_what_stays(found)
         _write_fixed(workspace, toolsets[0], asked[0], fix, form, force=force, as_json=as_json)
         return _exit_code([found]) if check or strict else OK
     _warn(workspace, asked, (*models, *workspace.config.models))
     matrix = Matrix(
-        workspace.catalog.name, toolsets, compare(toolsets, asked, comparer), _find_violations(comparer, asked)
+        workspace.catalog.name,
+        toolsets,
+        compare(toolsets, asked, comparer),
+        _find_violations(comparer, asked),
+        [_find_given(toolsets, one) for one in asked],
     )
     _warn_of_given(matrix, asked)
     if as_json:
@@ -216,12 +222,18 @@ def _data(matrix: Matrix, asked: Sequence[Asked]) -> dict[str, Any]:
 
 def _warn_of_given(matrix: Matrix, asked: Sequence[Asked]) -> None:
     """Say which models toolbelt.yaml gives a toolset that they refuse."""
-    for one, fits in zip(asked, matrix.by_model, strict=True):
-        given = None if one.facts.toolset is None else parse_given(one.facts.toolset)
-        for toolset, fit in zip(matrix.toolsets, fits, strict=True):
-            if given is not None and _is_given(toolset, given) and fit.verdict in _REFUSING:
-                said = f"toolbelt.yaml gives {one.facts.name!r} {str(given)!r}, which does not fit."
-                tell(f"{said} {fit.reasons[0]}", "warning")
+    for one, fits, given in zip(asked, matrix.by_model, matrix.given, strict=True):
+        if given is not None and fits[given].verdict in _REFUSING:
+            said = f"toolbelt.yaml gives {one.facts.name!r} {str(parse_given(one.facts.toolset or ''))!r}"
+            tell(f"{said}, which does not fit. {fits[given].reasons[0]}", "warning")
+
+
+def _find_given(toolsets: Sequence[Toolset], asked: Asked) -> int | None:
+    """The number of the toolset that toolbelt.yaml gives a model."""
+    if asked.facts.toolset is None:
+        return None
+    given = parse_given(asked.facts.toolset)
+    return next((number for number, toolset in enumerate(toolsets) if _is_given(toolset, given)), None)
 
 
 def _is_given(toolset: Toolset, given: GivenToolset) -> bool:

@@ -17,6 +17,7 @@ from toolbelt.gateway.choosing import get_facts, price_steps
 from toolbelt.models.facts import ModelFacts, facts_data, prices_data
 
 if TYPE_CHECKING:
+    from toolbelt.evals.probing.finding import Picked
     from toolbelt.evals.probing.probe import ProbeResult
 
 DEFAULT_STORE = os.path.join(".toolbelt", "runs.db")  # noqa: PTH118  the harness has it, too, and takes long to load
@@ -40,10 +41,11 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
     The output reserve is what is kept free for an answer: the least of 4,096 tokens, the longest answer, and a quarter
     of the window, unless toolbelt.yaml says otherwise.
 
-    Beside the facts stands what its last probe showed (toolbelt model probe), if there was one.
+    Beside the facts stands what its last finished probe showed (toolbelt model probe), if there was one.
     """
     found, table = open_models(config)
-    probe = _find_probe(store, name)
+    picked = _find_probe(store, name)
+    probe = None if picked is None else picked.result
     facts = get_facts(name, table, (*found.models, *([] if probe is None else [name])))
     tell_unknown_bases([name], table)
     steps = price_steps(facts, table)
@@ -51,18 +53,18 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
         dearer = [{"above_tokens": above, **prices_data(prices)} for above, prices in steps]
         print_json({**facts_data(facts), "price_steps": dearer, "probe": _probe_data(probe, facts)})
         return
-    if probe is None:
+    if picked is None or probe is None:
         show_view(facts_view(facts, steps))
         return
     from toolbelt.evals.probing.news import seen_beside
     from toolbelt.evals.report.probe_view import inspected_view
 
     show_view(facts_view(facts, steps, seen_beside(probe, facts)))
-    show_view(inspected_view(probe))
+    show_view(inspected_view(probe, picked.later))
 
 
-def _find_probe(store: str, name: str) -> ProbeResult | None:
-    """The last probe of a model; a file that cannot be read is told, for what was asked for are the facts."""
+def _find_probe(store: str, name: str) -> Picked | None:
+    """The probe that stands for a model; a file that cannot be read is told, for what was asked for are the facts."""
     if not os.path.exists(store):  # noqa: PTH110  the harness is loaded where something is kept, and not before
         return None
     from toolbelt.evals.probing.finding import find_latest

@@ -38,7 +38,9 @@ def list_models(
     config: str | None,
     as_json: bool,
 ) -> None:
-    """Context window, longest answer, tool calling, caching and prices (USD for a million tokens) of models.
+    """Context window, longest answer, what is kept free for one, tool calling, caching and prices of models.
+
+    Prices are USD for a million tokens.
 
     Without PATTERN or --provider: the models of toolbelt.yaml and the well-known ones. PATTERN is a part of a name; if
     there is a * in it, which stands for anything, it is the whole name. `unknown` is what neither toolbelt.yaml nor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -47,12 +48,14 @@ class Matrix:
         toolsets: One a column.
         fits: A row a toolset, a column a model.
         violations: Rules that tools break, by the API whose rules they are.
+        given: The number of the toolset that the project gives each model; `None` if it does not say, or none of these.
     """
 
     catalog: str
     toolsets: Sequence[Toolset]
     fits: Sequence[Sequence[ModelFit]]
     violations: Sequence[tuple[str, Sequence[Violation]]]
+    given: Sequence[int | None] = ()
 
     @property
     def by_model(self) -> list[tuple[ModelFit, ...]]:
@@ -102,6 +105,8 @@ def _legend(matrix: Matrix) -> Iterator[str]:
         yield "! tools to mend"
     if any(largest_fitting(matrix.toolsets, fits) is not None for fits in matrix.by_model):
         yield "* largest that fits"
+    if any(number is not None for number in matrix.given):
+        yield "= what toolbelt.yaml gives it"
 
 
 def _in_lines(parts: Iterable[str], width: int) -> list[str]:
@@ -144,7 +149,7 @@ def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Ite
     line = Text(" " * (name_width + window) + below, "bright_black")
     line.no_wrap, line.overflow = True, "crop"
     yield line
-    for fits in matrix.by_model:
+    for fits, given in zip_longest(matrix.by_model, matrix.given):
         largest = largest_fitting(matrix.toolsets, fits)
         line = Text(_fit_name(_name(fits), name_width))
         if window:
@@ -152,7 +157,9 @@ def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Ite
             line.append(f"{'unknown' if size is None else f'{size:,}':>{window}}", "bright_black")
         for number in columns:
             marks = ("!" if fits[number].to_mend else "") + ("*" if number == largest else "")
-            line.append(f"{_cell(fits[number]):>{share}}{marks:<2}", VERDICT_STYLES[fits[number].verdict])
+            shown = _cell(fits[number])
+            shown = f"={shown}" if number == given and len(shown) < share else shown
+            line.append(f"{shown:>{share}}{marks:<2}", VERDICT_STYLES[fits[number].verdict])
         line.no_wrap, line.overflow = True, "crop"
         yield line
 

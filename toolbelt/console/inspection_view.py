@@ -20,6 +20,7 @@ from toolbelt.loadouts.selection import Status
 
 if TYPE_CHECKING:
     from toolbelt.catalog import Plugin, Tool
+    from toolbelt.loadouts.auto import AutoChoice
     from toolbelt.loadouts.decision import Reason
     from toolbelt.loadouts.fit import ModelFit
     from toolbelt.loadouts.inspection import Inspection
@@ -54,13 +55,20 @@ def inspection_view(inspection: Inspection, screen: Console, *, show_tools: bool
     """A loadout over a catalog: what is active and why, what it costs, and where it fits."""
     parts: list[RenderableType] = [_heading(inspection), Text(), _picture(inspection, screen), Text()]
     if inspection.auto is not None:
-        parts += [*(Text(f"  {reason}", "bright_black") for reason in inspection.auto.reasons), Text()]
+        parts += [*_reason_lines(inspection.auto), Text()]
     parts += _active_section(inspection, screen, show_tools=show_tools)
     for status in (Status.DISCOVERABLE, Status.DISABLED, Status.HIDDEN):
         parts += _names_section(inspection, status, show_all=show_all)
     if inspection.models and not inspection.is_empty:  # nothing fits everywhere, which says nothing
         parts += _models_section(inspection.models, screen)
     return Group(*parts)
+
+
+def _reason_lines(choice: AutoChoice) -> list[Text]:
+    from toolbelt.models.given_choice import find_unmet  # few projects give a model its toolset
+
+    unmet = find_unmet(choice)
+    return [Text(f"  {visible(one)}", "yellow" if one == unmet else "bright_black") for one in choice.reasons]
 
 
 def _heading(inspection: Inspection) -> RenderableType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
@@ -16,20 +17,29 @@ from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, prices_data
 UNKNOWN = "unknown"
 _DIM = "bright_black"
 _HEADERS = (
-    *("model", "window", "answer", "tools", "parallel", "choice", "caching"),
+    *("model", "window", "answer", "tools", "reserve", "parallel", "choice", "caching"),
     *("$/M in", "$/M out", "$/M read", "$/M write", "provider"),
 )
-_RIGHT = (1, 2, 7, 8, 9, 10)
+_RIGHT = (1, 2, 4, 8, 9, 10, 11)
+_APART = re.compile(" {2,}")
 
 
 def models_view(models: Sequence[ModelFacts], screen: Console) -> RenderableType:
-    """Models, a line each; what comes last gives way on a narrow screen."""
+    """Models, a line each; what comes last gives way on a narrow screen, and is named below."""
     headers: Sequence[str] = _HEADERS
     rows = [_row(facts) for facts in models]
     if any(facts.toolset for facts in models):  # said of few models, and in few projects
         headers = (*_HEADERS, "toolset")
         rows = [[*row, visible(facts.toolset or "")] for row, facts in zip(rows, models, strict=True)]
-    return line_table(screen, headers, rows, right=_RIGHT)
+    table = line_table(screen, headers, rows, right=_RIGHT)
+    left_out = _left_out(headers, table)
+    return Group(table, Text(f"no room for: {', '.join(left_out)} (--json has all)", _DIM)) if left_out else table
+
+
+def _left_out(headers: Sequence[str], table: Group) -> list[str]:
+    first = table.renderables[0]
+    shown = _APART.split(first.plain.strip()) if isinstance(first, Text) else headers
+    return [header for header in headers if header not in shown]
 
 
 def facts_view(
@@ -114,6 +124,7 @@ def _row(facts: ModelFacts) -> list[Text | str]:
         _tokens(facts.context_window),
         _tokens(facts.output_limit),
         _flag(facts.tool_calling),
+        _tokens(facts.output_reserve),
         _flag(facts.parallel_calls),
         _flag(facts.tool_choice),
         _flag(facts.caching),

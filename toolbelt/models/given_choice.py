@@ -16,6 +16,7 @@ from toolbelt.models.given import GivenKind, parse_given
 from toolbelt.models.own import OwnModel
 
 GIVEN = "toolbelt.yaml gives it to this model"
+_NO_LOADOUT = "toolbelt.yaml gives this model "
 
 
 def choose_given(
@@ -45,7 +46,7 @@ def choose_given(
     if given.is_auto:
         return step_down()
     if given.kind not in (GivenKind.FULL, GivenKind.LOADOUT):
-        said = f"toolbelt.yaml gives this model {str(given)!r}, which is no loadout: the ladder decides."
+        said = f"{_NO_LOADOUT}{str(given)!r}, which is no loadout: the ladder decides."
         return _after(said, step_down())
     loadout = _find_loadout(given.name, catalog, registry)
     whole = given.kind is GivenKind.FULL
@@ -58,6 +59,12 @@ def choose_given(
         return _after(f"{name}: {GIVEN}, but it cannot be. {fit.reasons[0]}", step_down())
     outcome = AutoOutcome.CATALOG if whole else AutoOutcome.LOADOUT
     return AutoChoice(outcome, loadout, fit.tokens, fit.context_window, (f"{name}: {GIVEN}.", _measured(name, fit)))
+
+
+def find_unmet(choice: AutoChoice) -> str:
+    """Why a choice is not what the project gives the model, in a sentence; empty where it is, or nothing is given."""
+    first = next(iter(choice.reasons), "")
+    return first if first.startswith(_NO_LOADOUT) or f": {GIVEN}, but " in first else ""
 
 
 def lint_given(document: Document, own: Sequence[OwnModel], registry: ToolLoadoutRegistry) -> Iterator[Finding]:

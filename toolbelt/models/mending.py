@@ -2,32 +2,51 @@
 
 What says the same in other words is rewritten (`const` as an `enum` of one, a list of types as `anyOf`, `$ref` as what
 it refers to); what cannot be said is left out. A model may then be offered more than the tool takes, never less: the
-arguments are still to be checked against the tool's own schema.
+arguments are still to be checked against the tool's own schema. Less it is in two places: where a type must be said and
+is not, arrays that hold arrays are left out, and what describes properties is an object.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toolbelt.models.pointers import find_referred
 from toolbelt.models.rules import (
     ArrayItems,
     Fact,
+    FilledEnum,
     RequiredDescribed,
     RootKeywords,
     SchemaKeywords,
+    SchemaObjects,
     SingleType,
     TextEnum,
     TextFormat,
+    TypeGiven,
 )
-from toolbelt.models.schemas import Place, children, is_bare_array, is_other_enum, subschemas, text_format, undescribed
+from toolbelt.models.schemas import (
+    Place,
+    children,
+    find_loose,
+    is_bare_array,
+    is_empty_enum,
+    is_other_enum,
+    is_untyped,
+    subschemas,
+    text_format,
+    undescribed,
+)
 
 Schema = dict[str, Any]
 _DEFINITIONS = ("$defs", "definitions")
 _COMBINATORS = ("allOf", "anyOf", "oneOf")
-_ORDER = (SingleType, TextEnum, TextFormat, ArrayItems, RequiredDescribed)
+_ORDER = (SchemaObjects, SingleType, TextEnum, FilledEnum, TextFormat, TypeGiven, ArrayItems, RequiredDescribed)
 """One type makes what an `enum` is of plain, and may leave an array that does not say of what."""
+_KINDS: Mapping[type[object], str] = {bool: "boolean", int: "integer", float: "number", str: "string", dict: "object"}
+_PLAIN_KINDS = ("string", "number", "boolean", "object")
 _MOST_PARTS = 1_000
 """Parts of a schema whose references are written out; definitions that refer to each other grow without end."""
 
@@ -63,10 +82,17 @@ class Mender:
 
     def mend(self, schema: Schema) -> Schema:
         """The schema as it is to be sent; `schema` is left as it is."""
-        made = schema
         if any(self._bars_at_root(keyword) for keyword in _DEFINITIONS) or self._bars("$ref"):
-            made = self._write_out(made)
-        made = self._fold_branches(made)
+            return self._mend_whole(self._write_out(schema))
+        made = self._mend_whole(schema)
+        if _dangling(made) <= _dangling(schema):
+            return made
+        # What is referred to is left out or stands elsewhere now.
+        self.changes.clear()
+        return self._mend_whole(self._write_out(schema))
+
+    def _mend_whole(self, schema: Schema) -> Schema:
+        made = self._fold_branches(schema)
         made = self._make_object(made)
         made = self._rewrite((), made, self._mend_part)
         return self._keep((), made, self._bars_at_root)
@@ -100,12 +126,18 @@ class Mender:
         made = self._keep(place, made, self._bars)
         for rule in self._rules:
             match rule:
+                case SchemaObjects() if loose := find_loose(made):
+                    made = self._objects(place, made, loose)
                 case SingleType():
                     made = self._single_type(place, made)
                 case TextEnum():
                     made = self._text_enum(place, made)
                 case TextFormat(allowed) if (found := text_format(made)) is not None and found not in allowed:
                     made = self._keep(place, made, "format".__eq__)
+                case FilledEnum() if is_empty_enum(made):
+                    made = self._describe_enum(place, made)
+                case TypeGiven() if place:
+                    made = self._typed(place, made)
                 case ArrayItems() if is_bare_array(made):
                     made = self._items(place, made)
                 case RequiredDescribed() if gaps := undescribed(made):
@@ -166,11 +198,59 @@ class Mender:
             self._note((*place, "enum"), values, texts)
             nullable = None in values and not self._bars("nullable")
             return {**part, "type": "string", "enum": texts, **({"nullable": True} if nullable else {})}
-        self._note((*place, "enum"), values, "in the description")
-        said = f"One of: {', '.join(map(str, values))}." if isinstance(values, list) else ""
-        described = part.get("description")
-        text = f"{described} {said}" if isinstance(described, str) and described else said
-        return {**_without(part, "enum"), **({"description": text} if text and not self._bars("description") else {})}
+        return self._describe_enum(place, part)
+
+    def _describe_enum(self, place: Place, part: Schema) -> Schema:
+        """Its values named in the description, of which an API refuses no value."""
+        values = part["enum"]
+        self._note((*place, "enum"), values, "in the description" if values else None)
+        made = _without(part, "enum")
+        if not values or not isinstance(values, list):
+            return made
+        kinds = {type(value) for value in values if value is not None}
+        if "type" not in made and len(kinds) == 1 and (kind := _KINDS.get(kinds.pop())) is not None:
+            made["type"] = kind
+            if None in values and not self._bars("nullable"):
+                made["nullable"] = True
+        if not self._bars("description"):
+            said = f"One of: {', '.join(json.dumps(value, ensure_ascii=False) for value in values)}."
+            described = part.get("description")
+            made["description"] = f"{described} {said}" if isinstance(described, str) and described else said
+        return made
+
+    def _objects(self, place: Place, part: Schema, loose: Sequence[Place]) -> Schema:
+        """`{}` for what anything is, and nothing for what nothing is."""
+        made = dict(part)
+        for at in reversed(loose):  # from the end, so that the numbers in a list hold
+            keyword = str(at[0])
+            stood = part[keyword] if len(at) == 1 else part[keyword][at[1]]
+            gone = stood is False and keyword != "items"
+            self._note((*place, *at), stood, None if gone else {})
+            if not gone:
+                _put(made, at, {})
+            elif keyword == "anyOf":
+                made["anyOf"] = [one for number, one in enumerate(made["anyOf"]) if number != at[1]]
+            else:
+                made["properties"] = _without(made["properties"], str(at[1]))
+                if at[1] in _listed(made.get("required")):
+                    made["required"] = [name for name in made["required"] if name != at[1]]
+        return made
+
+    def _typed(self, place: Place, part: Schema) -> Schema:
+        made = dict(part)
+        if "anyOf" in made and any(not branch for branch in _listed(made["anyOf"])):
+            self._note((*place, "anyOf"), made.pop("anyOf"), None)  # one that takes anything
+        if not is_untyped(made):
+            return made
+        made = _without(made, "anyOf")
+        if "properties" in made or "required" in made:
+            return {**made, "type": "object"}
+        if "items" in made:
+            return {**made, "type": "array"}
+        if self._bars("anyOf") or isinstance(made.get("enum"), list):
+            return {**made, "type": "string"}
+        plain = [{"type": kind} for kind in _PLAIN_KINDS]
+        return {**_without(made, "type"), "anyOf": [*plain, {"type": "array", "items": {"anyOf": plain}}]}
 
     def _items(self, place: Place, part: Schema) -> Schema:
         several = part.get("items")
@@ -260,20 +340,14 @@ def _put(schema: Schema, inner: Place, value: Any) -> None:
 
 def _point(root: Schema, reference: str) -> Schema | None:
     """What a reference within the document points at."""
-    if reference == "#":
-        return root
-    if not reference.startswith("#/"):
-        return None
-    current: Any = root
-    for step in reference[2:].split("/"):
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(current, dict) and key in current:
-            current = current[key]
-        elif isinstance(current, list) and key.isdecimal() and int(key) < len(current):
-            current = current[int(key)]
-        else:
-            return None
-    return current if isinstance(current, dict) else None
+    found = find_referred(root, reference)
+    return None if found is None else dict(found[1])
+
+
+def _dangling(root: Schema) -> set[str]:
+    """References within the document to what is not there."""
+    references = {part["$ref"] for _, part in subschemas(root) if isinstance(part.get("$ref"), str)}
+    return {reference for reference in references if find_referred(root, reference) is None}
 
 
 def _resolve(branch: Any, root: Schema) -> Schema | None:

@@ -1,7 +1,8 @@
 """The rules of providers, each with where it was read and when.
 
 Only what a source says is here: a provider's own documentation, its client, or the error its API answered with, as
-reported. What is not here is unknown. Of vLLM and other servers of one's own nothing was found that holds whatever
+reported by users and makers of clients; where both are known, what the provider says goes first. What is not here is
+unknown. Of vLLM and other servers of one's own nothing was found that holds whatever
 the model and the settings; of Groq nothing on names, of Anthropic nothing on how many tools a request may hold.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from toolbelt.models.google_rules import GEMINI, VERTEX
 from toolbelt.models.rules import (
     ANY_CHARACTER,
     ArrayItems,
@@ -19,33 +21,33 @@ from toolbelt.models.rules import (
     NamePattern,
     ParameterName,
     ProviderRules,
-    RequiredDescribed,
     RootKeywords,
     RootObject,
     SchemaKeywords,
-    SingleType,
     Source,
-    TextEnum,
-    TextFormat,
     ToolName,
+    read_on,
 )
 
 _READ = date(2026, 11, 21)
+_READ_LATER = date(2026, 11, 22)
 _COMBINATORS = frozenset({"oneOf", "anyOf", "allOf"})
-_GEMINI_KEYWORDS = frozenset(
-    {
-        *("type", "format", "title", "description", "nullable", "default", "enum", "example", "pattern"),
-        *("items", "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"),
-        *("properties", "propertyOrdering", "required", "minProperties", "maxProperties", "anyOf"),
-    }
-)
 
 
 def _at(*urls: str) -> tuple[Source, ...]:
-    return tuple(Source(url, _READ) for url in urls)
+    return read_on(_READ, *urls)
 
 
-_OPENAI_SPEC = "https://docs.rs/crate/openai-client-base/0.12.0/source/docs/ChatCompletionFunctions.md"
+_OPENAI_TOOLS = (
+    "https://github.com/openai/openai-node/blob/000a114cce6dc1a96a510503aee65284256fade4/src/resources/chat/"
+    "completions.ts"
+)
+"""An older version of OpenAI's own client, written from its specification; newer ones name no number of tools."""
+_OPENAI_SPEC = (
+    "https://github.com/openai/openai-python/blob/1db4657d0ac77a2e68aad7c2b748064b35a25d4a/src/openai/types/"
+    "shared_params/function_definition.py"
+)
+"""The same of today, of a function's name."""
 _NEWER_MODELS = "https://github.com/meridianlabs-ai/inspect_petri/pull/77"
 
 OPENAI = ProviderRules(
@@ -56,6 +58,7 @@ OPENAI = ProviderRules(
         Fact(
             MaxTools(128),
             _at(
+                _OPENAI_TOOLS,
                 "https://github.com/zed-industries/zed/issues/42393",
                 "https://github.com/NousResearch/hermes-agent/issues/13037",
             ),
@@ -157,87 +160,6 @@ ANTHROPIC = ProviderRules(
             ),
         ),
     ),
-)
-_GEMINI_NAME = Fact(
-    ToolName(NamePattern("A-Za-z_", "A-Za-z0-9_.:-", 64)),
-    _at(
-        "https://github.com/kaitranntt/ccs/issues/25",
-        "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling",
-    ),
-)
-_GEMINI_SINGLE_TYPE = Fact(SingleType(), _at("https://github.com/zed-industries/zed/issues/53919"))
-_GEMINI_TEXT_ENUM = Fact(
-    TextEnum(),
-    _at(
-        "https://github.com/microsoft/azure-devops-mcp/issues/145",
-        "https://github.com/decolua/9router/issues/359",
-    ),
-)
-GEMINI = ProviderRules(
-    "gemini",
-    "the Gemini API",
-    frozenset({"gemini"}),
-    (
-        Fact(MaxTools(512), _at("https://github.com/google-gemini/gemini-cli/issues/19083")),
-        _GEMINI_NAME,
-        Fact(
-            SchemaKeywords(allowed=_GEMINI_KEYWORDS),
-            _at(
-                "https://docs.cloud.google.com/nodejs/docs/reference/generativelanguage/latest/generativelanguage/"
-                "protos.google.ai.generativelanguage.v1beta.ischema",
-                "https://github.com/openswarm-ai/openswarm/issues/24",
-            ),
-            note="of `parameters`; clients that send `parametersJsonSchema` instead need not keep to it",
-        ),
-        _GEMINI_SINGLE_TYPE,
-        _GEMINI_TEXT_ENUM,
-        Fact(
-            TextFormat(frozenset({"enum", "date-time"})),
-            _at("https://github.com/google-gemini/gemini-cli/issues/3178"),
-        ),
-        Fact(
-            ArrayItems(),
-            _at(
-                "https://github.com/cline/cline/issues/7339",
-                "https://github.com/NousResearch/hermes-agent/pull/69924",
-            ),
-        ),
-        Fact(RequiredDescribed(), _at("https://github.com/iBUHub/AIStudioToAPI/issues/154")),
-    ),
-)
-VERTEX = ProviderRules(
-    "vertex_ai",
-    "Gemini on Vertex AI",
-    frozenset({"vertex_ai", "vertex_ai-language-models"}),
-    (
-        Fact(
-            MaxTools(512),
-            _at("https://github.com/google-gemini/gemini-cli/pull/26869"),
-            note="older documentation says 128, and 64 before that",
-        ),
-        _GEMINI_NAME,
-        Fact(
-            ParameterName(NamePattern("A-Za-z_", "A-Za-z0-9_", 64)),
-            _at(
-                "https://cloud.google.com/vertex-ai/generative-ai/docs/reference/java/latest/"
-                "com.google.cloud.vertexai.api.FunctionDeclarationOrBuilder"
-            ),
-            Effect.SOME_REFUSE,
-            note="documented; no refusal was found reported",
-        ),
-        Fact(RootObject(), _at("https://github.com/diegosouzapw/OmniRoute/pull/3360")),
-        Fact(
-            SchemaKeywords(allowed=_GEMINI_KEYWORDS | {"additionalProperties"}),
-            _at(
-                "https://docs.cloud.google.com/nodejs/docs/reference/aiplatform/latest/aiplatform/"
-                "protos.google.cloud.aiplatform.v1beta1.ischema"
-            ),
-            note="of `parameters`; clients that send `parametersJsonSchema` instead need not keep to it",
-        ),
-        _GEMINI_SINGLE_TYPE,
-        _GEMINI_TEXT_ENUM,
-    ),
-    models="gemini",
 )
 BEDROCK = ProviderRules(
     "bedrock",

@@ -31,6 +31,11 @@ class Source:
     read: date
 
 
+def read_on(day: date, *urls: str) -> tuple[Source, ...]:
+    """Sources that were all looked at on one day, the weightiest first."""
+    return tuple(Source(url, day) for url in urls)
+
+
 @dataclass(frozen=True)
 class MaxTools:
     """At most so many tools in a request; only a smaller toolset mends it."""
@@ -184,8 +189,36 @@ class RequiredDescribed(_Plain):
     __slots__ = ()
 
 
+class FilledEnum(_Plain):
+    """`enum` has values, none of them an empty text."""
+
+    __slots__ = ()
+
+
+class TypeGiven(_Plain):
+    """Every schema below the root says its `type`, or what it may be by `anyOf`."""
+
+    __slots__ = ()
+
+
+class SchemaObjects(_Plain):
+    """What `properties`, `items` and `anyOf` hold are objects: not `true`, not `false`."""
+
+    __slots__ = ()
+
+
 SchemaRule = (
-    RootObject | SchemaKeywords | RootKeywords | ArrayItems | SingleType | TextEnum | TextFormat | RequiredDescribed
+    RootObject
+    | SchemaKeywords
+    | RootKeywords
+    | ArrayItems
+    | SingleType
+    | TextEnum
+    | TextFormat
+    | RequiredDescribed
+    | FilledEnum
+    | TypeGiven
+    | SchemaObjects
 )
 Rule = MaxTools | ToolName | ParameterName | DescriptionLength | SchemaRule
 
@@ -257,6 +290,9 @@ RULE_NAMES: Mapping[type[object], str] = {
     TextEnum: "text-enum",
     TextFormat: "text-format",
     RequiredDescribed: "required-described",
+    FilledEnum: "filled-enum",
+    TypeGiven: "type-given",
+    SchemaObjects: "schema-objects",
 }
 """What each kind of rule is called in output."""
 

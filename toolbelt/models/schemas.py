@@ -16,6 +16,8 @@ _SINGLE = (
     *("additionalProperties", "propertyNames", "unevaluatedProperties"),
     *("not", "if", "then", "else"),
 )
+_TYPED = ("properties", "items", "anyOf")
+"""Keywords that hold schemas with every API."""
 _HOLDING = frozenset({*_BY_NAME, *_LISTED, *_SINGLE})
 """Keywords that hold schemas; the others, which are most, are passed over at once."""
 
@@ -67,6 +69,22 @@ def is_other_enum(schema: Mapping[str, Any]) -> bool:
     )
 
 
+def is_empty_enum(schema: Mapping[str, Any]) -> bool:
+    """Whether it has an `enum` of nothing, or with an empty text in it."""
+    values = schema.get("enum")
+    return isinstance(values, list) and (not values or "" in values)
+
+
+def is_untyped(schema: Mapping[str, Any]) -> bool:
+    """Whether it says neither its type nor, by alternatives, what it may be."""
+    return not schema.get("type") and not schema.get("anyOf")
+
+
+def find_loose(schema: Mapping[str, Any]) -> list[Place]:
+    """Where right below it a schema is wanted and stands none, or one that is `true` or `false`."""
+    return [at for at, part in children((), schema) if at[0] in _TYPED and not isinstance(part, Mapping)]
+
+
 def undescribed(schema: Mapping[str, Any]) -> tuple[Any, ...]:
     """What it requires and does not describe."""
     required, properties = schema.get("required"), schema.get("properties")
@@ -96,6 +114,9 @@ class Shape:
         has_type_list: Whether a `type` is a list.
         has_other_enum: Whether an `enum` is not one of texts.
         has_undescribed: Whether something is required that is not described.
+        has_empty_enum: Whether an `enum` has nothing in it, or an empty text.
+        has_untyped: Whether anything but its root says neither type nor alternatives.
+        has_loose: Whether `true`, `false` or no schema at all stands where one is wanted.
     """
 
     root: frozenset[str]
@@ -107,14 +128,17 @@ class Shape:
     has_type_list: bool
     has_other_enum: bool
     has_undescribed: bool
+    has_empty_enum: bool
+    has_untyped: bool
+    has_loose: bool
 
 
 def read_shape(schema: Mapping[str, Any]) -> Shape:
     """Look at every part of `schema` once."""
     keywords: set[str] = set()
     formats: set[str] = set()
-    bare = listed = other = missing = False
-    for _, part in subschemas(schema):
+    bare = listed = other = missing = empty = untyped = loose = False
+    for place, part in subschemas(schema):
         keywords.update(part)
         if (found := text_format(part)) is not None:
             formats.add(found)
@@ -122,6 +146,9 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
         listed = listed or isinstance(part.get("type"), list)
         other = other or is_other_enum(part)
         missing = missing or bool(undescribed(part))
+        empty = empty or is_empty_enum(part)
+        untyped = untyped or (bool(place) and is_untyped(part))
+        loose = loose or bool(find_loose(part))
     properties = schema.get("properties")
     return Shape(
         root=frozenset(schema),
@@ -133,4 +160,7 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
         has_type_list=listed,
         has_other_enum=other,
         has_undescribed=missing,
+        has_empty_enum=empty,
+        has_untyped=untyped,
+        has_loose=loose,
     )

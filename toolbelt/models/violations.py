@@ -12,25 +12,31 @@ from toolbelt.models.rules import (
     DescriptionLength,
     Effect,
     Fact,
+    FilledEnum,
     MaxTools,
     ParameterName,
     RequiredDescribed,
     RootKeywords,
     RootObject,
     SchemaKeywords,
+    SchemaObjects,
     SchemaRule,
     SingleType,
     TextEnum,
     TextFormat,
     ToolName,
+    TypeGiven,
     rule_name,
 )
 from toolbelt.models.schemas import (
     Place,
     Shape,
+    find_loose,
     format_place,
     is_bare_array,
+    is_empty_enum,
     is_other_enum,
+    is_untyped,
     read_shape,
     subschemas,
     text_format,
@@ -145,6 +151,12 @@ def _schema_breaks(shape: Shape, rule: SchemaRule) -> bool:
             return not shape.formats <= allowed
         case RequiredDescribed():
             return shape.has_undescribed
+        case FilledEnum():
+            return shape.has_empty_enum
+        case TypeGiven():
+            return shape.has_untyped
+        case SchemaObjects():
+            return shape.has_loose
         case _ as never:
             assert_never(never)
 
@@ -198,6 +210,14 @@ def _explain_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[str, s
             gaps = [(place, names) for place, part in subschemas(schema) if (names := undescribed(part))]
             problem = f"requires {_some(repr(n) for _, names in gaps for n in names)} without describing it"
             return problem, "describe it", tuple((*place, "required") for place, _ in gaps)
+        case FilledEnum():
+            return _with_places("enum that is empty or has '' in it", "name the values instead", schema, is_empty_enum)
+        case TypeGiven():
+            untyped = tuple(place for place, part in subschemas(schema) if place and is_untyped(part))
+            return f"no type: {_some(map(format_place, untyped))}", "say what it is", untyped
+        case SchemaObjects():
+            loose = tuple((*place, *at) for place, part in subschemas(schema) for at in find_loose(part))
+            return f"no object as a schema: {_some(map(format_place, loose))}", "write {} for true", loose
         case _ as never:
             assert_never(never)
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from toolbelt.catalog import Tool
-from toolbelt.catalog.definitions import export_definitions
+from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions, openai_definition
 from toolbelt.catalog.frozen import FrozenDict, freeze, thaw
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.models.mending import Change, Mender
+from toolbelt.models.originals import Patch, find_differences, make_patch
+from toolbelt.models.renaming import rename_properties
 from toolbelt.models.rules import DescriptionLength, Fact, NamePattern, ParameterName, ToolName
-from toolbelt.models.schemas import format_place
+from toolbelt.models.schemas import Place, format_place
 
 _SHORTEST_HASH = 6
 _CUT = "…"
+_SCHEMA_AT: Mapping[str, tuple[str, ...]] = {
+    "openai": ("function", "parameters"),
+    "litellm": ("function", "parameters"),
+    "anthropic": ("input_schema",),
+    "mcp": ("inputSchema",),
+}
+"""Where a definition of each form has the schema of the parameters."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +96,39 @@ class WireForm:
         tools: As they are sent, each under the id it has in the catalog; order kept.
         map: The way back.
         changes: Everything that is sent otherwise than the tool has it, tool by tool.
+        own: The tools as they are, in the same order.
     """
 
     tools: tuple[Tool, ...]
     map: WireMap
     changes: tuple[ToolChange, ...]
+    own: tuple[Tool, ...]
 
     def definitions(self, form: str) -> Any:
         """As an agent passes them to the API; `form` is a key of `DEFINITION_FORMATS`."""
         return export_definitions(self.tools, {tool.id: tool.name for tool in self.tools}, form)
+
+    def originals(self, form: str) -> dict[str, Patch]:
+        """What `restore_definition` makes each tool's own definition of, by the name it is sent under.
+
+        Tools that are sent as they are have none. The own definition is one of the same form, with the tool's own
+        name and its schema to the letter.
+        """
+        at = _SCHEMA_AT[form]
+        found: dict[str, Patch] = {}
+        for sent, tool in zip(self.tools, self.own, strict=True):
+            definition, own = (thaw(DEFINITION_FORMATS[form](one, one.name)) for one in (sent, tool))
+            holder = own
+            for step in at[:-1]:
+                holder = holder[step]
+            holder[at[-1]] = thaw(tool.parameters)
+            renamed = self.map.parameters.get(sent.name, {})
+            moved: dict[Place, Place] = {
+                (*at, "properties", now): (*at, "properties", was) for now, was in renamed.items()
+            }
+            if patch := make_patch(definition, own, moved):
+                found[sent.name] = patch
+        return found
 
 
 def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: Iterable[Fact]) -> WireForm:
@@ -118,15 +151,21 @@ def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: 
         changes += [ToolChange(tool.id, change) for change in of_tool]
         if renamed:
             parameters[sent.name] = renamed
-    return WireForm(tuple(made), WireMap({names[tool.id]: tool.id for tool in tools}, parameters), tuple(changes))
+    way_back = WireMap({names[tool.id]: tool.id for tool in tools}, parameters)
+    return WireForm(tuple(made), way_back, tuple(changes), tuple(tools))
 
 
 def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
-    """A wire form as plain values: the definitions, the way back, and every change."""
+    """A wire form as plain values: the definitions, the way back from calls and to each tool's own, and every change.
+
+    What is under `originals`, by the name a tool is sent under, is a JSON Patch (RFC 6902) that makes the definition
+    under `tools` the tool's own.
+    """
     return {
         "format": definition_form,
         "tools": form.definitions(definition_form),
         "map": form.map.to_dict(),
+        "originals": form.originals(definition_form),
         "changes": [
             {
                 "tool": one.tool,
@@ -150,10 +189,26 @@ def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list
     mender = Mender(facts)
     schema = mender.mend(thaw(tool.parameters))
     patterns = [fact.rule.pattern for fact in facts if isinstance(fact.rule, ParameterName)]
-    schema, renamed = _rename_parameters(schema, patterns)
+    new = _new_names(schema, patterns)
+    # As it stands in every definition: an object that says which properties it has, if only that it has none.
+    schema = thaw(openai_definition(replace(tool, parameters=rename_properties(schema, new)), name))["function"]
+    sent = replace(tool, name=name, description=description, parameters=schema["parameters"], id=tool.id)
     changes += [Change(("parameters", *change.place), change.was, change.now) for change in mender.changes]
-    changes += [Change(("parameters", "properties", own), own, sent) for sent, own in renamed.items()]
-    return replace(tool, name=name, description=description, parameters=schema, id=tool.id), changes, renamed
+    changes += [Change(("parameters", "properties", own), own, now) for own, now in new.items()]
+    changes += _unsaid(tool, sent, new, changes)
+    return sent, changes, {now: own for own, now in new.items()}
+
+
+def _unsaid(tool: Tool, sent: Tool, new: Mapping[str, str], said: Sequence[Change]) -> Iterator[Change]:
+    """Changes that no rule named: what came with another, and what the mend of one rule made of another's."""
+    known = {change.place: change.was for change in said}
+    now = thaw(sent.parameters)
+    if new:
+        own = {sent_as: name for name, sent_as in new.items()}
+        now["properties"] = {own.get(name, name): part for name, part in now["properties"].items()}
+    for one in find_differences(thaw(tool.parameters), now, ("parameters",)):
+        if one.place not in known or (one.in_was and known[one.place] != one.was):
+            yield Change(one.place, one.was, one.now)
 
 
 def _name_all(tools: Sequence[Tool], wire_names: Mapping[str, str], patterns: Sequence[NamePattern]) -> dict[str, str]:
@@ -181,24 +236,16 @@ def _new_name(name: str, key: str, patterns: Sequence[NamePattern], taken: Colle
     raise AssertionError(f"no free name for {key!r}")  # needs 63 colliding digits of SHA-256
 
 
-def _rename_parameters(
-    schema: dict[str, Any], patterns: Sequence[NamePattern]
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """The schema with legal names of its parameters, and each one's own name by the new one."""
+def _new_names(schema: Mapping[str, Any], patterns: Sequence[NamePattern]) -> dict[str, str]:
+    """Legal names of the parameters that have none, by their own."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
-        return schema, {}
+        return {}
     legal = {name for name in properties if all(pattern.allows(name) for pattern in patterns)}
     new: dict[str, str] = {}
     for name in sorted(properties.keys() - legal):
         new[name] = _new_name(name, name, patterns, legal | set(new.values()))
-    if not new:
-        return schema, {}
-    made = {**schema, "properties": {new.get(name, name): part for name, part in properties.items()}}
-    for keyword in ("required", "propertyOrdering"):
-        if isinstance(named := schema.get(keyword), list):
-            made[keyword] = [new.get(name, name) if isinstance(name, str) else name for name in named]
-    return made, {sent: own for own, sent in new.items()}
+    return new
 
 
 def _fit_text(text: str, name: str, rule: DescriptionLength) -> str:

@@ -255,3 +255,40 @@ def test_E4_what_fits_for_some_cases_is_asked_for_these(toolbelt: Toolbelt, offi
     )
     assert told in ran.err
     assert toolbelt(*RUN, "--toolset", "loadout", "--variant", "shuffled").json["scored"] == 2
+
+
+def test_a_case_that_was_turned_away_is_told_not_to_have_been_asked(
+    toolbelt: Toolbelt, office: Path, openai_server: OpenAIServer
+) -> None:
+    model = "openai/able@rooms-turned"
+    say({"name": model, "max_tools": 2, "tool_calling": True})
+    at = ("--model", model, "--api-base", openai_server.url)
+    case = CASES[0]["id"]
+    ran = toolbelt(*RUN, "--toolset", "full,oracle", *at, "--limit", "3")
+    assert ran.code == 0, ran.err
+    shown = toolbelt("eval", "show", "--case", case)
+    [line] = [line for line in shown.out.splitlines() if "not asked" in line]
+    assert line.startswith("context_overflow, not asked: A request may hold 2 tools; these are ")
+    assert line.endswith("; nothing was sent")
+    trials = toolbelt("eval", "show", "--case", case, "--json").json["trials"]
+    assert [(one["toolset"], one["turned_away"]) for one in trials] == [("full", True), ("oracle", False)]
+
+
+def test_a_case_that_the_provider_turned_away_was_asked(
+    toolbelt: Toolbelt, office: Path, openai_server: OpenAIServer
+) -> None:
+    at = ("--model", "openai/overflow@rooms-turned", "--api-base", openai_server.url)
+    toolbelt(*RUN, "--toolset", "full", *at, "--limit", "3")
+    shown = toolbelt("eval", "show", "--case", CASES[0]["id"])
+    assert "context_overflow" in shown.out
+    assert "not asked" not in shown.out
+
+
+def test_L15_a_run_over_auto_tells_that_what_the_project_gives_is_no_loadout(toolbelt: Toolbelt, office: Path) -> None:
+    say({"name": "openai/mine", "context_window": 8_192, "tool_calling": True, "toolset": "tiered"})
+    asked = ("--model", "openai/mine", "--limit", "1", "--dry-run")
+    told = "openai/mine with loadout:auto: toolbelt.yaml gives this model 'tiered', which is no loadout: "
+    assert toolbelt(*RUN, "--toolset", "loadout:auto,full", *asked).err.count(told) == 1
+    assert told not in toolbelt(*RUN, "--toolset", "full", *asked).err
+    say({"name": "openai/mine", "context_window": 8_192, "tool_calling": True, "toolset": "full"})
+    assert "toolbelt.yaml gives" not in toolbelt(*RUN, "--toolset", "loadout:auto", *asked).err

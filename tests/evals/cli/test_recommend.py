@@ -135,3 +135,72 @@ def test_the_file_of_runs_is_not_written_over(toolbelt: Toolbelt, store: Path, t
     ran = toolbelt("eval", "recommend", "--store", str(tmp_path / "none.db"))
     assert ran.code == 2
     assert not (tmp_path / "none.db").exists()
+
+
+def say(folder: Path, text: str) -> Path:
+    (folder / "toolbelt.yaml").write_text(text, encoding="utf-8")
+    return folder / "toolbelt.yaml"
+
+
+OWN = "models:\n  - name: m\n    context_window: 9000\n    prices: {input: 1, output: 2}\n"
+ENTRY = (
+    "models:\n  # In place of the entry of that name in toolbelt.yaml:\n  - name: m\n    context_window: 9000\n"
+    "    prices:\n      input: 1.0\n      output: 2.0\n    toolset: loadout:minimal\n"
+)
+
+
+def test_E7_an_entry_that_is_there_is_given_whole(
+    toolbelt: Toolbelt, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["eval", "recommend", "--store", str(store), "--margin", "0.1"]
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    file = say(elsewhere, OWN)
+    assert toolbelt(*command, "--config", str(file)).out.endswith(ENTRY)
+    assert ENTRY.partition("models:")[2] in toolbelt(*command, "--config", str(file), "--json").json["recommendation"]
+    monkeypatch.setenv("TOOLBELT_CONFIG", str(file))
+    say(elsewhere, toolbelt(*command, "--yaml").out)
+    [own] = read_config(elsewhere).own_models
+    assert (own.context_window, own.prices is not None, own.toolset) == (9000, True, "loadout:minimal")
+    assert "which says so already:" in toolbelt(*command, "--yaml").out
+
+
+def test_E9_a_broken_file_is_told(toolbelt: Toolbelt, store: Path, tmp_path: Path) -> None:
+    file = say(tmp_path, "models: [{nome: m}]\n")
+    ran = toolbelt("eval", "recommend", "--store", str(store), "--config", str(file))
+    assert (ran.code, ran.out) == (2, "")
+    assert "nome" in ran.err
+
+
+def test_E7_a_report_goes_by_the_file_of_its_run_while_that_is_there(toolbelt: Toolbelt, tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    file = say(elsewhere, OWN)
+    with stored(WrittenRun(ARMS, config=str(file)), tmp_path / "runs.db"):
+        pass
+    command = ["eval", "report", "latest", "--store", str(tmp_path / "runs.db"), "--output"]
+
+    def reported(name: str) -> list[bool]:
+        ran = toolbelt(*command, str(tmp_path / name))
+        assert ran.code == 0, ran.err
+        files = [next((tmp_path / name).rglob(one)) for one in ("summary.json", "report.md", "report.html")]
+        return ["In place of the entry of that name" in file.read_text(encoding="utf-8") for file in files]
+
+    assert reported("there") == [True] * 3
+    file.unlink()
+    assert reported("gone") == [False] * 3
+
+
+@pytest.mark.parametrize("given", ["loadout:research", "loadout:pocket"])
+def test_E7_what_is_pasted_is_what_auto_gives(toolbelt: Toolbelt, tmp_path: Path, given: str) -> None:
+    """From a run to `toolbelt.yaml`, and from there to what a model is shown."""
+    model = "local/bm25"
+    say(Path.cwd(), f"models:\n  - name: {model}\n    context_window: 40000\n")
+    with stored(WrittenRun([Asked("full", GOOD, model=model), Asked(given, GOOD, 90, model=model)]), tmp_path / "r.db"):
+        pass
+    ran = toolbelt("eval", "recommend", "--store", str(tmp_path / "r.db"), "--margin", "0.1", "--yaml")
+    say(Path.cwd(), ran.out)
+    name = given.removeprefix("loadout:")
+    chosen = toolbelt("loadout", "inspect", "auto", "--model", model, "--catalog", "assistant")
+    assert chosen.out.startswith(f"auto chose {name} "), chosen.err
+    asked = ("--dataset", "assistant", "--limit", "1", "--model", model, "--store", str(tmp_path / "new.db"), "--json")
+    auto, named = (toolbelt("eval", "run", "-t", one, *asked).json["arms"][0] for one in ("loadout:auto", given))
+    assert (auto["tools_offered"], auto["first_offer"]) == (named["tools_offered"], named["first_offer"])

@@ -23,12 +23,14 @@ OUTCOMES: Mapping[str, Mapping[str, Any]] = {
     "+": {},
     "a": {"outcome": "wrong_arguments"},
     "-": {"outcome": "wrong_tool", "hits": 0},
+    "0": {"expects_nothing": 1},
+    "9": {"expects_nothing": 1, "outcome": "unneeded_call", "hits": 0},
     "u": {"outcome": "missing_call", "hits": 0, "covered": 0},
     "e": {"outcome": "error", "reason": "The provider was away."},
     "o": {"outcome": "context_overflow", "reason": "The window was too small."},
     "x": {"outcome": "context_overflow", "reason": "No room.", "requests": 0, "definition_tokens_total": 0},
 }
-"""What became of a trial; `x` was not asked, and `.` has not been run."""
+"""What became of a trial; of `0` and `9` nothing is to be called, `x` was not asked, and `.` has not been run."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class WrittenRun:
     status: str = "finished"
     reason: str = ""
     clusters: Sequence[str] | None = None
+    config: str | None = None
 
 
 @contextmanager
@@ -117,6 +120,7 @@ def stored(run: WrittenRun, path: Path | None = None) -> Iterator[tuple[RunStore
             rooms=run.rooms,
             left_out=run.left_out,
             drafts=run.drafts,
+            config=run.config,
         )
         name = store.create(plan, ["o200k_base"] * len(run.arms))
         for place, arm in enumerate(run.arms):

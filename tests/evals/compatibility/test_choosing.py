@@ -126,13 +126,13 @@ def test_E4_leaving_out_hard_cases_wins_nothing() -> None:
     easy_alone = right(100, more="o" * 100)
     found = pick([Asked("full", right(180), 9000), Asked("tiered", easy_alone, 90)])
     assert (found.best, found.choice) == (0, 0), "right in all that it was scored on, which are half of them"
-    assert "tiered is too long for it in 100 cases that fit with the best." in found.reasons
+    assert "tiered does not fit it in 100 cases that fit with the best." in found.reasons
 
 
 def test_E4_an_arm_that_overflows_where_another_does_not_is_never_sure() -> None:
     found = pick([Asked("full", right(199, more="o"), 9000), Asked("tiered", right(150), 90)])
     assert (found.best, found.choice, found.sure, found.cases_wanted) == (0, 0, False, None)
-    assert "with it 1 case that tiered leaves room for is too long" in found.reasons[0]
+    assert "with it 1 case that fits with tiered does not" in found.reasons[0]
     assert not any("would do" in reason for reason in found.reasons), "more cases would be too long, too"
     assert pick([Asked("full", right(199, more="o"), 9000), Asked("tiered", right(198, more="-o"), 90)]).choice == 1
 
@@ -159,7 +159,7 @@ def test_E4_what_failed_may_have_been_right() -> None:
         ),
         pytest.param(
             [Asked("full", "-" * CASES), Asked("tiered", "-" * CASES)],
-            "No toolset does: full is the best as measured (0.0%",
+            "No toolset does: it called no right tool with full, tiered.",
             id="nothing-is-right",
         ),
         pytest.param(

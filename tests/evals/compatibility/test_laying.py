@@ -6,9 +6,11 @@ import pytest
 
 from tests.evals.comparison.sides import side
 from tests.evals.compatibility.runs import Asked, WrittenRun, matrix_of, stored
+from tests.evals.running.agents import CATALOG
 from toolbelt.evals.compatibility.laying import lay_out
 from toolbelt.evals.compatibility.matrix import Cell, CellState, Matrix
 from toolbelt.evals.evidence.stored import StoredRun
+from toolbelt.evals.offers import Offer, Offered
 from toolbelt.evals.running.room import LeftOut, Room
 from toolbelt.evals.summary.summarize import summarize
 from toolbelt.loadouts.fit import Verdict
@@ -53,6 +55,25 @@ def test_E4_why_a_cell_is_not_scored_is_told_with_its_commonest_reason() -> None
         "3 of 6 trials too long for the model, 2 of them not asked: No room. "
         "1 of 6 trials failed: The provider was away. 1 of 6 trials not run yet."
     )
+
+
+@pytest.mark.parametrize(
+    ("tools", "tokens", "window", "too_many", "said"),
+    [
+        pytest.param(150, 900, 128_000, True, "with too many tools for the model and not asked: A request", id="many"),
+        pytest.param(90, 9000, 8192, False, "too long for the model and not asked: Definitions of", id="too-long"),
+        pytest.param(150, 9000, 8192, True, "with too many tools for the model and not asked: A request", id="both"),
+    ],
+)
+def test_E4_too_many_tools_are_not_told_as_length(
+    tools: int, tokens: int, window: int, too_many: bool, said: str
+) -> None:
+    room = Room(context_window=window, max_tools=128)
+    offer = Offer(tuple(Offered(f"t{number}", CATALOG.tools[0], {}, tokens // tools) for number in range(tools)))
+    asked = Asked("full", "xx", tokens, tools=tools, reason=room.refusal("m", offer))
+    found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
+    assert found.reason.startswith(f"2 of 2 trials {said}")
+    assert found.too_many_tools is too_many
 
 
 @pytest.mark.parametrize(

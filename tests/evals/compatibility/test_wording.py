@@ -23,7 +23,7 @@ def test_many_that_lack_answers_are_one_sentence() -> None:
 def test_many_that_are_too_long_are_one_sentence() -> None:
     arms = [Asked("full", GOOD, 9000), *(Asked(f"loadout:x{number}", "o" + GOOD[1:]) for number in range(12))]
     reasons = matrix_of(arms, 0.05).rows[0].pick.reasons
-    assert reasons[1:] == ("12 smaller ones are too long for it in cases that fit with the best.",)
+    assert reasons[1:] == ("12 smaller ones do not fit it in cases that fit with the best.",)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import yaml
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.evals.page.browser import VIEWPORT, Watched, afresh, find_chromium, watched
+from tests.evals.page.compared import ABOUT
 from tests.evals.page.legible import faint_texts
 from tests.evals.page.probed import probes
 from tests.evals.page.reading import Read
@@ -22,6 +23,7 @@ from tests.evals.report.matrices import big_matrix, scored, small_matrix
 from toolbelt.characters import UNSAFE
 from toolbelt.evals.compatibility.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.compatibility.recommendation import recommendation
+from toolbelt.evals.gate.result import GateResult, Limits
 from toolbelt.evals.page.compatibility import MOST_REASONS, matrix_values
 from toolbelt.evals.page.probes import probe_values
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
@@ -80,13 +82,17 @@ def test_why_not_all_was_scored_is_told_of_so_many_and_the_rest_counted() -> Non
     assert "<li>and 5 more</li>" in page_text(small_run(), matrix=matrix)
 
 
-def test_the_section_of_a_suite_stands_before_the_arms_and_else_after_what_compares_them() -> None:
+def test_the_section_of_a_suite_stands_first_but_for_a_gate_and_else_after_what_compares_the_arms() -> None:
     page = page_text(small_run(), matrix=small_matrix())
     assert page.index('id="arms"') < page.index('id="which"') < page.index('id="pictures"')
     connection = small_run()
     connection.execute("UPDATE runs SET plan = json_set(plan, '$.suite', 'compatibility')")
     page = page_text(connection, matrix=small_matrix())
-    assert page.index('id="which"') < page.index('id="arms"')
+    assert page.index('id="which"') < page.index('id="verdict-title"') < page.index('id="arms"')
+    gate = GateResult(ABOUT, (), Limits())
+    gated = page_text(connection, matrix=small_matrix(), gate=gate)
+    assert gated.index('id="verdict-title"') < gated.index('id="which"') < gated.index('id="arms"')
+    assert gated.count('id="which"') == 1
     assert page.count('id="which"') == 1
     assert 'id="which"' not in page_text(small_run())
 
@@ -219,7 +225,7 @@ def test_the_table_is_read_out_with_its_words_and_marks(page: Page) -> None:
     snapshot = page.locator("#matrix-table").aria_snapshot()
     assert 'columnheader "loadout:minimal"' in snapshot
     assert 'rowheader "ollama/qwen3:4b window 8,192 tokens"' in snapshot
-    assert re.search(r'cell "75\.0% 33% too long 30/40 \[65\.0–85\.0\] 1,234 tokens to be given best"', snapshot)
+    assert re.search(r'cell "75\.0% 33% too long 30/40 65\.0–85\.0 1,234 tokens to be given best"', snapshot)
     assert 'cell "cannot fit 21,000 tokens"' in snapshot
     assert 'cell "works"' in page.locator("#probe-table").aria_snapshot()
 

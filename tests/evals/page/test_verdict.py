@@ -202,3 +202,15 @@ def test_hostile_texts_of_a_comparison_and_a_gate_are_escaped(text: str) -> None
     page.encode("utf-8")
     assert {one.tag for one in Read.of(page).elements} == {one.tag for one in Read.of(plain).elements}
     assert not [character for character in UNSAFE.findall(page) if character not in "\n\t"]
+
+
+def test_a_run_of_which_no_two_arms_can_be_compared_says_what_was_run_and_why_no_more() -> None:
+    summary = summarize(small_run(), RUN)
+    alone = replace(WITHIN, pairs=(), notes=("Not compared, as nothing fits: m with full.",))
+    values = verdict_values(summary, alone, None)
+    assert (values["pairs"], values["notes"][0]) == ([], "Not compared, as nothing fits: m with full.")
+    assert values["lead"] == [
+        line.replace("No comparison was asked for", "No two arms could be compared")
+        for line in verdict_values(summary, None, None)["lead"]
+    ]
+    assert "No two arms could be compared, so nothing here says" in values["lead"][-1]

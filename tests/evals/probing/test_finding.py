@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.evals.probing.probes import SAID, make_probe
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.probing.checks import CHECKS, SUITE
-from toolbelt.evals.probing.finding import find_latest, latest_of_each, pick_latest, probes_of_run
+from toolbelt.evals.probing.finding import find_latest, latest_of_each, pick, pick_latest, probes_of_run
 from toolbelt.evals.probing.kept import ProbeStore
 from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.running.store import RunStore
 
 EVERY = tuple(check.key for check in CHECKS)
@@ -25,6 +27,49 @@ def test_the_latest_of_all_checks_goes_before_a_later_one_of_a_few() -> None:
     )
     assert pick_latest([few, whole, older]) is whole
     assert pick_latest([few, make_probe(probe="0")]) is few
+
+
+UNKNOWN = CheckOutcome.UNKNOWN
+FAILED = tuple(CheckResult(key, UNKNOWN) for key in EVERY)
+"""Every check of a server that was not there."""
+
+
+def _made(number: int, status: str = "finished", checks: tuple[CheckResult, ...] | None = None, **changes: Any) -> Any:
+    made = {"checks": checks} if checks is not None else {}
+    return make_probe(probe=str(number), created=f"2026-01-0{number}", status=status, **{**made, **changes})
+
+
+_WHOLE: dict[str, Any] = {"planned": EVERY}
+_OLD: dict[str, Any] = {"suite": SUITE + 1, "planned": EVERY}
+
+
+@pytest.mark.parametrize(
+    ("probes", "stands", "later"),
+    [
+        pytest.param([_made(2, "incomplete", FAILED, **_WHOLE), _made(1, **_WHOLE)], "1", "2", id="a-server-was-down"),
+        pytest.param([_made(2, "killed", **_WHOLE), _made(1, **_WHOLE)], "1", "2", id="killed-on-the-way"),
+        pytest.param(
+            [_made(3, **_WHOLE), _made(2, "killed", **_WHOLE), _made(1, **_WHOLE)], "3", None, id="made-since"
+        ),
+        pytest.param([_made(2), _made(1, **_WHOLE)], "1", None, id="a-finished-one-of-a-few-is-not-unfinished"),
+        pytest.param(
+            [_made(3, "running", FAILED[:1], **_WHOLE), _made(2, "killed", FAILED, **_WHOLE), _made(1, **_WHOLE)],
+            "1",
+            "3",
+            id="the-last-of-two",
+        ),
+        pytest.param([_made(2, "killed", **_WHOLE), _made(1, "killed", FAILED, **_WHOLE)], "2", None, id="the-fullest"),
+        pytest.param([_made(2, "killed", FAILED, **_WHOLE), _made(1)], "1", "2", id="a-few-before-nothing"),
+        pytest.param([_made(2, "killed", **_WHOLE), _made(1, "killed", **_WHOLE)], "2", None, id="as-full-the-latest"),
+        pytest.param([_made(2, "killed", FAILED, **_WHOLE), _made(1, **_OLD)], "1", "2", id="nothing-of-now"),
+    ],
+)
+def test_the_latest_finished_of_all_checks_stands_and_an_unfinished_later_one_is_known(
+    probes: list[ProbeResult], stands: str, later: str | None
+) -> None:
+    found = pick(probes)
+    assert found is not None
+    assert (found.result.probe, found.later and found.later.probe) == (stands, later)
 
 
 def test_one_that_came_to_nothing_stands_for_nobody() -> None:
@@ -54,7 +99,7 @@ def test_a_run_has_the_probes_made_where_it_asked(tmp_path: Path) -> None:
         assert [one.api_base for one in probes_of_run(store, ["gpt-4o"], None)] == [None]
     found_again = find_latest(str(tmp_path / "runs.db"), "n")
     assert found_again is not None
-    assert found_again.api_base == "http://b/v1"
+    assert (found_again.result.api_base, found_again.later) == ("http://b/v1", None)
 
 
 def test_where_there_is_no_file_there_is_no_probe_and_none_is_made(tmp_path: Path) -> None:

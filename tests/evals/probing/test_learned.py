@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.evals.probing.checks import EVERY, FIRST, TOOL_COUNTS, tools_key
+from toolbelt.evals.probing.checks import EVERY, FIRST
 from toolbelt.evals.probing.learned import learned
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.models.own import OwnModel
@@ -55,24 +55,6 @@ def test_no_more_is_learned_than_was_shown(outcomes: dict[str, CheckOutcome], sh
     assert learned(result(**outcomes)) == shown
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "most"),
-    [
-        pytest.param((O.WORKS, O.WORKS, O.WORKS, O.REFUSED), 128, id="the-largest-before-the-refusal"),
-        pytest.param((O.WORKS, O.WORKS, O.REFUSED, O.REFUSED), 64, id="two-refused"),
-        pytest.param((O.WORKS, O.WORKS, O.FAILS, O.REFUSED), 128, id="a-wrong-answer-is-an-answer"),
-        pytest.param((O.WORKS, O.WORKS, O.UNKNOWN, O.REFUSED), 64, id="one-unknown"),
-        pytest.param((O.WORKS, O.WORKS, O.WORKS, O.WORKS), None, id="nothing-refused"),
-        pytest.param((O.WORKS, O.WORKS, O.WORKS, O.TOO_LARGE), None, id="no-room-is-no-limit"),
-        pytest.param((O.REFUSED, O.REFUSED, O.REFUSED, O.REFUSED), None, id="all-refused"),
-        pytest.param((O.WORKS, O.REFUSED, O.WORKS, O.REFUSED), None, id="refused-for-another-reason"),
-    ],
-)
-def test_the_most_tools_lie_below_a_refusal(outcomes: tuple[CheckOutcome, ...], most: int | None) -> None:
-    made = dict(zip(map(tools_key, TOOL_COUNTS), outcomes, strict=True))
-    assert learned(result(**made)).get("max_tools") == most
-
-
 WINDOW = "It is more than the context window holds: This model's maximum context length is 8192 tokens."
 
 
@@ -96,6 +78,19 @@ WINDOW = "It is more than the context window holds: This model's maximum context
 def test_L15_a_window_is_learned_where_the_provider_names_it(refusals: list[CheckResult], window: int | None) -> None:
     made = ProbeResult("20260101-000000-aaaa", "2026-01-01", "m", "finished", tuple(refusals), EVERY)
     assert learned(made).get("context_window") == window
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        pytest.param("At most 200 tools are taken.", {"max_tools": 200}, id="named"),
+        pytest.param("Too many tools.", {}, id="what-was-taken-is-no-limit"),
+    ],
+)
+def test_L15_the_most_tools_are_learned_where_the_api_names_them(said: str, shown: dict[str, int]) -> None:
+    checks = (CheckResult("tools_128", O.WORKS), CheckResult("tools_256", O.REFUSED, said, 1))
+    made = ProbeResult("20260101-000000-aaaa", "2026-01-01", "m", "finished", checks, EVERY)
+    assert learned(made) == {"tool_calling": True, **shown}
 
 
 @given(st.dictionaries(st.sampled_from(EVERY), st.sampled_from(CheckOutcome)))

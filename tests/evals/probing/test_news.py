@@ -26,6 +26,40 @@ def probed(**outcomes: CheckOutcome) -> ProbeResult:
     return make_probe("m", checks=checks, planned=tuple(outcomes))
 
 
+def probed_of(most: int, **outcomes: CheckOutcome) -> ProbeResult:
+    """By an API that names how many tools it takes."""
+    said = f"At most {most} tools are taken."
+    checks = (CheckResult(key, outcome, said if outcome is REFUSED else "", 1) for key, outcome in outcomes.items())
+    return make_probe("m", checks=tuple(checks), planned=tuple(outcomes))
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "news"),
+    [
+        pytest.param(128, 128, [], id="as-known"),
+        pytest.param(128, 200, [(200, "")], id="more-than-known"),
+        pytest.param(250, 200, [(200, "")], id="fewer-than-known"),
+        pytest.param(512, 200, [(200, "")], id="what-is-known-was-refused"),
+        pytest.param(None, 200, [(200, "")], id="nothing-known"),
+    ],
+)
+def test_L15_a_limit_in_the_apis_own_words_is_news_unless_it_is_known(
+    known: int | None, told: int, news: list[tuple[int, str]]
+) -> None:
+    facts = ModelFacts("m", tool_calling=True, max_tools=known)
+    found = find_news(probed_of(told, tools_128=WORKS, tools_256=REFUSED), facts)
+    assert [(one.seen, one.note) for one in found] == news
+
+
+def test_L15_of_a_limit_that_is_known_wrongly_it_is_told_that_what_was_seen_is_none() -> None:
+    outcomes = {"tools_128": WORKS, "tools_256": REFUSED}
+    [fewer] = find_news(probed(**outcomes), ModelFacts("m", tool_calling=True, max_tools=64))
+    assert (fewer.seen, fewer.note) == (128, "it takes 128 tools, refuses 256: the limit lies between")
+    [more] = find_news(probed(tools_128=WORKS), ModelFacts("m", tool_calling=True, max_tools=64))
+    assert (more.seen, more.note) == (128, "it may take more")
+    assert find_news(probed(one_tool=WORKS, tools_16=REFUSED), ModelFacts("m", tool_calling=True, max_tools=64)) == ()
+
+
 def test_what_was_known_is_no_news() -> None:
     assert find_news(probed(one_tool=WORKS), FACTS) == ()
     assert find_news(make_probe(checks=()), FACTS) == ()
@@ -47,8 +81,9 @@ def test_a_reserve_that_a_told_window_does_not_hold_is_left_out_of_the_entry() -
 
 def test_what_is_otherwise_contradicts_and_what_was_unknown_adds() -> None:
     news = find_news(probed(one_tool=WORKS, parallel_calls=PARTLY, tools_128=WORKS, tools_256=REFUSED), FACTS)
-    assert news == (News("parallel_calls", True, "litellm", False), News("max_tools", None, "", 128))
-    assert [one.is_contradiction for one in news] == [True, False]
+    assert news == (News("parallel_calls", True, "litellm", False),), "what was taken is no limit"
+    [told] = find_news(probed_of(200, tools_128=WORKS, tools_256=REFUSED), FACTS)
+    assert (told, told.is_contradiction) == (News("max_tools", None, "", 200), False)
 
 
 @pytest.mark.parametrize(

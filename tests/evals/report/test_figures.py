@@ -87,3 +87,14 @@ def test_E5_arms_in_which_all_is_covered_are_not_named() -> None:
         "Nothing was called where no right answer could be reached: "
         "1 of 1 trial of m · loadout:x; 0 of 1,200 trials of n · tiered · shuffled."
     )
+
+
+def test_E5_of_many_arms_those_where_it_happened_most_often_are_named_and_the_rest_counted() -> None:
+    arms = [
+        ArmSummary("m", f"loadout:{count}", abstained_uncovered=Rate(count, 60, 0, 1)) for count in (4, 9, 1, 7, 7, 2)
+    ]
+    assert uncovered_line(_run(*arms[:4])) == (
+        "Nothing was called where no right answer could be reached: 4 of 60 trials of loadout:4; "
+        "9 of 60 trials of loadout:9; 7 of 60 trials of loadout:7; and of 1 other."
+    )
+    assert (uncovered_line(_run(*arms)) or "").endswith("; and of 3 others.")

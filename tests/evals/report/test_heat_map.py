@@ -108,6 +108,22 @@ def test_a_share_is_never_rounded_to_none_or_all(overflowed: int, planned: int, 
     assert heat_cell(Row("m", (cell,), Pick("m")), cell).overflow == words
 
 
+def test_E4_too_many_tools_are_not_told_as_length() -> None:
+    cell = scored("full", 0, 1, 1, state=CellState.PARTLY, overflowed=30, planned=60, too_many_tools=True)
+    row = Row("m", (cell, scored("tiered", 1, 9)), Pick("m"))
+    assert heat_cell(row, cell).overflow == "50% too many"
+    caption = drawn(replace(small_matrix(), toolsets=("full", "tiered"), rows=(row,))).caption
+    assert "Too many: trials that hold more tools than a request may" in caption
+    assert "Too long" not in caption
+
+
+def test_E7_what_small_means_is_in_the_caption() -> None:
+    meaning = "Small: the fewest tokens of definitions over all requests of a trial."
+    assert drawn(small_matrix()).caption.count(meaning) == 1
+    rows = tuple(replace(row, pick=replace(row.pick, choice=None)) for row in small_matrix().rows)
+    assert meaning not in drawn(replace(small_matrix(), rows=rows)).caption
+
+
 def test_E4_only_scored_cells_are_coloured() -> None:
     scale = drawn(small_matrix())
     legend = [heat_colour(step) for step in range(STEPS + 1)]

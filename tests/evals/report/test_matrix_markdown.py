@@ -27,8 +27,8 @@ Run {found.run}, dataset assistant, catalog assistant: 100 cases, 3 models × 3 
 | deaf | no tool calls | not run | not run |
 
 Figures are accuracies: right by names, of the trials that were scored; \\* to be given, sure: the smallest that is \
-surely not worse than the best by more than 10 points; ^ the best as measured; too long: of its trials, that did not \
-fit the model; they are in no accuracy.
+surely not worse than the best by more than 10 points; small: the fewest tokens of definitions over all requests \
+of a trial; ^ the best as measured; too long: of its trials, that did not fit the model; they are in no accuracy.
 
 - gpt-4o: {first}
 - ollama/qwen3:8b: {second}

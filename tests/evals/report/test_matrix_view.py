@@ -32,9 +32,9 @@ RUN = WrittenRun(
 )
 
 
-def shown(matrix: Matrix, width: int, capsys: pytest.CaptureFixture[str]) -> str:
+def shown(matrix: Matrix, width: int, capsys: pytest.CaptureFixture[str], *, whole: bool = True) -> str:
     screen = Console(file=io.StringIO(), width=width, highlight=False)
-    show_view(matrix_view(matrix, screen), screen)
+    show_view(matrix_view(matrix, screen, whole=whole), screen)
     show_view(recommended_view(matrix), screen, whole_lines=True)
     return capsys.readouterr().out
 
@@ -129,6 +129,60 @@ def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFi
         "Definitions of 9,500 to 46,493 tokens and 1,024 kept for the answer leave no room in a window of 8,192; "
         "the largest part: the definitions. m: " in text
     )
+
+
+def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pytest.CaptureFixture[str]) -> None:
+    toolsets = ("full", "loadout:auto", *(f"loadout:team-{number}" for number in range(7)), "tiered")
+    arms = []
+    for number in range(5):
+        for place, toolset in enumerate(toolsets):
+            trials = "x" * 40 if place < number else "+" * (30 - place) + "-" * (10 + place)
+            arms.append(Asked(toolset, trials, 9000 - 100 * place, model=f"provider/a-model-with-a-name-{number}"))
+    matrix = matrix_of(arms)
+    screen = Console(file=io.StringIO(), width=120, highlight=False)
+    show_view(matrix_view(matrix, screen), screen)
+    short = capsys.readouterr().out
+    assert len(short.splitlines()) <= 30, "what is to be pasted comes on top"
+    assert len(re.findall(r"\d+\.\d%[*?^]*(?=\s)", short.partition("% right")[0])) == 50 - 10
+    assert short.rstrip().endswith(f"more: toolbelt eval recommend {matrix.run}")
+    assert all(f"\n{row.model}: {row.pick.toolset}, " in short for row in matrix.rows)
+    assert sum(line.startswith(("% ", "? ", "* ", "small: ")) for line in short.splitlines()) == 3
+    assert not any(reason in short for row in matrix.rows for reason in row.pick.reasons), "all of them are elsewhere"
+    assert len(shown(matrix, 120, capsys).splitlines()) > len(short.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arms", "margin", "said"),
+    [
+        pytest.param(
+            [Asked("full", GOOD, 9000), Asked("tiered", "+" * 88 + "-" * 12, 90)],
+            0.2,
+            "m: tiered, 88.0% against 90.0% of the best, full; sure.",
+            id="smaller",
+        ),
+        pytest.param(
+            [Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)], 0.2, "m: tiered, 90.0%, the best; sure.", id="best"
+        ),
+        pytest.param(
+            [Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)],
+            0.01,
+            "m: tiered, 90.0%, the best as measured; not sure with fewer than 390 cases.",
+            id="not-sure",
+        ),
+        pytest.param([Asked("full", "0uu")], 0.1, "m: nothing. No toolset does: it called no right tool", id="nothing"),
+    ],
+)
+def test_E7_short_a_model_is_a_line_or_two(
+    arms: Sequence[Asked], margin: float, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said in shown(matrix_of(arms, margin), 120, capsys, whole=False)
+
+
+def test_small_is_said_once_where_it_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
+    found = matrix_of(RUN, 0.1)
+    meaning = "small: the fewest tokens of definitions over all requests of a trial"
+    assert [shown(found, 120, capsys, whole=whole).count(meaning) for whole in (True, False)] == [1, 1]
+    assert "small:" not in shown(matrix_of([Asked("full", GOOD)]), 120, capsys)
 
 
 def large(models: int, toolsets: int) -> Matrix:

@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from tests.evals.probing.probes import PROBES, SAID, make_probe
 from toolbelt.characters import UNSAFE
 from toolbelt.evals.probing.news import News
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.report.probe_markdown import probe_markdown
 from toolbelt.evals.report.probe_news import entry_text, news_view
 from toolbelt.evals.report.probe_view import beside_view, inspected_view, list_view, probe_view, probes_view
@@ -145,12 +145,31 @@ def test_beside_a_run_a_line_a_model() -> None:
     ]
 
 
+def test_between_which_numbers_of_tools_a_limit_lies_is_said_in_every_form() -> None:
+    checks = (
+        CheckResult("tools_128", CheckOutcome.WORKS, "", 1),
+        CheckResult("tools_256", CheckOutcome.REFUSED, "Too many tools.", 1),
+    )
+    result = make_probe(checks=checks)
+    for text in (full([result]), shown(inspected_view(result)), probe_markdown([result])):
+        assert "the API takes 128 tools, refuses 256: the limit lies between" in text
+    for text in (full([make_probe()]), shown(inspected_view(make_probe())), probe_markdown([make_probe()])):
+        assert "the API takes" not in text
+
+
+def test_of_news_that_is_only_what_was_seen_it_is_said() -> None:
+    news = (News("max_tools", 64, "litellm", 128, "it may take more"),)
+    assert "  most tools  known: 64 (litellm); seen: 128; it may take more\n" in shown(
+        news_view("m", news, replaces=True)
+    )
+
+
 def test_news_say_what_was_known_and_what_was_seen() -> None:
     news = (News("parallel_calls", True, "litellm", False), News("max_tools", None, "", 1_280))
     assert shown(news_view("a: b", news, replaces=False)) == (
         "\nNot as it was known of a: b:\n"
         "  parallel calls  known: yes (litellm); seen: no\n"
-        "  most tools      known: nothing; seen: 1,280\n"
+        "  most tools      known: nothing; told: 1,280\n"
         "To be written under `models` in toolbelt.yaml, as one more entry:\n"
     )
     assert "in place of the entry" in shown(news_view("m", news[1:], replaces=True))
