@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,8 +71,13 @@ def _modules() -> dict[str, Path]:
 MODULES = _modules()
 
 
-def _imports(path: Path, *, at_import_time: bool = False) -> Iterator[str]:
+@cache
+def _imports(path: Path, *, at_import_time: bool = False) -> tuple[str, ...]:
     """Every module that `path` imports, also inside functions unless only those at import time are wanted."""
+    return tuple(_find_imports(path, at_import_time=at_import_time))
+
+
+def _find_imports(path: Path, *, at_import_time: bool) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
