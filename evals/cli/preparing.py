@@ -16,7 +16,7 @@ from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
 from toolbelt.evals.cli.rooms import BY_WINDOW, facts_for_auto
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
-from toolbelt.evals.models.opening import ModelOptions, open_model
+from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
 from toolbelt.evals.offers import Shelf
 from toolbelt.evals.running.asking import Asker, Gate, Keep, RetryPolicy
 from toolbelt.evals.running.budget import Budget
@@ -138,17 +138,24 @@ def tell_rooms(prepared: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, 
         elif refused:
             tried = f"{len(refused):,} of {plural(len(opened), 'case')} tried"
             tell(f"{one.arm.label}: not asked in {tried}, as it does not fit. In one: {refused[0]}")
-    by_name = f"{_BY_NAME.format(address=plan.api_base)} " if plan.api_base else ""
-    ways_out = f"{by_name}{_WRONG}" if is_new else _KEPT
-    if plan.sampling.max_tokens:
-        ways_out = f"{_RESERVED} {ways_out}"
     for model, arms in never.items():
         names, (first, reason) = ", ".join(shown for shown, _ in arms), arms[0]
         which = f"Of {first}: " if len(arms) > 1 else ""
+        ways_out = _ways_out(plan, model, is_new=is_new)
         tell(f"{model} is not asked with what does not fit: {names}. {which}{reason} {ways_out}")
     for model in dict.fromkeys(one.arm.model for one in prepared):
         if model in plan.rooms and plan.rooms[model].tool_calling is False:
             tell(f"{model} is said to call no tools; it is asked all the same", "warning")
+
+
+def _ways_out(plan: Plan, model: str, *, is_new: bool) -> str:
+    """What can be done where a limit is wrong, and by what it was found."""
+    parts = [_RESERVED] if plan.sampling.max_tokens else []
+    if not is_new:
+        return " ".join((*parts, _KEPT))
+    if plan.api_base and not model.startswith(tuple(OPENERS)):  # those are asked nothing at any address
+        parts.append(_BY_NAME.format(address=plan.api_base))
+    return " ".join((*parts, _WRONG))
 
 
 def _sample(cases: ChosenCases) -> Iterator[Case]:

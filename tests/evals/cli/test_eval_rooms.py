@@ -96,6 +96,11 @@ def test_E4_what_is_said_of_a_name_may_not_hold_where_it_is_served(
     here = toolbelt(*asked, "--api-base", openai_server.url)
     by_name = f"That goes by the model's name, whatever {openai_server.url} serves under it. Where that is wrong, say"
     assert by_name in here.err
+    say({"name": "local/bm25", "context_window": 8_192})
+    ours = toolbelt(*ASSISTANT, "--toolset", "full,loadout:pocket", "--api-base", openai_server.url)
+    assert "local/bm25 is not asked with what does not fit: full." in ours.err
+    assert "serves under it" not in ours.err, "it is asked nothing at any address"
+    Path("toolbelt.yaml").unlink()
     dry = toolbelt(*(part for part in asked if part != "--json"), "--dry-run")
     assert "can be corrected under `models` in toolbelt.yaml; --ask-anyway asks" in " ".join(dry.out.split())
     say({"name": "gpt-4", "context_window": 128_000})
