@@ -12,16 +12,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
-from toolbelt.evals.conversation import Usage
 from toolbelt.evals.probing.checks import CHECKS
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.steps import one_line
-from toolbelt.evals.running.asking import Earlier, plus_cost
+from toolbelt.evals.running.asking import Earlier
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.replies import format_reply, parse_reply
+from toolbelt.evals.running.replies import fold_attempts, format_reply
 from toolbelt.evals.running.store import RunStore
 
 _ADD_REQUEST = f"INSERT OR REPLACE INTO probe_requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
@@ -143,7 +142,6 @@ class ProbeStore:
 
     def find_earlier(self, probe: str, key: str) -> dict[int, Earlier]:
         """What is known of the requests of a check, by their number."""
-        found: dict[int, Earlier] = {}
         with self.store.guarded():
             rows = self.store.connection.execute(
                 "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
@@ -151,11 +149,7 @@ class ProbeStore:
                 "ORDER BY request, attempt",
                 (probe, key),
             ).fetchall()
-        for number, text, *usage, latency, cost in rows:
-            before = found.get(number, Earlier())
-            reply = None if text is None else parse_reply(text, Usage(*usage), latency)
-            found[number] = Earlier(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
-        return found
+        return fold_attempts(rows)
 
     def spent(self, probe: str) -> tuple[int, float]:
         """Requests made so far, retries included, and what they cost in USD as far as prices are known."""

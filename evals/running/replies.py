@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
+from toolbelt.evals.running.asking import Earlier, plus_cost
 
 
 def format_reply(reply: Reply) -> str:
@@ -28,3 +30,18 @@ def parse_reply(text: str, usage: Usage, latency_seconds: float) -> Reply:
         served_by=data.get("served_by", ""),
         latency_seconds=latency_seconds,
     )
+
+
+def fold_attempts(rows: Iterable[Sequence[Any]]) -> dict[int, Earlier]:
+    """What is known of requests from all attempts at them, by their number.
+
+    Args:
+        rows: `request`, `reply`, the fields of `Usage`, `latency_seconds` and `cost_usd` of each attempt, those at a
+            request in order; the tables of runs and of probes have the same.
+    """
+    found: dict[int, Earlier] = {}
+    for number, text, *usage, latency, cost in rows:
+        before = found.get(number, Earlier())
+        reply = None if text is None else parse_reply(text, Usage(*usage), latency)
+        found[number] = Earlier(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
+    return found

@@ -22,14 +22,13 @@ from typing import NoReturn
 
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Usage
-from toolbelt.evals.running.asking import Earlier, plus_cost
+from toolbelt.evals.running.asking import Earlier
 from toolbelt.evals.running.kept_cases import format_case
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.plan import Done, Plan
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.evals.running.replies import format_reply, parse_reply
+from toolbelt.evals.running.replies import fold_attempts, format_reply
 from toolbelt.evals.running.schema import READ_ONLY, lay_tables
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
@@ -215,18 +214,13 @@ class RunStore:
 
     def find_earlier(self, run: str, trial: int) -> dict[int, Earlier]:
         """What is known of the requests of an unfinished trial, by their number."""
-        found: dict[int, Earlier] = {}
         with self.guarded():
             rows = self.connection.execute(
                 "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
                 "latency_seconds, cost_usd FROM requests WHERE run = ? AND trial = ? ORDER BY request, attempt",
                 (run, trial),
             ).fetchall()
-        for number, text, *usage, latency, cost in rows:
-            before = found.get(number, Earlier())
-            reply = None if text is None else parse_reply(text, Usage(*usage), latency)
-            found[number] = Earlier(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
-        return found
+        return fold_attempts(rows)
 
     def unfinished(self, run: str) -> set[int]:
         """Numbers of trials that have requests but no end: at most those under way when a session ended."""
