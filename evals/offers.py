@@ -67,7 +67,7 @@ class Offer:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Presentation:
     """How tools are shown where that is not as they are.
 
     Attributes:
@@ -81,7 +81,7 @@ class Look:
     edit: Callable[[Tool], Tool] = lambda tool: tool
 
 
-class Shelf:
+class ToolRenderer:
     """Every tool of a catalog, and further ones such as meta-tools, as a model is shown them.
 
     Args:
@@ -99,7 +99,7 @@ class Shelf:
         counter: TokenCounter,
         form: str = "openai",
         extras: Mapping[str, Tool] | None = None,
-        look: Look | None = None,
+        look: Presentation | None = None,
     ) -> None:
         self.catalog = catalog
         self.tokenizer = counter.name
@@ -149,7 +149,7 @@ class Shelf:
     def _count(self, shown: Tool, name: str) -> int:
         return self.count_text(definition_text(self._format(shown, name)))
 
-    def spoken(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+    def with_wire_names(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Messages in which the tools that were called bear the names they are shown under.
 
         A call of what is in no catalog is left as it is.

@@ -60,7 +60,7 @@ def test_wheel_and_source_hold_the_datasets_and_the_licence(distributions: Path)
         assert any(member.endswith(f"/datasets/{name}/catalog.json") for member in in_source)
     assert "toolbelt/_datasets/assistant/cases.jsonl" in in_wheel
     assert "toolbelt/evals/cli/eval.py" in in_wheel
-    assert {"toolbelt/evals/page/page.html", "toolbelt/evals/page/page.css"} <= set(in_wheel)
+    assert {"toolbelt/evals/viewer/page.html", "toolbelt/evals/viewer/page.css"} <= set(in_wheel)
     assert "toolbelt/evals/exports/run.schema.json" in in_wheel
     assert "toolbelt/py.typed" in in_wheel
     assert any(member.endswith("licenses/LICENSE") for member in in_wheel)
@@ -96,7 +96,7 @@ def test_every_package_and_dataset_is_listed() -> None:
     code = {".".join(path.parts) for path in (*inside, *beside)}
     data = {f"toolbelt._datasets.{path.parent.name}" for path in (ROOT / "datasets").glob("*/catalog.json")}
     assert set(settings["packages"]) == code | data | {"toolbelt._datasets"}
-    inner = {"toolbelt", "toolbelt.evals.exports", "toolbelt.evals.page"}
+    inner = {"toolbelt", "toolbelt.evals.exports", "toolbelt.evals.viewer"}
     assert data | inner == set(settings["package-data"])
 
 

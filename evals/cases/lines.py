@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from toolbelt.documents import decode, parse_json
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError
 from toolbelt.findings import Finding, Severity
+from toolbelt.sources import decode, parse_json
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of a line that are read."""

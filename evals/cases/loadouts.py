@@ -8,7 +8,6 @@ from typing import Any
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.documents import Document, Key, parse_json, read_text
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.names import CatalogNames
 from toolbelt.evals.cases.row import shown
@@ -16,6 +15,7 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.written import WrittenLoadout, read_loadouts
 from toolbelt.patterns import fold
+from toolbelt.sources import Document, Key, parse_json, read_text
 
 LOADOUTS_FILE = "loadouts.json"
 _PATH = "loadouts"

@@ -9,16 +9,14 @@ from typing import Any
 import click
 from rich.text import Text
 
-from toolbelt.cli.boundary import INFRASTRUCTURE, OK
-from toolbelt.cli.groups import LazyGroup, examples
-from toolbelt.cli.options import json_option, option
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.command.groups import LazyGroup, examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.cli.files import keep_apart
-from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
-from toolbelt.evals.evidence.baseline import (
+from toolbelt.evals.analysis.evidence.baseline import (
     Baseline,
     format_baseline,
     is_baseline,
@@ -26,9 +24,11 @@ from toolbelt.evals.evidence.baseline import (
     read_baseline,
     why_unfit,
 )
-from toolbelt.evals.evidence.baseline_changes import describe_changes
-from toolbelt.evals.evidence.baseline_form import SCHEMA
-from toolbelt.evals.report.figures import NOTHING, format_cost, format_number, format_share
+from toolbelt.evals.analysis.evidence.baseline_changes import describe_changes
+from toolbelt.evals.analysis.evidence.baseline_form import SCHEMA
+from toolbelt.evals.cli.files import keep_apart
+from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
+from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
 from toolbelt.stores.files import write_text
 
 DEFAULT_BASELINE = "reports/baseline.json"
@@ -82,7 +82,7 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
             message = f"No baseline can be made of {side.about.name}: {'; '.join(reasons)}."
             if side.about.drafts:
                 raise ToolbeltError(message)
-            tell(message, "Error")
+            notify(message, "Error")
             return INFRASTRUCTURE
         text = format_baseline(side, chosen)
     made = parse_baseline(text, output)
@@ -95,7 +95,7 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
         return OK
     about = made.about
     arms_and_cases = f"{plural(about.cases, 'case')} × {plural(len(made.arms), 'arm')}"
-    tell(f"wrote {output}, of {about.dataset}, {arms_and_cases}; {changes}")
+    notify(f"wrote {output}, of {about.dataset}, {arms_and_cases}; {changes}")
     return OK
 
 

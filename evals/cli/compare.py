@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolbelt.cli.boundary import OK, USAGE
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option, option
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.command.boundary import OK, USAGE
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
+from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import CommaList, interval_seed_option, margin_option, store_option
 from toolbelt.evals.cli.sides import choose_arms, find_arm, is_path, open_side
-from toolbelt.evals.comparison.comparison import Comparison, Measure
-from toolbelt.evals.evidence.evidence import Side
 from toolbelt.stores.files import make_way_for, write_text
 
 if TYPE_CHECKING:
-    from toolbelt.evals.comparison.pairing import Pairing
+    from toolbelt.evals.analysis.comparison.pairing import Pairing
 
 _SHARES = tuple(measure.value for measure in Measure if measure.is_share)
 _FLIPS = 5
@@ -103,7 +103,7 @@ def compare(
     With A and B: the arms of B against those of A that have the same name. `toolbelt eval gate` passes or fails on it.
     """
     # numpy and scipy, which `--help` does without
-    from toolbelt.evals.comparison.compare import compare as compare_sides
+    from toolbelt.evals.analysis.comparison.compare import compare as compare_sides
 
     if output is not None:
         sides = {"A": old if is_path(old) else None, "B": new if new and is_path(new) else None}
@@ -122,16 +122,16 @@ def compare(
     if output is not None:
         _write(Path(output), found, force=force)
     if as_json:
-        from toolbelt.evals.comparison.data import comparison_data
+        from toolbelt.evals.analysis.comparison.data import comparison_data
 
         print_json(comparison_data(found))
         return OK if found.is_comparable else USAGE
     if not found.is_comparable:
-        tell(f"{before.about.name} and {after.about.name} cannot be compared:", "Error")
+        notify(f"{before.about.name} and {after.about.name} cannot be compared:", "Error")
         for reason in found.reasons:
-            tell(reason, "because")
+            notify(reason, "because")
         return USAGE
-    from toolbelt.evals.report.contrasts import comparison_view
+    from toolbelt.evals.views.contrasts import comparison_view
 
     screen = make_screen()
     show_view(comparison_view(found, screen, flips=flips, details=details or None), screen)
@@ -140,7 +140,7 @@ def compare(
 
 def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ...]) -> Pairing:
     """Which arms are held against which; those of the old side against each other, if there is no new one."""
-    from toolbelt.evals.comparison.pairing import Pairing, pair_arms
+    from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms
 
     if new is None:
         if len(old.arms) < 2:
@@ -166,8 +166,8 @@ def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ..
 
 def _pair_within(side: Side, against: str | None, names: tuple[str, ...]) -> Pairing:
     """Which arms of one run or baseline are held against which."""
-    from toolbelt.evals.comparison.pairing import Pairing, pair_within
-    from toolbelt.evals.comparison.within import pair_by_model
+    from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_within
+    from toolbelt.evals.analysis.comparison.within import pair_by_model
 
     within = pair_by_model(side) if against is None else pair_within(side.arms, find_arm(side.arms, against))
     if not names:
@@ -197,9 +197,9 @@ def _nothing_shared(old: Side, new: Side) -> str:
 
 
 def _write(path: Path, found: Comparison, *, force: bool) -> None:
-    from toolbelt.evals.report.contrast_markdown import comparison_markdown
+    from toolbelt.evals.views.contrast_markdown import comparison_markdown
 
     with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
         path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, comparison_markdown(found), overwrite=force)
-    tell(f"wrote {path}")
+    notify(f"wrote {path}")

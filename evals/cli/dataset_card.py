@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import option
-from toolbelt.console.screen import print_json, show_view, tell, tell_findings
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option
+from toolbelt.console.screen import notify, print_findings, print_json, show_view
 from toolbelt.errors import InvalidFileError, ToolbeltError
-from toolbelt.evals.cards.card import Card, Content, card_path
-from toolbelt.evals.cards.content import Difference, content_data, count_content, differences
-from toolbelt.evals.cards.editing import new_card, with_content
-from toolbelt.evals.cards.reading import Examined, examine_card, read_card_text
+from toolbelt.evals.cases.card.card import Card, Content, card_path
+from toolbelt.evals.cases.card.content import Difference, content_data, count_content, differences
+from toolbelt.evals.cases.card.editing import new_card, with_content
+from toolbelt.evals.cases.card.reading import Examined, examine_card, read_card_text
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_card_view import card_check_view
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
@@ -47,7 +47,7 @@ def card(ctx: click.Context, dataset: str, write: bool, catalog: str | None, con
         wrong = differences(None if found is None else found.content, counted)
         data = {**_data(path, found, counted, wrong), "written": False}
     if examined is not None:
-        tell_findings([finding for finding in examined.findings if finding not in examined.errors])
+        print_findings([finding for finding in examined.findings if finding not in examined.errors])
     if as_json:
         print_json(data)
     else:
@@ -69,15 +69,15 @@ def _write(dataset: Dataset, path: Path, text: str | None, examined: Examined | 
         raise ToolbeltError(message)
     if text is None or examined is None:
         write_text(path, new_card(dataset.name, counted), overwrite=False)
-        tell(f"began {path}; say there what the dataset is, its licence and how it was made")
+        notify(f"began {path}; say there what the dataset is, its licence and how it was made")
         return
     if errors := [finding for finding in examined.errors if finding not in examined.of_content]:
         raise InvalidFileError(errors)
     if differences(examined.card.content, counted) or _lacks_catalog(examined.card.content, counted):
         write_text(path, with_content(text, counted))
-        tell(f"brought {path} up to date")
+        notify(f"brought {path} up to date")
     else:
-        tell(f"{path} is up to date")
+        notify(f"{path} is up to date")
 
 
 def _lacks_catalog(written: Content | None, counted: Content) -> bool:

@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from toolbelt.cli.boundary import INFRASTRUCTURE, OK
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import catalog_option, config_option, json_option, option
-from toolbelt.cli.workspace import Workspace, open_workspace
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.command.groups import examples
+from toolbelt.command.options import catalog_option, config_option, json_option, option
+from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.drafting_views import (
@@ -26,19 +25,20 @@ from toolbelt.evals.cli.drafting_views import (
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
 from toolbelt.evals.conversation import Usage
-from toolbelt.evals.drafting.asking import Drafter
-from toolbelt.evals.drafting.estimate import DraftEstimate, estimate_drafting
-from toolbelt.evals.drafting.finishing import Drafted, Finisher
-from toolbelt.evals.drafting.folder import DraftFolder, Touched
-from toolbelt.evals.drafting.jobs import Jobs, Wanted, choose_tools
-from toolbelt.evals.drafting.journal import Journal, open_journal, read_journal
-from toolbelt.evals.drafting.reading import Checker
+from toolbelt.evals.drafts.asking import Drafter
+from toolbelt.evals.drafts.estimate import DraftEstimate, estimate_drafting
+from toolbelt.evals.drafts.finishing import Drafted, Finisher
+from toolbelt.evals.drafts.folder import DraftFolder, Touched
+from toolbelt.evals.drafts.jobs import Jobs, Wanted, choose_tools
+from toolbelt.evals.drafts.journal import Journal, open_journal, read_journal
+from toolbelt.evals.drafts.reading import Checker
 from toolbelt.evals.models.model import Model, Sampling
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.models.priced import open_price
-from toolbelt.evals.running.asking import RetryPolicy
 from toolbelt.evals.running.budget import Budget
-from toolbelt.gateway.tokenizers import find_tokenizer, make_counter
+from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.providers.tokenizers import find_tokenizer, make_counter
 
 _MOST_SEED = 10**9
 
@@ -190,7 +190,7 @@ def _draft(
     except KeyboardInterrupt:
         made = _finish(finisher, folder, drafter)
         place = f"{plural(made.cases, 'case')} so far in {folder.cases}" if made.cases else "no case so far"
-        tell(f"{place}; the same command goes on where it was")
+        notify(f"{place}; the same command goes on where it was")
         raise
     made = _finish(finisher, folder, drafter)
     requests = journal.requests - before[0]
@@ -202,14 +202,14 @@ def _draft(
     else:
         screen = make_screen()
         show_view(drafted_view(made, screen), screen)
-    tell(f"{plural(requests, 'request')}, {shown_cost(cost)}")
+    notify(f"{plural(requests, 'request')}, {shown_cost(cost)}")
     tell_drafted(made, folder)
     if drafter.reasons or made.unanswered:
         reason = drafter.reasons[0].rstrip(".") if drafter.reasons else "not all was answered"
         if made.failed.total() > 1:
             reason += f"; failed: {', '.join(f'{how} ({count:,})' for how, count in made.failed.most_common())}"
         left = plural(made.unanswered_tools, "tool")
-        tell(f"incomplete: {reason}. The same command goes on with the {left} left", "warning")
+        notify(f"incomplete: {reason}. The same command goes on with the {left} left", "warning")
         return INFRASTRUCTURE
     return OK
 

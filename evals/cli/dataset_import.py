@@ -9,16 +9,16 @@ import click
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option, option
-from toolbelt.cli.workspace import Workspace
-from toolbelt.console.screen import print_json, progress, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import notify, print_json, progress
 from toolbelt.console.text import plural
+from toolbelt.evals.cases.imports.formats import FORMATS
+from toolbelt.evals.cases.imports.importing import Imported, import_cases
+from toolbelt.evals.cases.imports.settings import Keeping, Labels, Settings
 from toolbelt.evals.cli.options import CommaList
-from toolbelt.evals.intake.formats import FORMATS
-from toolbelt.evals.intake.importing import Imported, import_cases
-from toolbelt.evals.intake.settings import Keeping, Labels, Settings
-from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER
+from toolbelt.project.workspace import Workspace
+from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import examine_config
 
@@ -135,15 +135,15 @@ def _check_role(role: str, catalog: CatalogFile | None) -> None:
 
 def _tell(made: Imported) -> None:
     for note in made.notes:
-        tell(note)
+        notify(note)
     for left_out in made.lines[:_SHOWN]:
-        tell(str(left_out))
+        notify(str(left_out))
     if (more := len(made.lines) - min(len(made.lines), _SHOWN) + made.untold) > 0:
-        tell(f"{more:,} more left out")
+        notify(f"{more:,} more left out")
     for reason, count in made.left_out.items():
-        tell(f"left out {plural(count, 'time')}: {reason}")
+        notify(f"left out {plural(count, 'time')}: {reason}")
     drafts = f", {plural(made.drafts, 'draft')} to review" if made.drafts else ""
-    tell(
+    notify(
         f"read {plural(made.records, 'record')} of {FORMATS[made.form].label}: "
         f"{plural(made.cases, 'case')}{drafts}, {plural(made.tools, 'tool')} "
         f"in {made.folder}; look at them with: toolbelt dataset lint {made.folder}"

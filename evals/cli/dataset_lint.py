@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.loadout_lint import exit_code, show_findings
-from toolbelt.cli.options import option
-from toolbelt.cli.workspace import Workspace
-from toolbelt.console.screen import progress, tell
+from toolbelt.command.findings import exit_code, show_findings
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option
+from toolbelt.console.screen import notify, progress
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.dataset import Dataset, find_form
 from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cases.lint.lint import lint_dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
-from toolbelt.evals.linting.lint import lint_dataset
 from toolbelt.findings import Finding, sorted_findings
+from toolbelt.project.workspace import Workspace
 
 
 @click.command(epilog=examples("toolbelt dataset lint ./mine --strict"))
@@ -39,9 +39,9 @@ def lint(
     except InvalidFileError as error:  # what cannot be read is a finding too
         form, findings, complete = find_form(dataset), error.findings, False
     if form is not None and not as_json:
-        tell(f"layout: {form.description}")
+        notify(f"layout: {form.description}")
     if not complete and not as_json:
-        tell(
+        notify(
             "what cannot be read comes first: repeats, roles, arguments, twins and the card were not looked at",
             "warning",
         )

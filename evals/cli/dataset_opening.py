@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolbelt.cli.options import Command, config_option, json_option, option
-from toolbelt.cli.workspace import Workspace
-from toolbelt.console.screen import progress, tell
+from toolbelt.command.options import Command, config_option, json_option, option
+from toolbelt.console.screen import notify, progress
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, make_counter
+from toolbelt.project.workspace import Workspace
+from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import examine_config
 
@@ -49,5 +49,5 @@ def open_with_project(
     with progress("reading cases", None) as advance:
         opened = open_dataset(reference, catalog=given, fallback_catalog=found.catalog, progress=advance)
     for note in (*opened.catalog_file.notes, *opened.notes):
-        tell(note)
+        notify(note)
     return opened, Workspace(found, opened.catalog_file, name)

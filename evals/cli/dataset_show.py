@@ -7,19 +7,19 @@ from typing import Any
 import click
 
 from toolbelt.catalog.frozen import thaw
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import option
-from toolbelt.cli.workspace import Workspace
-from toolbelt.console.screen import make_screen, print_json, show_view, tell, tell_findings
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option
+from toolbelt.console.screen import make_screen, notify, print_findings, print_json, show_view
 from toolbelt.console.text import plural
-from toolbelt.evals.cards.card import Card, card_path
-from toolbelt.evals.cards.content import count_content, differences
-from toolbelt.evals.cards.reading import read_card
+from toolbelt.evals.cases.card.card import Card, card_path
+from toolbelt.evals.cases.card.content import count_content, differences
+from toolbelt.evals.cases.card.reading import read_card
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_card_view import card_data
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.evals.cli.dataset_views import case_view, dataset_view, list_view
+from toolbelt.project.workspace import Workspace
 from toolbelt.stores.shipped import shipped_datasets
 
 _MOST_WARNINGS = 5
@@ -69,10 +69,10 @@ def show(dataset: str, case_id: str | None, catalog: str | None, config: str | N
         print_json(data)
         return
     if found is not None and differences(found.content, count_content(opened, own_catalog=catalog is None)):
-        tell("the card is out of date; `toolbelt dataset card` says where")
-    tell_findings(opened.warnings[:_MOST_WARNINGS])
+        notify("the card is out of date; `toolbelt dataset card` says where")
+    print_findings(opened.warnings[:_MOST_WARNINGS])
     if (more := len(opened.warnings) - _MOST_WARNINGS) > 0:
-        tell(f"{plural(more, 'further warning')}; `toolbelt dataset lint` lists them")
+        notify(f"{plural(more, 'further warning')}; `toolbelt dataset lint` lists them")
     screen = make_screen()
     show_view(dataset_view(data, screen), screen)
 

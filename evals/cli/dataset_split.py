@@ -9,9 +9,9 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import config_option, json_option, option
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option
+from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.evals.cases.dataset import Dataset
@@ -79,13 +79,13 @@ def split(
     with progress("writing cases", len(opened)) as advance:
         parts = write_split(opened, drawn, output, overwrite=force, progress=advance)
     if excluded := sum(opened.excluded.values()):
-        tell(f"{plural(excluded, 'case')} that cannot be asked with this catalog: in neither part", "warning")
+        notify(f"{plural(excluded, 'case')} that cannot be asked with this catalog: in neither part", "warning")
     _tell_sizes(opened, drawn, held_out)
     if drawn.single:
         named = ", ".join(kind or "(none)" for kind in drawn.single[:8]) + ", …" * (len(drawn.single) > 8)
-        tell(f"kinds that cannot be divided, so in dev alone: {named}")
+        notify(f"kinds that cannot be divided, so in dev alone: {named}")
     if drafts := sum(written.drafts for written in parts.values()):
-        tell(f"{plural(drafts, 'case')} among them drafted by a model and not reviewed: no proof before", "warning")
+        notify(f"{plural(drafts, 'case')} among them drafted by a model and not reviewed: no proof before", "warning")
     if as_json:
         print_json(_data(opened, drawn, parts, by=by, held_out=held_out, seed=seed))
         return
@@ -95,14 +95,14 @@ def split(
 def _tell_sizes(opened: Dataset, drawn: Split, asked: float) -> None:
     """What of the share is not as it was asked for."""
     for group in drawn.large[:_MOST_LARGE]:
-        tell(
+        notify(
             f"a group of {group.cases:,} of the {plural(group.of, 'case')} of kind {group.kind or '(none)'}, that of "
             f"{opened.case(group.position).id!r}, is too large to be held out, so in dev"
         )
     if (more := len(drawn.large) - _MOST_LARGE) > 0:
-        tell(f"{plural(more, 'more group')} too large to be held out; --json lists them")
+        notify(f"{plural(more, 'more group')} too large to be held out; --json lists them")
     if not asked / 2 <= drawn.held_out <= 2 * asked:
-        tell(f"{drawn.held_out:.1%} of the cases are held out, and {asked:.1%} were asked for", "warning")
+        notify(f"{drawn.held_out:.1%} of the cases are held out, and {asked:.1%} were asked for", "warning")
 
 
 def _data(dataset: Dataset, drawn: Split, parts: Mapping[Part, WrittenPart], **settings: Any) -> dict[str, Any]:

@@ -8,15 +8,15 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from toolbelt.console.screen import tell
+from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.evals.cli.estimates import shown_cost
-from toolbelt.evals.drafting.estimate import DraftEstimate
-from toolbelt.evals.drafting.finishing import NOT_ASKED, Drafted, Short
-from toolbelt.evals.drafting.folder import DraftFolder
-from toolbelt.evals.drafting.jobs import Jobs
-from toolbelt.evals.drafting.journal import Journal
+from toolbelt.evals.drafts.estimate import DraftEstimate
+from toolbelt.evals.drafts.finishing import NOT_ASKED, Drafted, Short
+from toolbelt.evals.drafts.folder import DraftFolder
+from toolbelt.evals.drafts.jobs import Jobs
+from toolbelt.evals.drafts.journal import Journal
 
 _MOST_SHORT = 10
 """Tools with too few drafts that are told one by one."""
@@ -50,28 +50,28 @@ def tell_drafted(made: Drafted, folder: DraftFolder) -> None:
     """What was left out, and what is to be done now."""
     if made.refused:
         reasons = ", ".join(f"{reason} ({count:,})" for reason, count in made.refused.most_common())
-        tell(f"left out of what the model wrote: {reasons}")
+        notify(f"left out of what the model wrote: {reasons}")
     told = [short for short in made.short if NOT_ASKED not in short.reasons]
     for short in told[:_MOST_SHORT]:
-        tell(_line(short), "warning")
+        notify(_line(short), "warning")
     if (more := len(told) - _MOST_SHORT) > 0:
-        tell(f"{plural(more, 'more tool')} with fewer drafts than asked for; --json lists them", "warning")
+        notify(f"{plural(more, 'more tool')} with fewer drafts than asked for; --json lists them", "warning")
     if made.kept:
-        tell(f"{plural(made.kept, 'line')} of yours kept, first in the file")
+        notify(f"{plural(made.kept, 'line')} of yours kept, first in the file")
     if made.superseded or made.deleted:
-        tell(f"not drafted again: {made.superseded:,} that you changed, {made.deleted:,} that you took out")
+        notify(f"not drafted again: {made.superseded:,} that you changed, {made.deleted:,} that you took out")
     if made.earlier:
-        tell(f"{plural(made.earlier, 'draft')} of other tools or settings kept, before these")
+        notify(f"{plural(made.earlier, 'draft')} of other tools or settings kept, before these")
     if made.replaced:
-        tell(
+        notify(
             f"{plural(made.replaced, 'draft')} of these tools and settings replaced: answered otherwise now", "warning"
         )
     if not made.cases:
-        tell("there is no draft, so no cases were written", "warning")
+        notify("there is no draft, so no cases were written", "warning")
         return
-    tell(f"wrote {plural(made.cases, 'case')} to {folder.cases}")
+    notify(f"wrote {plural(made.cases, 'case')} to {folder.cases}")
     if made.kinds:
-        tell(
+        notify(
             'review each: mend its query, its calls and their arguments, then take out "draft": true; or take out the '
             f"line. What is doubtful: toolbelt dataset lint {folder.path}"
         )
@@ -83,7 +83,7 @@ def tell_broken(journal: Journal) -> None:
         return
     lines = ", ".join(f"{journal.path}:{number}" for number in journal.broken[:_MOST_SHORT])
     lines += ", …" * (len(journal.broken) > _MOST_SHORT)
-    tell(
+    notify(
         f"{plural(len(journal.broken), 'line')} of the answers kept cannot be read ({lines}): asked again where "
         "wanted, and what they took counts to neither cap",
         "warning",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from toolbelt.cli.boundary import INFRASTRUCTURE, OK
-from toolbelt.console.screen import tell
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.console.screen import notify
 from toolbelt.console.text import plural
+from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.summary.measures import RunSummary
-from toolbelt.evals.summary.summarize import summarize
 
 
 def show_end(store: RunStore, name: str, end: RunEnd, *, as_json: bool) -> int:
@@ -30,21 +30,21 @@ def _exit_code(summary: RunSummary, end: RunEnd, error: str, requests: int) -> i
     """0 where every trial says something; 3 where the infrastructure or a cap was in the way (rule E9)."""
     resume_line = f"toolbelt eval resume {summary.run}"
     if end is RunEnd.INCOMPLETE:
-        tell(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}", "warning")
+        notify(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}", "warning")
         return INFRASTRUCTURE
     if summary.errors:
         trials, failure = plural(summary.errors, "trial"), error.rstrip(".")
-        tell(
+        notify(
             f"{trials} failed, unscored; the commonest failure: {failure}. Again: {resume_line} --retry-errors",
             "warning",
         )
         return INFRASTRUCTURE
     if not summary.scored:
         if requests:
-            tell("nothing could be scored: every conversation was too long for its model.", "warning")
+            notify("nothing could be scored: every conversation was too long for its model.", "warning")
         else:
             hint = "smaller: --toolset loadout:NAME; all the same: --ask-anyway"
-            tell(f"nothing was asked: no toolset fits its model; {hint}", "warning")
+            notify(f"nothing was asked: no toolset fits its model; {hint}", "warning")
         return INFRASTRUCTURE
-    tell(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
+    notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
     return OK

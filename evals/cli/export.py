@@ -12,23 +12,23 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option, option
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.text import json_text, plural, visible_lines
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.analysis.economics.caching import says_something
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import margin_option, store_option
-from toolbelt.evals.economics.caching import says_something
 from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
-from toolbelt.evals.report.table import summary_view
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.views.table import summary_view
 from toolbelt.stores.files import make_way_for, replacing, write_text
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.plan import Plan
-    from toolbelt.gateway.models import ModelTable
+    from toolbelt.providers.models import ModelTable
 
 _STANDARD = "-"
 
@@ -95,12 +95,12 @@ def report(
     show_view(summary_view(made.findings.summary, screen), screen)
     economics = made.findings.economics
     if says_something(economics) and any(one.rates is not None for one in economics):  # else in the files alone
-        from toolbelt.evals.report.economics_table import economics_view
+        from toolbelt.evals.views.economics_table import economics_view
 
         show_view(Text())
         show_view(economics_view(economics, screen), screen)
     if made.findings.gate is not None:
-        from toolbelt.evals.report.gate_view import gate_view
+        from toolbelt.evals.views.gate_view import gate_view
 
         show_view(Text())
         show_view(gate_view(made.findings.gate, screen), screen)
@@ -163,7 +163,7 @@ def export(
             export_run(opened, row, chosen, file, table=table or TABLES[0], models=_models(row.plan), progress=progress)
     if output is None:
         return
-    tell(f"wrote {plural(row.finished, 'trial')} of run {row.run} to {output}")
+    notify(f"wrote {plural(row.finished, 'trial')} of run {row.run} to {output}")
     if as_json:
         data = {"run": row.run, "format": chosen, "table": None, "output": output, "trials": row.finished}
         print_json(data | ({"table": table or TABLES[0]} if FORMS[chosen].is_table else {}))
@@ -190,14 +190,14 @@ def schema(name: str, output: str | None, force: bool, as_json: bool) -> None:
         print_json(made)
         return
     write_text(output, json_text(made) + "\n", overwrite=force)
-    tell(f"wrote {output}")
+    notify(f"wrote {output}")
     if as_json:
         print_json({"output": output, "document": name})
 
 
 def _models(plan: Plan) -> ModelTable:
     """Prices, the project's own among them: by the file that the run was begun with, else by the one here."""
-    from toolbelt.cli.model_opening import open_models
+    from toolbelt.project.models import open_models
 
     begun_with = plan.config if plan.config is not None and Path(plan.config).is_file() else None
     return open_models(begun_with)[1]

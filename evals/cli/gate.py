@@ -11,11 +11,15 @@ from typing import Any
 
 import click
 
-from toolbelt.cli.boundary import INFRASTRUCTURE, OK
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option, option
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.evals.analysis.comparison.comparison import Measure
+from toolbelt.evals.analysis.evidence.evidence import Side
+from toolbelt.evals.analysis.gate.data import EXIT_CODES, gate_data, summary_line
+from toolbelt.evals.analysis.gate.result import GateResult, Limits
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import (
     FiniteRange,
@@ -26,10 +30,6 @@ from toolbelt.evals.cli.options import (
     tell_environment,
 )
 from toolbelt.evals.cli.sides import find_arms, is_path, open_side, split_arms
-from toolbelt.evals.comparison.comparison import Measure
-from toolbelt.evals.evidence.evidence import Side
-from toolbelt.evals.gate.data import EXIT_CODES, gate_data, summary_line
-from toolbelt.evals.gate.result import GateResult, Limits
 from toolbelt.stores.files import make_way_for, write_text
 
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -109,8 +109,8 @@ def gate(name: str, **asked: Any) -> int:
         result = _look(run, baseline, limits, asked["arms"], asked["seed"])
     failures = [*_show(result, as_json=asked["as_json"]), *_write_files(result, asked["junit"], asked["markdown"])]
     for failure in failures:  # the verdict is told all the same, and a regression stays one
-        tell(failure, "Error")
-    tell(summary_line(result), "gate")
+        notify(failure, "Error")
+    notify(summary_line(result), "gate")
     return EXIT_CODES[result.verdict] or (INFRASTRUCTURE if failures else OK)
 
 
@@ -136,7 +136,9 @@ def _limits(asked: dict[str, Any]) -> Limits:
 
 
 def _look(run: Side, baseline: Side | None, limits: Limits, arms: Sequence[str], seed: int) -> GateResult:
-    from toolbelt.evals.gate.gate import check_run  # numpy and scipy, which a mistake in the flags need not wait for
+    from toolbelt.evals.analysis.gate.gate import (
+        check_run,  # numpy and scipy, which a mistake in the flags need not wait for
+    )
 
     only = {key for name in split_arms(arms) for key in _find_keys(run, baseline, name)} if arms else None
     with progress("comparing arms", len(run.arms if only is None else only)) as advance:
@@ -168,7 +170,7 @@ def _show(result: GateResult, *, as_json: bool) -> Iterator[str]:
         if as_json:
             print_json(gate_data(result))
         else:
-            from toolbelt.evals.report.gate_view import gate_view
+            from toolbelt.evals.views.gate_view import gate_view
 
             screen = make_screen()
             show_view(gate_view(result, screen), screen)
@@ -183,13 +185,13 @@ def _show(result: GateResult, *, as_json: bool) -> Iterator[str]:
 def _write_files(result: GateResult, junit: str | None, markdown: str | None) -> Iterator[str]:
     """Write each that is wanted, whatever became of the others; yields why one could not be."""
     if junit is not None:
-        from toolbelt.evals.report.junit import gate_junit
+        from toolbelt.evals.views.junit import gate_junit
 
         yield from _written(junit, gate_junit(result))
     summary = os.environ.get(_STEP_SUMMARY)
     if markdown is None and not summary:
         return
-    from toolbelt.evals.report.gate_markdown import gate_markdown
+    from toolbelt.evals.views.gate_markdown import gate_markdown
 
     text = gate_markdown(result)
     if markdown is not None:

@@ -12,24 +12,24 @@ from pathlib import Path
 from toolbelt import __version__
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.definitions import definition_text, openai_definition
-from toolbelt.cli.workspace import Workspace
-from toolbelt.console.screen import tell
+from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import open_with_project
 from toolbelt.evals.cli.rooms import BY_WINDOW, find_rooms, leave_out
 from toolbelt.evals.models.model import Sampling
+from toolbelt.evals.running.limits import LeftOut
 from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
 from toolbelt.evals.running.provenance import read_code
-from toolbelt.evals.running.room import LeftOut
 from toolbelt.evals.toolsets.agents import describe_agents
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.suites import make_suite
-from toolbelt.evals.variants.variant import Variant, expand_variants
+from toolbelt.evals.toolsets.variants.variant import Variant, expand_variants
 from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.inspection import loadout_data
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.project.workspace import Workspace
 
 ROLES = "loadout"
 """The toolset that goes by the role of each case."""
@@ -109,7 +109,7 @@ def open_materials(dataset: str, catalog: str | None, config: str | None, tokeni
     return Materials(opened, workspace, catalog or fallback)
 
 
-def draw_up(
+def make_plan(
     materials: Materials,
     models: Sequence[str],
     toolsets: Sequence[str],
@@ -195,7 +195,7 @@ def _name_toolsets(materials: Materials, toolsets: Sequence[str], suite: str) ->
         return expand_toolsets(toolsets, materials.catalog, registry, config.agents, config.toolkits)
     made = make_suite(suite, materials.catalog, registry)
     for note in made.notes:
-        tell(note)
+        notify(note)
     return made.toolsets
 
 
@@ -205,7 +205,7 @@ def _in_variants(toolsets: Sequence[str], variants: Sequence[Variant]) -> list[t
     for toolset in toolsets:
         for variant in variants:
             if variant.distractors and toolset == FULL:
-                tell(f"left out: {FULL} with {variant.name}, as {FULL} shows every tool already")
+                notify(f"left out: {FULL} with {variant.name}, as {FULL} shows every tool already")
             else:
                 made.append((toolset, variant.name))
     if not made:

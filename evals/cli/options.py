@@ -9,9 +9,9 @@ from typing import Any, ClassVar, TypeVar
 import click
 from click.core import ParameterSource
 
-from toolbelt.cli.options import option
-from toolbelt.console.screen import tell
-from toolbelt.evals.comparison.comparison import MARGIN
+from toolbelt.command.options import option
+from toolbelt.console.screen import notify
+from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.running.store import DEFAULT_FILE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -90,7 +90,7 @@ def tell_environment(*names: str) -> None:
             continue
         value = context.params[parameter.name]
         shown = ",".join(value) if isinstance(value, tuple) else value
-        tell(f"{parameter.opts[0]} {shown} from {parameter.envvar}")
+        notify(f"{parameter.opts[0]} {shown} from {parameter.envvar}")
 
 
 def asking_options(

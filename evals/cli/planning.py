@@ -8,8 +8,8 @@ from typing import Any
 import click
 from rich.text import Text
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option, option
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cli.options import FiniteRange

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.console.screen import progress, tell
+from toolbelt.console.screen import notify, progress
 from toolbelt.console.text import plural
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
@@ -17,26 +17,26 @@ from toolbelt.evals.cli.rooms import BY_WINDOW, facts_for_auto
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
-from toolbelt.evals.offers import Shelf
-from toolbelt.evals.running.asking import Asker, Gate, Keep, RetryPolicy
+from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.metering import PromptCounter
 from toolbelt.evals.running.plan import Arm, Plan
-from toolbelt.evals.running.playing import ArmPlayer
+from toolbelt.evals.running.playing import TrialRunner
+from toolbelt.evals.running.retrying import Gate, Keep, RetryingClient, RetryPolicy
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
+from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.dynamic import Dynamic
-from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
-from toolbelt.evals.variants.disguise import make_look
-from toolbelt.evals.variants.variant import Variant, parse_variant
-from toolbelt.evals.variants.varied import Varied, vary
-from toolbelt.gateway.models import find_form
-from toolbelt.gateway.tokenizers import TiktokenCounter, find_tokenizer, make_counter
+from toolbelt.evals.toolsets.variants.disguise import make_presentation
+from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
+from toolbelt.evals.toolsets.variants.varied import Varied, vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.given_choice import find_unmet
+from toolbelt.providers.models import find_form
+from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
 
@@ -66,7 +66,7 @@ class PreparedArm:
     arm: Arm
     model: Model
     toolset: Toolset
-    shelf: Shelf
+    renderer: ToolRenderer
     counter: TokenCounter
     notes: tuple[str, ...] = ()
 
@@ -89,10 +89,10 @@ def prepare_arms(
         ToolbeltError: a model that is unknown or whose key is missing, a toolset that matches nothing.
     """
     models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
-    shelves = _Shelves(materials.catalog, plan.tokenizer, plan.seed)
-    made = tuple(_prepare(materials, plan, arm, models[arm.model], shelves) for arm in plan.arms)
+    renderers = _Renderers(materials.catalog, plan.tokenizer, plan.seed)
+    made = tuple(_prepare(materials, plan, arm, models[arm.model], renderers) for arm in plan.arms)
     for note in dict.fromkeys(note for one in made for note in one.notes):  # arms of one toolset have the same
-        tell(note)
+        notify(note)
     _tell_shortfalls(made, choose_cases(materials, plan))
     return made
 
@@ -104,12 +104,12 @@ def _tell_shortfalls(prepared: Sequence[PreparedArm], cases: ChosenCases) -> Non
             continue
         found = one.toolset.find_shortfall(_sample(cases))
         if found.longer:
-            tell(
+            notify(
                 f"{one.arm.label}: nothing is padded in {found.longer:,} of {plural(found.tried, 'case')} tried, whose "
                 "definitions are longer already"
             )
         if found.lacking:
-            tell(
+            notify(
                 f"{one.arm.label}: fewer distractors are to be had in {found.lacking:,} of "
                 f"{plural(found.tried, 'case')} tried, in one only {found.fewest:,}"
             )
@@ -126,10 +126,10 @@ def tell_rooms(prepared: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, 
     """
     never: dict[str, list[tuple[str, str]]] = {}
     for one in prepared:
-        if (door := plan.door(one.arm.model)) is None:
+        if (fit_guard := plan.fit_guard(one.arm.model)) is None:
             continue
         opened = [
-            door.refusal(one.toolset.offer(case, Conversation(one.shelf.spoken(case.messages))))
+            fit_guard.refusal(one.toolset.offer(case, Conversation(one.renderer.with_wire_names(case.messages))))
             for case in _sample(cases)
         ]
         refused = [reason for reason in opened if reason]
@@ -137,15 +137,15 @@ def tell_rooms(prepared: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, 
             never.setdefault(one.arm.model, []).append((one.arm.shown, refused[0]))
         elif refused:
             tried = f"{len(refused):,} of {plural(len(opened), 'case')} tried"
-            tell(f"{one.arm.label}: not asked in {tried}, as it does not fit. In one: {refused[0]}")
+            notify(f"{one.arm.label}: not asked in {tried}, as it does not fit. In one: {refused[0]}")
     for model, arms in never.items():
         names, (first, reason) = ", ".join(shown for shown, _ in arms), arms[0]
         which = f"Of {first}: " if len(arms) > 1 else ""
         ways_out = _ways_out(plan, model, is_new=is_new)
-        tell(f"{model} is not asked with what does not fit: {names}. {which}{reason} {ways_out}")
+        notify(f"{model} is not asked with what does not fit: {names}. {which}{reason} {ways_out}")
     for model in dict.fromkeys(one.arm.model for one in prepared):
         if model in plan.rooms and plan.rooms[model].tool_calling is False:
-            tell(f"{model} is said to call no tools; it is asked all the same", "warning")
+            notify(f"{model} is said to call no tools; it is asked all the same", "warning")
 
 
 def _ways_out(plan: Plan, model: str, *, is_new: bool) -> str:
@@ -163,13 +163,13 @@ def _sample(cases: ChosenCases) -> Iterator[Case]:
     return (cases.case(index) for index in range(0, len(cases.indices), step))
 
 
-def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: _Shelves) -> PreparedArm:
-    used: list[Shelf] = []
+def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, renderers: _Renderers) -> PreparedArm:
+    used: list[ToolRenderer] = []
     unmet: list[str] = []
     variant = parse_variant(arm.variant)
 
-    def shelf(extras: Mapping[str, Tool]) -> Shelf:
-        used.append(shelves.get(arm.model, extras, variant))
+    def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
+        used.append(renderers.get(arm.model, extras, variant))
         return used[-1]
 
     def resolve_auto() -> Resolution:
@@ -180,20 +180,20 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, shelves: 
             unmet.append(f"{arm.model} with {BY_WINDOW}: {said}")
         return workspace.resolve(AUTO, [arm.model], facts=facts)
 
-    ground = Ground(
+    context = ToolsetContext(
         catalog=materials.catalog,
         registry=materials.workspace.registry,
-        shelf=shelf,
+        renderer=renderer,
         roles=materials.dataset.roles,
         seed=plan.seed,
         resolve_auto=resolve_auto,
         agents=materials.workspace.config.agents,
         toolkits=materials.workspace.config.toolkits,
     )
-    made = make_toolset(arm.toolset, ground)
+    made = make_toolset(arm.toolset, context)
     notes = _notes(made, plan.sampling) if isinstance(made, Dynamic) else ()
-    toolset = vary(made, variant, ground, used[-1])
-    return PreparedArm(arm, model, toolset, used[-1], shelves.counter(arm.model), (*unmet, *notes))
+    toolset = vary(made, variant, context, used[-1])
+    return PreparedArm(arm, model, toolset, used[-1], renderers.counter(arm.model), (*unmet, *notes))
 
 
 def _notes(toolset: Dynamic, sampling: Sampling) -> tuple[str, ...]:
@@ -203,14 +203,14 @@ def _notes(toolset: Dynamic, sampling: Sampling) -> tuple[str, ...]:
     return tuple(f"{toolset.name}: {note}" for note in notes)
 
 
-class _Shelves:
+class _Renderers:
     """Shelves by what counts them and what is on them, so that arms share them."""
 
     def __init__(self, catalog: Catalog, tokenizer: str, seed: int) -> None:
         self._catalog = catalog
         self._tokenizer = tokenizer
         self._seed = seed
-        self._made: dict[tuple[str, str, tuple[str, ...], str], Shelf] = {}
+        self._made: dict[tuple[str, str, tuple[str, ...], str], ToolRenderer] = {}
         self._counters: dict[str, TokenCounter] = {}
 
     def counter(self, model: str) -> TokenCounter:
@@ -220,21 +220,21 @@ class _Shelves:
             self._counters[name].count(["a"])  # its vocabulary takes a second to load: not in the middle of a run
         return self._counters[name]
 
-    def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> Shelf:
+    def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> ToolRenderer:
         counter, form = self.counter(model), find_form(model)
-        look = make_look(variant, self._catalog, self._seed)
+        look = make_presentation(variant, self._catalog, self._seed)
         key = (counter.name, form, tuple(extras), "" if look is None else look.key)
         if key not in self._made:
             with progress("counting tokens of tools", len(self._catalog.tools)) as advance:
                 if isinstance(counter, TiktokenCounter):
                     counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
-                self._made[key] = Shelf(self._catalog, counter, form, extras, look)
+                self._made[key] = ToolRenderer(self._catalog, counter, form, extras, look)
         return self._made[key]
 
 
 def make_players(
     materials: Materials, plan: Plan, prepared: Sequence[PreparedArm], budget: Budget, policy: RetryPolicy, keep: Keep
-) -> tuple[ArmPlayer, ...]:
+) -> tuple[TrialRunner, ...]:
     """Players of the arms; those of one model share its gate."""
     scorer = Scorer(ArgumentSchemas(materials.catalog))
     gates: dict[str, Gate] = {}
@@ -243,15 +243,17 @@ def make_players(
     for one in prepared:
         gate = gates.setdefault(one.arm.model, Gate())
         counted = prompts.setdefault(one.counter.name, PromptCounter(one.counter))
-        asker = Asker(one.model, budget, policy, keep, gate, random.Random())  # noqa: S311  only spreads the waits
-        sampling = _named_as_shown(plan.sampling, one.shelf)
-        door = plan.door(one.arm.model)
-        players.append(ArmPlayer(one.toolset, one.shelf, asker, scorer, counted, sampling, plan.request_limit, door))
+        client = RetryingClient(one.model, budget, policy, keep, gate, random.Random())  # noqa: S311  only spreads the waits
+        sampling = _named_as_shown(plan.sampling, one.renderer)
+        fit_guard = plan.fit_guard(one.arm.model)
+        players.append(
+            TrialRunner(one.toolset, one.renderer, client, scorer, counted, sampling, plan.request_limit, fit_guard)
+        )
     return tuple(players)
 
 
-def _named_as_shown(sampling: Sampling, shelf: Shelf) -> Sampling:
+def _named_as_shown(sampling: Sampling, renderer: ToolRenderer) -> Sampling:
     """With the tool that is to be called by the name it is shown under."""
     choice = sampling.tool_choice
-    tool_id = None if choice is None or choice in TOOL_CHOICES else shelf.find_id(choice)
-    return sampling if tool_id is None else replace(sampling, tool_choice=shelf.offered(tool_id).name)
+    tool_id = None if choice is None or choice in TOOL_CHOICES else renderer.find_id(choice)
+    return sampling if tool_id is None else replace(sampling, tool_choice=renderer.offered(tool_id).name)

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from toolbelt.cli.boundary import INFRASTRUCTURE, OK
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import config_option, json_option, option, tokenizer_option
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option, tokenizer_option
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.evals.cli.options import CommaList, asking_options, store_option
 from toolbelt.evals.cli.probe_opening import Prepared, prepare, refuse_too_dear, tell_estimates
 from toolbelt.evals.cli.probe_watching import watch
@@ -27,8 +27,8 @@ from toolbelt.evals.probing.news import find_news, format_entry, make_entry, new
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.probing import MAX_CONCURRENCY, run_probe
 from toolbelt.evals.probing.wording import WORDS, is_complete
-from toolbelt.evals.report.probe_view import probe_view, probes_view
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.views.probe_view import probe_view, probes_view
 
 FAILED = 1
 """A check that was required does not work, or not as asked for."""
@@ -129,7 +129,7 @@ def _probe_all(
     requests, cost = asked["max_requests"], asked["max_cost"]
     for one, model in zip(prepared, models, strict=True):
         if results and requests is not None and requests <= 0:
-            tell(
+            notify(
                 f"{one.wanted.model} is not probed: the cap of {asked['max_requests']:,} requests is reached", "warning"
             )
             break
@@ -139,7 +139,7 @@ def _probe_all(
                 found = run_probe(store, one.wanted, model, settings, fresh=asked["fresh"], watcher=watcher)
         except KeyboardInterrupt:
             left = [other.wanted for other in prepared[len(results) :]]
-            tell(f"what was answered of {one.wanted.model} is kept; go on with: {go_on_command(left, asked)}")
+            notify(f"what was answered of {one.wanted.model} is kept; go on with: {go_on_command(left, asked)}")
             raise
         results.append(found)
         spent, spent_usd = kept.spent(found.probe)
@@ -170,17 +170,17 @@ def _exit_code(results: Sequence[ProbeResult], prepared: Sequence[Prepared], ask
     incomplete = [result for result in results if not is_complete(result)]
     for result in incomplete:
         reason = f": {result.reason.rstrip('.')}" if result.reason else ""
-        tell(f"{result.model} is not probed to the end{reason}", "warning")
+        notify(f"{result.model} is not probed to the end{reason}", "warning")
     names = {result.model for result in results if is_complete(result)}
     if left := [one.wanted for one in prepared if one.wanted.model not in names]:
-        tell(f"what is left: {go_on_command(left, asked)}")
+        notify(f"what is left: {go_on_command(left, asked)}")
     is_failed = False
     for result in results:
         for key in asked["required"]:
             outcome = result.outcome(key)
             if outcome not in (None, CheckOutcome.UNKNOWN, CheckOutcome.WORKS):
                 how = "works only in another way" if outcome is CheckOutcome.PARTLY else "does not work"
-                tell(f"{result.model}: {key} is required and {how} ({WORDS[outcome]})", "warning")
+                notify(f"{result.model}: {key} is required and {how} ({WORDS[outcome]})", "warning")
                 is_failed = True
     return FAILED if is_failed else INFRASTRUCTURE if left else OK
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolbelt.cli.workspace import Workspace
-from toolbelt.console.screen import tell
+from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.plan import Plan
+from toolbelt.project.workspace import Workspace
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.news import News
@@ -43,7 +43,7 @@ def tell_probed(store: Path, plan: Plan, workspace: Workspace) -> None:
         if said := tuple(_in_words(find_news(probe, workspace.facts(probe.model)))):
             where = f" at {probe.api_base}" if probe.api_base else ""
             named = shlex.join(("toolbelt", "model", "probes", probe.model, *_of_store(store)))
-            tell(
+            notify(
                 f"{probe.model}: its probe of {shown_day(probe.created)}{where} says otherwise than what is known, by "
                 f"which this run goes: {'; '.join(said)}. To go by the probe, say so under `models` in toolbelt.yaml; "
                 f"the entry: {named}"

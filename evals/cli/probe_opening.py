@@ -11,8 +11,7 @@ from typing import Any
 
 from toolbelt import __version__
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.cli.model_opening import open_models, tell_unknown_bases
-from toolbelt.console.screen import tell
+from toolbelt.console.screen import notify
 from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.addresses import without_secrets
@@ -27,15 +26,16 @@ from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.probing.probing import ProbeSettings
 from toolbelt.evals.probing.wording import total_cost
-from toolbelt.evals.running.asking import RetryPolicy
+from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.provenance import read_code
-from toolbelt.evals.running.room import Room
+from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.evals.running.store import RunStore
-from toolbelt.gateway.facts import find_facts
-from toolbelt.gateway.models import find_form
-from toolbelt.gateway.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
+from toolbelt.project.models import open_models, tell_unknown_bases
+from toolbelt.providers.facts import find_facts
+from toolbelt.providers.models import find_form
+from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
 
@@ -102,7 +102,7 @@ def prepare(asked: dict[str, Any]) -> tuple[ModelOptions, tuple[Prepared, ...]]:
         settings = ProbeSettings(
             counter,
             find_form(name),
-            Room(facts.context_window, facts.output_reserve),
+            ModelLimits(facts.context_window, facts.output_reserve),
             RetryPolicy(asked["max_retries"]),
             max_concurrency=asked["max_concurrency"],
         )
@@ -131,10 +131,10 @@ def tell_estimates(prepared: Sequence[Prepared]) -> None:
     for one in prepared:
         if one.unfinished is not None:
             left = plural(len(one.left), "check")
-            tell(f"going on with probe {one.unfinished.probe} of {one.wanted.model}: {left} left")
-        tell(f"{one.wanted.model}: {describe_estimate(one.estimate)}", "estimate")
+            notify(f"going on with probe {one.unfinished.probe} of {one.wanted.model}: {left} left")
+        notify(f"{one.wanted.model}: {describe_estimate(one.estimate)}", "estimate")
     if len(prepared) > 1:
-        tell(f"in all: {describe_estimate(sum_up(prepared))}", "estimate")
+        notify(f"in all: {describe_estimate(sum_up(prepared))}", "estimate")
 
 
 def describe_estimate(found: ProbeEstimate) -> str:

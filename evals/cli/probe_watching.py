@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from toolbelt.console.screen import PATIENCE_SECONDS, progress, tell
+from toolbelt.console.screen import PATIENCE_SECONDS, notify, progress
 from toolbelt.evals.probing.probe import CheckResult
 
 WAIT_EVERY_SECONDS = 10.0
@@ -46,7 +46,7 @@ class Watcher:
         self._next_line = self.clock() + WAIT_EVERY_SECONDS
         if sys.stderr.isatty():
             sys.stderr.write("\r\x1b[2K")  # over what says how far it has come
-        tell(f"{why.rstrip('.')}; it is asked again in {max(1.0, seconds):,.0f} s", "waiting")
+        notify(f"{why.rstrip('.')}; it is asked again in {max(1.0, seconds):,.0f} s", "waiting")
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import Any
 from rich.console import Console
 
 from toolbelt.console.screen import show_view
+from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.probing.data import probe_data
 from toolbelt.evals.probing.finding import Picked, picked_of_run
-from toolbelt.evals.report.probe_view import beside_view
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.summary.measures import RunSummary
+from toolbelt.evals.views.probe_view import beside_view
 
 
 def probed_beside(store: RunStore, summary: RunSummary) -> list[Picked]:

@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.model_opening import open_models
-from toolbelt.cli.options import config_option, json_option
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
@@ -23,12 +22,13 @@ from toolbelt.evals.probing.kept import NOTHING_PROBED, ProbeStore
 from toolbelt.evals.probing.news import find_news, make_entry
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import ProbeResult
-from toolbelt.evals.report.probe_news import entry_text, news_view
-from toolbelt.evals.report.probe_view import later_line, list_view, probe_view, probes_view
 from toolbelt.evals.running.names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
+from toolbelt.evals.views.probe_news import entry_text, news_view
+from toolbelt.evals.views.probe_view import later_line, list_view, probe_view, probes_view
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
+from toolbelt.project.models import open_models
 
 _CUT_SHORT = ("incomplete", "interrupted", "killed")
 """Of a probe that the same command goes on with."""
@@ -81,12 +81,12 @@ def _show_all(latest: Sequence[ProbeResult], *, as_json: bool) -> None:
         print_json({"probes": [probe_data(one) for one in latest]})
         return
     if not latest:
-        tell("nothing has been probed here yet; try: toolbelt model probe --model gpt-4o-mini --dry-run")
+        notify("nothing has been probed here yet; try: toolbelt model probe --model gpt-4o-mini --dry-run")
         return
     screen = make_screen()
     show_view(probes_view(latest, screen), screen)
     if len(latest) == 1:
-        tell(f"all that was seen: toolbelt model probes {latest[0].model}")
+        notify(f"all that was seen: toolbelt model probes {latest[0].model}")
 
 
 def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config: str | None, *, as_json: bool) -> None:
@@ -98,20 +98,20 @@ def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config
     show_view(probe_view(named[:1], screen), screen)
     _show_news(first, config)
     if first.status in _CUT_SHORT:
-        tell(f"it goes on where it was with: {go_on_command([first])}")
+        notify(f"it goes on where it was with: {go_on_command([first])}")
     if (later := find_later(first, every)) is not None:
-        tell(later_line(later))
+        notify(later_line(later))
         if later.status in _CUT_SHORT:
-            tell(f"that one goes on where it was with: {go_on_command([later])}")
+            notify(f"that one goes on where it was with: {go_on_command([later])}")
     if others := [one for one in every if one.model == first.model and one.probe != first.probe]:
         show_view("", screen)
         show_view(list_view(others, screen), screen)
-        tell(f"{plural(len(others), 'other probe')} of it: toolbelt model probes ID shows one")
+        notify(f"{plural(len(others), 'other probe')} of it: toolbelt model probes ID shows one")
 
 
 def _show_news(result: ProbeResult, config: str | None) -> None:
     """What it showed that is not known of the model now."""
-    from toolbelt.gateway.facts import find_facts
+    from toolbelt.providers.facts import find_facts
 
     _, table = open_models(config)
     show_news(result, find_facts(result.model, table), table.find_own(result.model))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolbelt.cli.boundary import INFRASTRUCTURE, OK
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import config_option, json_option, option
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option
+from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.files import keep_apart
@@ -21,7 +21,7 @@ from toolbelt.stores.config import read_config
 from toolbelt.stores.files import make_way_for, write_text
 
 if TYPE_CHECKING:
-    from toolbelt.evals.compatibility.matrix import Matrix
+    from toolbelt.evals.analysis.matrix.matrix import Matrix
 
 
 @click.command(
@@ -76,18 +76,18 @@ def recommend(
     if sure:
         matrix = matrix.only_sure()
     # numpy, scipy and YAML, which `--help` does without
-    from toolbelt.evals.compatibility.recommendation import recommendation
+    from toolbelt.evals.analysis.matrix.recommendation import recommendation
 
     if output is not None:
         _write(Path(output), recommendation(matrix), force=force)
     if as_json:
-        from toolbelt.evals.compatibility.data import matrix_data
+        from toolbelt.evals.analysis.matrix.data import matrix_data
 
         print_json(matrix_data(matrix))
     elif as_yaml:
         click.echo(recommendation(matrix), nl=False)
     elif output is None:
-        from toolbelt.evals.report.matrix_view import matrix_view, recommended_view
+        from toolbelt.evals.views.matrix_view import matrix_view, recommended_view
 
         screen = make_screen()
         show_view(matrix_view(matrix, screen, whole=True), screen)
@@ -100,19 +100,19 @@ def _told(matrix: Matrix, *, sure: bool) -> int:
     lacking = [row.model for row in matrix.rows if row.pick.choice is None]
     what = "nothing is sure enough to be recommended" if sure else "nothing can be recommended"
     if len(lacking) == len(matrix.rows):
-        tell(f"{what}, for any model")
+        notify(f"{what}, for any model")
         return INFRASTRUCTURE
     if sure and lacking:
-        tell(f"{what} for {len(lacking):,} of {plural(len(matrix.rows), 'model')}")
+        notify(f"{what} for {len(lacking):,} of {plural(len(matrix.rows), 'model')}")
         return INFRASTRUCTURE
     return OK
 
 
 def _lay_out(name: str, margin: float, store: str, config: str | None) -> Matrix:
-    from toolbelt.evals.compatibility.laying import lay_out
-    from toolbelt.evals.compatibility.project import written_models
-    from toolbelt.evals.evidence.stored import StoredRun
-    from toolbelt.evals.summary.summarize import summarize
+    from toolbelt.evals.analysis.evidence.stored import StoredRun
+    from toolbelt.evals.analysis.matrix.laying import lay_out
+    from toolbelt.evals.analysis.matrix.project import written_models
+    from toolbelt.evals.analysis.summary.summarize import summarize
 
     own_models = written_models(read_config(Path.cwd(), config))
     with RunStore(Path(store), must_exist=True) as opened:
@@ -128,4 +128,4 @@ def _write(path: Path, text: str, *, force: bool) -> None:
     with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
         path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, text, overwrite=force)
-    tell(f"wrote {path}")
+    notify(f"wrote {path}")

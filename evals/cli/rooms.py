@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from toolbelt.cli.workspace import Workspace
-from toolbelt.console.screen import tell
+from toolbelt.console.screen import notify
 from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm
-from toolbelt.evals.running.room import LeftOut, Room
 from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.facts import ModelFacts
+from toolbelt.project.workspace import Workspace
 
 BY_WINDOW = f"loadout:{AUTO}"
 """The toolset that goes by what a model has room for."""
@@ -22,7 +22,7 @@ _OURS = ("local/", "scripted/")
 """What the names of models begin with that are asked nothing over a network."""
 
 
-def find_rooms(workspace: Workspace, models: Iterable[str], max_tokens: int | None = None) -> dict[str, Room]:
+def find_rooms(workspace: Workspace, models: Iterable[str], max_tokens: int | None = None) -> dict[str, ModelLimits]:
     """What each model has room for, as far as anything is known of it.
 
     What runs in this process takes whatever it is given, unless `toolbelt.yaml` gives it a limit. How many tools a
@@ -41,11 +41,13 @@ def find_rooms(workspace: Workspace, models: Iterable[str], max_tokens: int | No
         facts = workspace.facts(model)
         if (facts.context_window, facts.max_tools, facts.tool_calling) != (None, None, None):
             reserve = max_tokens or facts.output_reserve
-            rooms[model] = Room(facts.context_window, reserve, facts.max_tools, facts.tool_calling)
+            rooms[model] = ModelLimits(facts.context_window, reserve, facts.max_tools, facts.tool_calling)
     return rooms
 
 
-def facts_for_auto(workspace: Workspace, model: str, room: Room | None, *, ask_anyway: bool = False) -> ModelFacts:
+def facts_for_auto(
+    workspace: Workspace, model: str, room: ModelLimits | None, *, ask_anyway: bool = False
+) -> ModelFacts:
     """By what `loadout:auto` chooses for a model: by what was known when the run began, so that a resume does alike.
 
     Args:
@@ -55,7 +57,7 @@ def facts_for_auto(workspace: Workspace, model: str, room: Room | None, *, ask_a
         ask_anyway: Whether a model that is known to call no tools is asked, too.
     """
     facts = workspace.facts(model)
-    room = room or Room(facts.context_window)
+    room = room or ModelLimits(facts.context_window)
     return replace(
         facts,
         context_window=room.context_window,
@@ -66,7 +68,7 @@ def facts_for_auto(workspace: Workspace, model: str, room: Room | None, *, ask_a
 
 
 def leave_out(
-    workspace: Workspace, arms: Sequence[Arm], rooms: Mapping[str, Room], *, ask_anyway: bool = False
+    workspace: Workspace, arms: Sequence[Arm], rooms: Mapping[str, ModelLimits], *, ask_anyway: bool = False
 ) -> tuple[tuple[Arm, ...], tuple[LeftOut, ...]]:
     """The arms of a suite that can be asked, and the pairs that cannot, which is told.
 
@@ -89,7 +91,7 @@ def leave_out(
     if not kept:
         raise ToolbeltError(" ".join(("Nothing of the suite can be asked.", *said)))
     for one in said:
-        tell(f"left out: {one}")
+        notify(f"left out: {one}")
     return kept, tuple(found.values())
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from toolbelt.cli.boundary import OK
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import config_option, json_option, option, tokenizer_option
-from toolbelt.console.screen import make_screen, print_json, progress, show_view, tell
+from toolbelt.command.boundary import OK
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option, tokenizer_option
+from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.addresses import without_secrets
@@ -22,7 +22,7 @@ from toolbelt.evals.cli.opening import (
     ROLES,
     Materials,
     choose_cases,
-    draw_up,
+    make_plan,
     open_materials,
 )
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
@@ -32,15 +32,15 @@ from toolbelt.evals.cli.rooms import BY_WINDOW
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.models.model import TOOL_CHOICES, Sampling
 from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.running.asking import RetryPolicy
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.plan import CaseFilter, Plan
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.evals.running.runner import Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
-from toolbelt.evals.variants.variant import PLAIN
-from toolbelt.gateway.models import ModelTable
+from toolbelt.evals.toolsets.variants.variant import PLAIN
+from toolbelt.providers.models import ModelTable
 
 DEFAULT_MODEL = "local/bm25"
 DEFAULT_TOOLSETS = "full,loadout,tiered"
@@ -160,7 +160,7 @@ def run(**asked: Any) -> int:
     """
     suite = _find_suite(asked["suite"], asked["toolsets"])
     materials = open_materials(asked["dataset"], asked["catalog"], asked["config"], asked["tokenizer"])
-    plan = draw_up(
+    plan = make_plan(
         materials,
         asked["models"] or (DEFAULT_MODEL,),
         () if suite else asked["toolsets"] or (_default_toolsets(materials),),
@@ -175,7 +175,7 @@ def run(**asked: Any) -> int:
         ask_anyway=asked["ask_anyway"],
     )
     if plan.drafts:
-        tell(f"{plural(plan.drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof", "warning")
+        notify(f"{plural(plan.drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof", "warning")
     tell_probed(Path(asked["store"]), plan, materials.workspace)
     if asked["dry_run"]:
         _show_estimate(materials, plan, asked)
@@ -184,7 +184,7 @@ def run(**asked: Any) -> int:
     _refuse_unpriced(prepared, asked["max_cost"])
     _refuse_unknown_choice(prepared, plan.sampling.tool_choice)
     with RunStore(Path(asked["store"])) as store:
-        name = store.create(plan, [one.shelf.tokenizer for one in prepared])
+        name = store.create(plan, [one.renderer.tokenizer for one in prepared])
         code = _go(store, name, materials, plan, prepared, asked)
         if asked["report"] is not None:
             _write_report(store, name, asked["report"], materials.workspace.models)
@@ -210,7 +210,7 @@ def resume(name: str, **asked: Any) -> int:
         _refuse_unpriced(prepared, asked["max_cost"])
         if asked["retry_errors"]:
             with store.locks.claim(row.run):
-                tell(f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again")
+                notify(f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again")
         return _go(store, row.run, materials, plan, prepared, asked)
 
 
@@ -234,7 +234,7 @@ def _go(
             end = run_to_end(runner)
         except KeyboardInterrupt:
             watcher.stop()
-            tell(f"run {name} is kept; go on with: toolbelt eval resume {name}")
+            notify(f"run {name} is kept; go on with: toolbelt eval resume {name}")
             raise
     return show_end(store, name, end, as_json=asked["as_json"])
 
@@ -246,11 +246,11 @@ def _write_report(store: RunStore, name: str, folder: str, models: ModelTable) -
 
     row = store.get(name)
     if not row.finished:
-        tell("no trial has finished, so there is no report", "warning")
+        notify("no trial has finished, so there is no report", "warning")
         return
     wanted = Wanted(models=models)
     for path in write_report(store, row, Path(folder) / name, wanted, progress=progress).files:
-        tell(f"wrote {path}")
+        notify(f"wrote {path}")
 
 
 def _find_suite(suite: str | None, toolsets: tuple[str, ...]) -> str:
@@ -278,7 +278,7 @@ def _default_toolsets(materials: Materials) -> str:
     """Without the toolset that goes by the role of each case where no case has one, which is told."""
     if materials.dataset.roles:
         return DEFAULT_TOOLSETS
-    tell(f"no case has a role, so {ROLES!r} is left out; name one with --toolset loadout:NAME")
+    notify(f"no case has a role, so {ROLES!r} is left out; name one with --toolset loadout:NAME")
     return ",".join(name for name in DEFAULT_TOOLSETS.split(",") if name != ROLES)
 
 
@@ -318,8 +318,8 @@ def _refuse_unknown_choice(prepared: tuple[PreparedArm, ...], choice: str | None
     if choice is None or choice in TOOL_CHOICES:
         return
     for one in prepared:
-        if choice not in one.shelf.names and one.shelf.find_id(choice) is None:
-            raise NotFoundError("tool choice", choice, (*TOOL_CHOICES, *one.shelf.names))
+        if choice not in one.renderer.names and one.renderer.find_id(choice) is None:
+            raise NotFoundError("tool choice", choice, (*TOOL_CHOICES, *one.renderer.names))
 
 
 def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> None:

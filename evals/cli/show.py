@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option, option
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import visible
+from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.summary.summarize import summarize
 
 
 @click.command("list", epilog=examples("toolbelt eval list"))
@@ -28,7 +28,7 @@ def list_runs(store: str, as_json: bool) -> None:
         print_json({"runs": [_data(row, status) for row, status in rows]})
         return
     if not rows:
-        tell("nothing has been run here yet; try: toolbelt eval run")
+        notify("nothing has been run here yet; try: toolbelt eval run")
         return
     screen = make_screen()
     cells = [

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.console.screen import make_screen, print_json, progress, show_view
+from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.summarize import summary_data
 from toolbelt.evals.cli.probed import probed_beside, probed_data, show_probed
-from toolbelt.evals.report.table import summary_view
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.summary.measures import RunSummary
-from toolbelt.evals.summary.summarize import summary_data
 from toolbelt.evals.toolsets.suites import COMPATIBILITY
+from toolbelt.evals.views.table import summary_view
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from toolbelt.evals.compatibility.matrix import Matrix
+    from toolbelt.evals.analysis.matrix.matrix import Matrix
 
 
 def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
@@ -39,9 +39,9 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
 
 
 def _lay_out(store: RunStore, summary: RunSummary) -> Matrix:
-    from toolbelt.evals.compatibility.laying import lay_out  # the statistics, where there is something to compare
-    from toolbelt.evals.compatibility.project import models_at
-    from toolbelt.evals.evidence.stored import StoredRun
+    from toolbelt.evals.analysis.evidence.stored import StoredRun
+    from toolbelt.evals.analysis.matrix.laying import lay_out  # the statistics, where there is something to compare
+    from toolbelt.evals.analysis.matrix.project import models_at
 
     row = store.get(summary.run)
     with progress("comparing toolsets", None) as advance:
@@ -51,13 +51,13 @@ def _lay_out(store: RunStore, summary: RunSummary) -> Matrix:
 def _matrix_data(matrix: Matrix | None) -> dict[str, Any]:
     if matrix is None:
         return {}
-    from toolbelt.evals.compatibility.data import matrix_data
+    from toolbelt.evals.analysis.matrix.data import matrix_data
 
     return {"compatibility": matrix_data(matrix)}
 
 
 def _show_matrix(matrix: Matrix, screen: Console) -> None:
-    from toolbelt.evals.report.matrix_view import matrix_view, recommended_view
+    from toolbelt.evals.views.matrix_view import matrix_view, recommended_view
 
     show_view("", screen)
     show_view(matrix_view(matrix, screen), screen)

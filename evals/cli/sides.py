@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
-from toolbelt.evals.comparison.wording import toolset_label
-from toolbelt.evals.evidence.evidence import ArmName, Side
-from toolbelt.evals.evidence.stored import StoredRun
+from toolbelt.evals.analysis.comparison.wording import toolset_label
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
+from toolbelt.evals.analysis.evidence.stored import StoredRun
 from toolbelt.evals.running.names import is_file_name
 from toolbelt.evals.running.store import RunStore
 
@@ -34,7 +34,7 @@ def open_side(name: str, store: Path) -> Iterator[Side]:
         ToolbeltError: several runs begin so.
     """
     if is_path(name):
-        from toolbelt.evals.evidence.baseline import read_baseline
+        from toolbelt.evals.analysis.evidence.baseline import read_baseline
 
         yield read_baseline(_existing(Path(name)))
         return

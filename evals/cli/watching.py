@@ -13,7 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from toolbelt.console.screen import tell
+from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.evals.running.budget import Budget
@@ -104,7 +104,7 @@ class Watcher:
         self.tallies[record.arm].add(Outcome(record.outcome), record.cost_usd)
         if self._live is None and self.clock() >= self._next_line:
             self._next_line = self.clock() + LINE_EVERY_SECONDS
-            tell(f"{self.line()}{self._accuracies()}", "run")
+            notify(f"{self.line()}{self._accuracies()}", "run")
 
     @property
     def done(self) -> int:

@@ -8,26 +8,26 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.comparison.comparison import MARGIN, Comparison
-from toolbelt.evals.comparison.data import comparison_data
-from toolbelt.evals.compatibility.matrix import Matrix
-from toolbelt.evals.economics.caching import ArmEconomics
-from toolbelt.evals.economics.data import economics_data
-from toolbelt.evals.economics.prices import run_economics
-from toolbelt.evals.evidence.evidence import ArmName, Side
-from toolbelt.evals.evidence.stored import StoredRun
+from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison
+from toolbelt.evals.analysis.comparison.data import comparison_data
+from toolbelt.evals.analysis.economics.caching import ArmEconomics
+from toolbelt.evals.analysis.economics.data import economics_data
+from toolbelt.evals.analysis.economics.prices import run_economics
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
+from toolbelt.evals.analysis.evidence.stored import StoredRun
+from toolbelt.evals.analysis.gate.result import GateResult, Limits
+from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.exports.progress import Progress, untold
-from toolbelt.evals.gate.result import GateResult, Limits
 from toolbelt.evals.probing.probe import ProbeResult
-from toolbelt.evals.report.contrast_markdown import comparison_markdown
-from toolbelt.evals.report.markdown import report_markdown
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.summary.measures import RunSummary
-from toolbelt.evals.summary.summarize import summarize, summary_data
-from toolbelt.gateway.models import ModelTable
+from toolbelt.evals.views.contrast_markdown import comparison_markdown
+from toolbelt.evals.views.markdown import report_markdown
+from toolbelt.providers.models import ModelTable
 
 if TYPE_CHECKING:
-    from toolbelt.evals.report.picture import Picture
+    from toolbelt.evals.views.picture import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Findings:
         """
         data = {**summary_data(self.summary), "economics": economics_data(self.economics)}
         if self.matrix is not None:
-            from toolbelt.evals.compatibility.data import matrix_data
+            from toolbelt.evals.analysis.matrix.data import matrix_data
 
             data["compatibility"] = matrix_data(self.matrix)
         if self.probes:
@@ -88,14 +88,14 @@ class Findings:
         if self.comparison is not None:
             data["comparison"] = comparison_data(self.comparison)
         if self.gate is not None:
-            from toolbelt.evals.gate.data import gate_data
+            from toolbelt.evals.analysis.gate.data import gate_data
 
             data["gate"] = gate_data(self.gate) | {"comparison": None}  # which is there already
         return data
 
     def draw(self) -> tuple[Picture, ...]:
         """Its pictures; importing what draws them takes about a second."""
-        from toolbelt.evals.report.pictures import draw_pictures
+        from toolbelt.evals.views.pictures import draw_pictures
 
         return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix)
 
@@ -103,15 +103,15 @@ class Findings:
         """As Markdown; with `pictures` beside it."""
         verdict = compatibility = probes = ""
         if self.gate is not None:
-            from toolbelt.evals.report.gate_markdown import gate_markdown
+            from toolbelt.evals.views.gate_markdown import gate_markdown
 
             verdict = gate_markdown(self.gate)
         if self.matrix is not None:
-            from toolbelt.evals.report.matrix_markdown import matrix_markdown
+            from toolbelt.evals.views.matrix_markdown import matrix_markdown
 
             compatibility = matrix_markdown(self.matrix)
         if self.probes:
-            from toolbelt.evals.report.probe_markdown import probe_markdown
+            from toolbelt.evals.views.probe_markdown import probe_markdown
 
             probes = probe_markdown(self.probes)
         return report_markdown(
@@ -132,8 +132,8 @@ class Findings:
         advance: Callable[[int], object] | None = None,
     ) -> None:
         """As one page of HTML, trial by trial."""
-        from toolbelt.evals.compatibility.recommendation import recommendation
-        from toolbelt.evals.page.page import write_page
+        from toolbelt.evals.analysis.matrix.recommendation import recommendation
+        from toolbelt.evals.viewer.page import write_page
 
         write_page(
             connection,
@@ -178,7 +178,7 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
         probes=_find_probes(store, summary),
     )
     if wanted.baseline is not None:
-        from toolbelt.evals.gate.gate import check_run
+        from toolbelt.evals.analysis.gate.gate import check_run
 
         with progress("comparing arms", len(side.arms)) as advance:
             gate = check_run(side, Limits(wanted.margin), wanted.baseline, advance=advance)
@@ -186,9 +186,9 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
     against = None if wanted.against is None else wanted.against(side.arms)
     if len(side.arms) < 2:
         return findings
-    from toolbelt.evals.comparison.compare import compare
-    from toolbelt.evals.comparison.pairing import pair_within
-    from toolbelt.evals.comparison.within import pair_by_model
+    from toolbelt.evals.analysis.comparison.compare import compare
+    from toolbelt.evals.analysis.comparison.pairing import pair_within
+    from toolbelt.evals.analysis.comparison.within import pair_by_model
 
     pairing = pair_by_model(side) if against is None else pair_within(side.arms, against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
@@ -197,9 +197,9 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
 
 def _lay_out(summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress) -> Matrix | None:
     """The run as models × toolsets, if it is of a suite or has several that a model could be given."""
-    from toolbelt.evals.compatibility.arms import can_be_given
-    from toolbelt.evals.compatibility.laying import lay_out
-    from toolbelt.evals.compatibility.project import models_at
+    from toolbelt.evals.analysis.matrix.arms import can_be_given
+    from toolbelt.evals.analysis.matrix.laying import lay_out
+    from toolbelt.evals.analysis.matrix.project import models_at
 
     if not summary.suite and len({arm.toolset for arm in summary.arms if can_be_given(arm)}) < 2:
         return None

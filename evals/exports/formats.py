@@ -10,13 +10,13 @@ from typing import IO, Any
 
 from toolbelt.console.text import json_text
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.summarize import at_one_moment, summarize
 from toolbelt.evals.exports.about import about_arms, about_trials
 from toolbelt.evals.exports.findings import Findings, Wanted, find_out
 from toolbelt.evals.exports.progress import Progress, untold
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.summary.measures import RunSummary
-from toolbelt.evals.summary.summarize import at_one_moment, summarize
-from toolbelt.gateway.models import ModelTable
+from toolbelt.providers.models import ModelTable
 
 TABLES = ("trials", "arms")
 """What a table may have as its rows, the usual one first."""
@@ -91,7 +91,7 @@ def _write_json(job: Job, file: IO[Any]) -> None:
 
 
 def _write_csv(job: Job, file: IO[Any]) -> None:
-    from toolbelt.evals.report.frames import write_arms_csv, write_trials
+    from toolbelt.evals.views.frames import write_arms_csv, write_trials
 
     if job.table == "arms":
         write_arms_csv(job.summarize(), file)
@@ -101,7 +101,7 @@ def _write_csv(job: Job, file: IO[Any]) -> None:
 
 
 def _write_parquet(job: Job, file: IO[Any]) -> None:
-    from toolbelt.evals.report.frames import write_arms_parquet, write_trials
+    from toolbelt.evals.views.frames import write_arms_parquet, write_trials
 
     summary = job.summarize()
     if job.table == "arms":
@@ -113,7 +113,7 @@ def _write_parquet(job: Job, file: IO[Any]) -> None:
 
 
 def _write_junit(job: Job, file: IO[Any]) -> None:
-    from toolbelt.evals.report.junit import write_run_junit
+    from toolbelt.evals.views.junit import write_run_junit
 
     with job.progress("writing tests", job.row.finished) as advance:
         write_run_junit(job.store.connection, job.row.run, file, advance)

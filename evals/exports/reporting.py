@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolbelt.console.text import json_text
+from toolbelt.evals.analysis.summary.summarize import at_one_moment
 from toolbelt.evals.exports.about import about_trials
 from toolbelt.evals.exports.findings import Findings, Wanted, find_out
 from toolbelt.evals.exports.progress import Progress, untold
 from toolbelt.evals.exports.writing import replacing_all
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.summary.summarize import at_one_moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ def write_report(
         StorageError: the disk would not; it says whether anything was changed.
     """
     # pandas takes a second to import, and most commands do without.
-    from toolbelt.evals.report.frames import write_arms_csv, write_trials
-    from toolbelt.evals.report.junit import write_run_junit
+    from toolbelt.evals.views.frames import write_arms_csv, write_trials
+    from toolbelt.evals.views.junit import write_run_junit
 
     connection, run, trials = store.connection, row.run, row.finished
     with at_one_moment(connection), replacing_all(folder) as opened:

@@ -8,12 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.evals.comparison import data as comparison
-from toolbelt.evals.compatibility import data as compatibility
-from toolbelt.evals.evidence import baseline_form
-from toolbelt.evals.gate import data as gate
+from toolbelt.evals.analysis.comparison import data as comparison
+from toolbelt.evals.analysis.evidence import baseline_form
+from toolbelt.evals.analysis.gate import data as gate
+from toolbelt.evals.analysis.matrix import data as compatibility
+from toolbelt.evals.analysis.summary import summarize
 from toolbelt.evals.probing import data as probing
-from toolbelt.evals.summary import summarize
 
 SCHEMAS: Mapping[str, str] = MappingProxyType(
     {

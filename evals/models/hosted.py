@@ -19,8 +19,8 @@ from toolbelt.evals.models.hosted_messages import sendable
 from toolbelt.evals.models.hosted_replies import make_reply
 from toolbelt.evals.models.model import TOOL_CHOICES, Failure, ModelError, Request, Sampling
 from toolbelt.evals.offers import Offer
-from toolbelt.gateway.models import ModelTable
-from toolbelt.gateway.prices import Prices, find_prices
+from toolbelt.providers.models import ModelTable
+from toolbelt.providers.prices import Prices, find_prices
 
 if TYPE_CHECKING:
     from toolbelt.evals.models.hosted_wire import Wire

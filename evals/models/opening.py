@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.models.model import Model
-from toolbelt.gateway.models import ModelTable
+from toolbelt.providers.models import ModelTable
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from toolbelt.errors import NotFoundError
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import Failure, Model, ModelError, Request
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
-from toolbelt.gateway.facts import is_known
-from toolbelt.gateway.models import ModelTable
-from toolbelt.gateway.prices import find_prices
+from toolbelt.providers.facts import is_known
+from toolbelt.providers.models import ModelTable
+from toolbelt.providers.prices import find_prices
 
 
 @dataclass(frozen=True)

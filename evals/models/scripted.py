@@ -30,11 +30,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from toolbelt.documents import Document, Key, parse_json_lines, read_document, read_text
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.models.model import Failure, Model, ModelError, Request
 from toolbelt.findings import Finding, Severity, sorted_findings
+from toolbelt.sources import Document, Key, parse_json_lines, read_document, read_text
 
 Scripted = Reply | ModelError
 Script = Sequence[Scripted] | Callable[[Request], Scripted | Awaitable[Scripted]]

@@ -14,7 +14,7 @@ from toolbelt.evals.probing.kit import Kit
 from toolbelt.evals.probing.scripts import make_scripts
 from toolbelt.evals.probing.steps import Ask
 from toolbelt.evals.probing.tally import find_no_room
-from toolbelt.evals.running.room import Room
+from toolbelt.evals.running.limits import ModelLimits
 
 TOKENS_OF_AN_ANSWER = 150
 """Rough: a call takes some 30, a sentence likewise; a model that thinks first takes some hundreds, or thousands."""
@@ -43,7 +43,7 @@ def estimate_probe(
     model: Model,
     counter: TokenCounter,
     form: str = "openai",
-    room: Room | None = None,
+    room: ModelLimits | None = None,
     checks: Iterable[str] = EVERY,
 ) -> ProbeEstimate:
     """What checks would take of a model; nobody is asked.

@@ -16,11 +16,11 @@ from toolbelt.evals.probing.checks import CHECKS
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.steps import one_line
-from toolbelt.evals.running.asking import Earlier
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.replies import fold_attempts, format_reply
+from toolbelt.evals.running.retrying import Attempts
 from toolbelt.evals.running.store import RunStore
 
 _ADD_REQUEST = f"INSERT OR REPLACE INTO probe_requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
@@ -140,7 +140,7 @@ class ProbeStore:
         with self.store.guarded():
             return {row[0]: CheckResult(row[0], CheckOutcome(row[1]), *row[2:]) for row in self._check_rows(probe)}
 
-    def find_earlier(self, probe: str, key: str) -> dict[int, Earlier]:
+    def find_earlier(self, probe: str, key: str) -> dict[int, Attempts]:
         """What is known of the requests of a check, by their number."""
         with self.store.guarded():
             rows = self.store.connection.execute(

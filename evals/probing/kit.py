@@ -10,7 +10,7 @@ from typing import Any
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message
-from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.probing.checks import TOOL_COUNTS
 from toolbelt.evals.running.metering import PromptCounter
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
@@ -102,15 +102,15 @@ class Kit:
     form: str = "openai"
 
     @cached_property
-    def shelf(self) -> Shelf:
+    def renderer(self) -> ToolRenderer:
         """All of them, counted."""
         catalog = Catalog(plugins=(Plugin("probe", _TOOLS), Plugin("museum", _CROWD)))
-        return Shelf(catalog, self.counter, self.form)
+        return ToolRenderer(catalog, self.counter, self.form)
 
     @cached_property
     def schemas(self) -> ArgumentSchemas:
         """What they take."""
-        return ArgumentSchemas(self.shelf.catalog)
+        return ArgumentSchemas(self.renderer.catalog)
 
     def count(self, messages: tuple[Message, ...]) -> int:
         """Tokens of messages, as the compact JSON that is sent."""
@@ -118,12 +118,12 @@ class Kit:
 
     def offer(self, *names: str) -> Offer:
         """Those of them, by name, in that order."""
-        return self.shelf.offer(f"probe/{name}" for name in names)
+        return self.renderer.offer(f"probe/{name}" for name in names)
 
     def crowd(self, count: int) -> tuple[Offer, str]:
         """So many tools that are much alike, and the name of one in their midst."""
-        return self.shelf.offer(tool.id for tool in self._museum[:count]), _CROWD[count * 5 // 8].name
+        return self.renderer.offer(tool.id for tool in self._museum[:count]), _CROWD[count * 5 // 8].name
 
     @property
     def _museum(self) -> Sequence[Tool]:
-        return [tool for tool in self.shelf.catalog.tools if tool.plugin == "museum"]
+        return [tool for tool in self.renderer.catalog.tools if tool.plugin == "museum"]

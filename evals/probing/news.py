@@ -109,7 +109,7 @@ def format_entry(entry: Mapping[str, Any]) -> str:
     """An entry as YAML, an item of the list `models`; what a terminal would not show as it is, is escaped."""
     import yaml
 
-    from toolbelt.documents import with_json_numbers
+    from toolbelt.sources import with_json_numbers
 
     dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
     shows = UNSAFE.search(str(entry.get("name", ""))) is None

@@ -20,10 +20,10 @@ from toolbelt.evals.probing.scripted import Scripted
 from toolbelt.evals.probing.scripts import make_scripts
 from toolbelt.evals.probing.steps import Answer, Ask, Judged, one_line
 from toolbelt.evals.probing.tally import Tally, find_no_room
-from toolbelt.evals.running.asking import Asker, Earlier, Gate, RetryPolicy, Unanswered
 from toolbelt.evals.running.budget import Budget, CapReached
+from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.room import Room
+from toolbelt.evals.running.retrying import Attempts, Gate, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.running.workers import run_workers
 
@@ -63,7 +63,7 @@ class ProbeSettings:
 
     counter: TokenCounter
     form: str = "openai"
-    room: Room | None = None
+    room: ModelLimits | None = None
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     max_requests: int | None = None
     max_cost_usd: float | None = None
@@ -259,7 +259,7 @@ class Prober:
             if said := find_no_room(self.settings.room, own_tokens):
                 following = Judged(CheckOutcome.TOO_LARGE, said)
                 break
-            known = earlier.get(number, Earlier())
+            known = earlier.get(number, Attempts())
             answer, made = await self._answer(key, following, number, known, own_tokens)
             if key == FIRST and not following.offer.tools and _is_for_good(answer):
                 raise _ForGood(str(answer))
@@ -269,8 +269,8 @@ class Prober:
         return replace(tally.result(key), outcome=following.outcome, said=one_line(following.said, LONGEST_SENTENCE))
 
     async def _answer(
-        self, key: str, ask: Ask, number: int, earlier: Earlier, own_tokens: int
-    ) -> tuple[Answer, Earlier]:
+        self, key: str, ask: Ask, number: int, earlier: Attempts, own_tokens: int
+    ) -> tuple[Answer, Attempts]:
         if earlier.reply is not None:
             return earlier.reply, earlier
         why = ""
@@ -288,9 +288,9 @@ class Prober:
         policy = self.settings.policy
         if ask.max_retries is not None:
             policy = replace(policy, max_retries=min(policy.max_retries, ask.max_retries))
-        asker = Asker(self.model, self.budget, policy, keep, self._gate, sleep=wait)
+        client = RetryingClient(self.model, self.budget, policy, keep, self._gate, sleep=wait)
         try:
-            return await asker.ask(ask.request, 0, number, earlier=earlier, own_tokens=own_tokens)
+            return await client.ask(ask.request, 0, number, earlier=earlier, own_tokens=own_tokens)
         except Unanswered as unanswered:
             # Where a model is served from several places, `not found` may mean: none of them takes such a request.
             if _is_for_good(unanswered.error) and unanswered.error.failure is not Failure.NOT_FOUND:

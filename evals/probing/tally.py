@@ -9,8 +9,8 @@ from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
 from toolbelt.evals.probing.steps import Answer
-from toolbelt.evals.running.asking import Earlier, plus_cost
-from toolbelt.evals.running.room import Room
+from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.retrying import Attempts, plus_cost
 
 
 @dataclass(eq=False)
@@ -33,7 +33,7 @@ class Tally:
     latency_seconds: float = 0.0
     cost_usd: float | None = 0.0
 
-    def add(self, offer: Offer, answer: Answer, made: Earlier) -> None:
+    def add(self, offer: Offer, answer: Answer, made: Attempts) -> None:
         """Count one request, with all attempts at it."""
         self.requests += 1
         self.attempts += made.attempts
@@ -70,7 +70,7 @@ class Tally:
         return sum(known) if values and len(known) == len(values) else None
 
 
-def find_no_room(room: Room | None, tokens: int) -> str:
+def find_no_room(room: ModelLimits | None, tokens: int) -> str:
     """Why a prompt of so many tokens cannot be sent, as a sentence; empty if it can, or nobody knows."""
     if room is None or room.context_window is None or tokens + (room.output_reserve or 0) < room.context_window:
         return ""

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import Model
-from toolbelt.evals.running.asking import Asker, RetryPolicy
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.plan import Plan, Trial
-from toolbelt.evals.running.playing import ArmPlayer
+from toolbelt.evals.running.playing import TrialRunner
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.evals.running.retrying import RetryingClient, RetryPolicy
 
 SAMPLE = 300
 """Cases of each arm that are played; the rest is taken to be like them."""
@@ -58,7 +58,7 @@ class ArmEstimate:
 
 def estimate(
     plan: Plan,
-    players: Sequence[ArmPlayer],
+    players: Sequence[TrialRunner],
     stand_in: Model,
     case: Callable[[int], Case],
     advance: Callable[[int], object],
@@ -82,11 +82,11 @@ def estimate(
 
 
 async def _estimate(
-    plan: Plan, arm: int, player: ArmPlayer, stand_in: Model, cases: Iterable[tuple[int, Case]]
+    plan: Plan, arm: int, player: TrialRunner, stand_in: Model, cases: Iterable[tuple[int, Case]]
 ) -> ArmEstimate:
     kept: list[RequestRecord] = []
-    asker = Asker(stand_in, Budget(), RetryPolicy(0), kept.append)
-    played = replace(player, asker=asker)
+    client = RetryingClient(stand_in, Budget(), RetryPolicy(0), kept.append)
+    played = replace(player, client=client)
     trials = prompt = not_asked = 0
     reason = ""
     for position, case in cases:
@@ -108,7 +108,7 @@ async def _estimate(
         round(sum(one.offer.tokens for one in kept) * share),
         prompt_tokens,
         completion_tokens,
-        player.asker.model.cost_usd(Usage(prompt_tokens, completion_tokens)) if kept else 0.0,
+        player.client.model.cost_usd(Usage(prompt_tokens, completion_tokens)) if kept else 0.0,
         round(not_asked * share),
         reason,
     )

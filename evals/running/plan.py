@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toolbelt.evals.models.model import Sampling
-from toolbelt.evals.running.room import Doorkeeper, LeftOut, Room, read_left_out, read_rooms
+from toolbelt.evals.running.limits import FitGuard, LeftOut, ModelLimits, read_left_out, read_rooms
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +128,14 @@ class Plan:
     drafts: int = 0
     code: Mapping[str, str] = field(default_factory=dict)
     suite: str = ""
-    rooms: Mapping[str, Room] = field(default_factory=dict)
+    rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
     ask_anyway: bool = False
 
-    def door(self, model: str) -> Doorkeeper | None:
+    def fit_guard(self, model: str) -> FitGuard | None:
         """What turns away what a model has no room for; `None` where all is asked."""
         room = None if self.ask_anyway else self.rooms.get(model)
-        return None if room is None else Doorkeeper(model, room)
+        return None if room is None else FitGuard(model, room)
 
     @property
     def size(self) -> int:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from toolbelt.evals.cases.case import Case
+from toolbelt.evals.cases.coverage import is_covered
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Failure, Request, Sampling
-from toolbelt.evals.offers import Offer, Shelf
-from toolbelt.evals.running.asking import Asker, Earlier, Unanswered, plus_cost
+from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.evals.running.limits import FitGuard
 from toolbelt.evals.running.metering import Meter, PromptCounter
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import TrialRecord, format_names
-from toolbelt.evals.running.room import Doorkeeper
-from toolbelt.evals.scoring.coverage import is_covered
+from toolbelt.evals.running.retrying import Attempts, RetryingClient, Unanswered, plus_cost
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import Toolset
@@ -28,7 +28,7 @@ _ENDINGS = {Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW, Failure.REFUSED: 
 
 
 @dataclass(frozen=True, eq=False)
-class ArmPlayer:
+class TrialRunner:
     """Plays the trials of one arm.
 
     Attributes:
@@ -44,16 +44,16 @@ class ArmPlayer:
     """
 
     toolset: Toolset
-    shelf: Shelf
-    asker: Asker
+    renderer: ToolRenderer
+    client: RetryingClient
     scorer: Scorer
     prompts: PromptCounter
     sampling: Sampling = field(default_factory=Sampling)
     request_limit: int = 10
-    door: Doorkeeper | None = None
+    fit_guard: FitGuard | None = None
     now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="milliseconds")
 
-    async def play(self, trial: Trial, case: Case, earlier: Mapping[int, Earlier] | None = None) -> TrialRecord:
+    async def play(self, trial: Trial, case: Case, earlier: Mapping[int, Attempts] | None = None) -> TrialRecord:
         """Play a trial.
 
         Args:
@@ -65,11 +65,11 @@ class ArmPlayer:
             CapReached: the budget ended; what was answered is kept.
             Unanswered: in a way that no other trial of this model would be spared.
         """
-        opening = Conversation(self.shelf.spoken(case.messages), epoch=trial.epoch)
-        game = _Game(self, case, opening, self._sampling(trial.epoch), Meter(self.prompts))
-        ending, error = await game.run(trial.number, earlier or {})
-        score = self.scorer.score(case, game.selections, ending, error=error)
-        return self._record(trial, case, game, ending, score)
+        opening = Conversation(self.renderer.with_wire_names(case.messages), epoch=trial.epoch)
+        state = TrialState(self, case, opening, self._sampling(trial.epoch), Meter(self.prompts))
+        ending, error = await state.run(trial.number, earlier or {})
+        score = self.scorer.score(case, state.selections, ending, error=error)
+        return self._record(trial, case, state, ending, score)
 
     def _sampling(self, epoch: int) -> Sampling:
         """How the model is asked in an epoch: with the same seed it might only repeat itself."""
@@ -77,8 +77,8 @@ class ArmPlayer:
             return self.sampling
         return replace(self.sampling, seed=self.sampling.seed + epoch)
 
-    def _record(self, trial: Trial, case: Case, game: _Game, ending: Ending, score: Score) -> TrialRecord:
-        meter, usage = game.meter, game.meter.usage
+    def _record(self, trial: Trial, case: Case, state: TrialState, ending: Ending, score: Score) -> TrialRecord:
+        meter, usage = state.meter, state.meter.usage
         return TrialRecord(
             trial=trial.number,
             arm=trial.arm,
@@ -93,12 +93,12 @@ class ArmPlayer:
             expects_nothing=case.expects_nothing,
             covered=is_covered(case, self.toolset.reach(case)),
             surfaced=is_covered(case, meter.surfaced),
-            would_dispatch=score.outcome is Outcome.UNOFFERED_TOOL and _are_known(case, game.selections),
-            selections=len(game.selections),
+            would_dispatch=score.outcome is Outcome.UNOFFERED_TOOL and _are_known(case, state.selections),
+            selections=len(state.selections),
             hits=score.hits,
             made=score.made,
             wanted=score.wanted,
-            called=format_names([selection.label for selection in game.selections]),
+            called=format_names([selection.label for selection in state.selections]),
             missing=format_names(score.missing),
             surplus=format_names(score.surplus),
             arguments_checked=score.arguments_checked,
@@ -113,17 +113,17 @@ class ArmPlayer:
             invalidated_tokens=meter.invalidated_tokens,
             repeated_tokens=meter.repeated_tokens,
             requests=len(meter.definition_tokens),
-            retries=game.retries,
-            latency_seconds=game.latency_seconds,
-            cost_usd=game.cost_usd,
+            retries=state.retries,
+            latency_seconds=state.latency_seconds,
+            cost_usd=state.cost_usd,
         )
 
 
 @dataclass(eq=False)
-class _Game:
+class TrialState:
     """A trial under way."""
 
-    player: ArmPlayer
+    player: TrialRunner
     case: Case
     conversation: Conversation
     sampling: Sampling
@@ -134,17 +134,17 @@ class _Game:
     cost_usd: float | None = 0.0
     _called: Counter[str] = field(default_factory=Counter)
 
-    async def run(self, trial: int, earlier: Mapping[int, Earlier]) -> tuple[Ending, str]:
+    async def run(self, trial: int, earlier: Mapping[int, Attempts]) -> tuple[Ending, str]:
         """Play to the end; why it ended, and the failure's words if it failed."""
-        steps, door = 0, self.player.door
+        steps, fit_guard = 0, self.player.fit_guard
         for number in range(self.player.request_limit):
             offer = self.player.toolset.offer(self.case, self.conversation)
-            if door is not None and (refusal := door.refusal(offer)):
+            if fit_guard is not None and (refusal := fit_guard.refusal(offer)):
                 self.meter.turn_away(offer)
                 return Ending.CONTEXT_OVERFLOW, refusal
             own_tokens = self.meter.count(offer, self.conversation)
             try:
-                reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Earlier()))
+                reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Attempts()))
             except Unanswered as unanswered:
                 if unanswered.error.failure.is_for_good:
                     raise
@@ -164,10 +164,10 @@ class _Game:
                     return Ending.STEPS, ""
         return Ending.REQUEST_LIMIT, ""
 
-    async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, earlier: Earlier) -> Reply:
+    async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, earlier: Attempts) -> Reply:
         if earlier.reply is None:
             request = Request(self.conversation.to_messages(), offer, self.sampling)
-            reply, made = await self.player.asker.ask(request, trial, number, earlier=earlier, own_tokens=own_tokens)
+            reply, made = await self.player.client.ask(request, trial, number, earlier=earlier, own_tokens=own_tokens)
         else:
             reply, made = earlier.reply, earlier
         self._book(made)
@@ -175,7 +175,7 @@ class _Game:
         self.meter.usages.append(reply.usage)
         return reply
 
-    def _book(self, made: Earlier) -> None:
+    def _book(self, made: Attempts) -> None:
         self.retries += made.attempts - 1
         self.cost_usd = plus_cost(self.cost_usd, made.cost_usd)
 
@@ -192,7 +192,7 @@ class _Game:
     def _select(self, number: int, offer: Offer, call: ToolUse) -> str:
         # A tool is called by the name it was offered under; under any other, no dispatcher would find it.
         offered = offer.by_name.get(call.name)
-        tool_id = self.player.shelf.find_id(call.name) if offered is None else offered.tool.id
+        tool_id = self.player.renderer.find_id(call.name) if offered is None else offered.tool.id
         self.selections.append(Selection(number, call.name, tool_id, offered is not None, call.arguments))
         if tool_id is None:
             return json.dumps({"error": f"There is no tool named {call.name}."})

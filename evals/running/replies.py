@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.running.asking import Earlier, plus_cost
+from toolbelt.evals.running.retrying import Attempts, plus_cost
 
 
 def format_reply(reply: Reply) -> str:
@@ -32,16 +32,16 @@ def parse_reply(text: str, usage: Usage, latency_seconds: float) -> Reply:
     )
 
 
-def fold_attempts(rows: Iterable[Sequence[Any]]) -> dict[int, Earlier]:
+def fold_attempts(rows: Iterable[Sequence[Any]]) -> dict[int, Attempts]:
     """What is known of requests from all attempts at them, by their number.
 
     Args:
         rows: `request`, `reply`, the fields of `Usage`, `latency_seconds` and `cost_usd` of each attempt, those at a
             request in order; the tables of runs and of probes have the same.
     """
-    found: dict[int, Earlier] = {}
+    found: dict[int, Attempts] = {}
     for number, text, *usage, latency, cost in rows:
-        before = found.get(number, Earlier())
+        before = found.get(number, Attempts())
         reply = None if text is None else parse_reply(text, Usage(*usage), latency)
-        found[number] = Earlier(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
+        found[number] = Attempts(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
     return found

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.asking import Unanswered
 from toolbelt.evals.running.budget import CapReached
 from toolbelt.evals.running.plan import Plan, Trial
-from toolbelt.evals.running.playing import ArmPlayer
+from toolbelt.evals.running.playing import TrialRunner
 from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.retrying import Unanswered
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.running.workers import run_workers
 from toolbelt.evals.scoring.outcome import Outcome
@@ -74,7 +74,7 @@ class Runner:
     run: str
     store: RunStore
     cases: CaseSource
-    players: Sequence[ArmPlayer]
+    players: Sequence[TrialRunner]
     watcher: Watcher
     max_concurrency: int = 8
     reasons: list[str] = field(default_factory=list)
@@ -192,7 +192,7 @@ async def _work(runner: Runner) -> RunEnd:
     try:
         return await runner.work()
     finally:
-        for model in {id(player.asker.model): player.asker.model for player in runner.players}.values():
+        for model in {id(player.client.model): player.client.model for player in runner.players}.values():
             await model.close()
 
 

@@ -22,13 +22,13 @@ from typing import NoReturn
 
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.asking import Earlier
 from toolbelt.evals.running.kept_cases import format_case
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.plan import Done, Plan
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
 from toolbelt.evals.running.replies import fold_attempts, format_reply
+from toolbelt.evals.running.retrying import Attempts
 from toolbelt.evals.running.schema import READ_ONLY, lay_tables
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
@@ -212,7 +212,7 @@ class RunStore:
         with self.guarded():
             return self.connection.execute("DELETE FROM trials WHERE run = ? AND outcome = 'error'", (run,)).rowcount
 
-    def find_earlier(self, run: str, trial: int) -> dict[int, Earlier]:
+    def find_earlier(self, run: str, trial: int) -> dict[int, Attempts]:
         """What is known of the requests of an unfinished trial, by their number."""
         with self.guarded():
             rows = self.connection.execute(

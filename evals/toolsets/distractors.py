@@ -10,7 +10,7 @@ from typing import Protocol
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.search import ToolIndex, tool_text
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.toolsets.drawing import Lot
+from toolbelt.evals.toolsets.drawing import SeededDraw
 
 _FIRST = 64
 """How many of the nearest are found and kept at first: mostly enough, and little beside the catalog."""
@@ -21,7 +21,7 @@ _KEPT = 4_096
 class Distractors(Protocol):
     """Candidates in the order they are taken; more than asked for, right tools and repeats among them."""
 
-    def candidates(self, case: Case, right: Sequence[str], universe: Sequence[str], lot: Lot) -> Iterable[str]:
+    def candidates(self, case: Case, right: Sequence[str], universe: Sequence[str], draw: SeededDraw) -> Iterable[str]:
         """Ids out of `universe`, which is in the catalog's order; `right` are the tools that are right."""
         ...
 
@@ -34,10 +34,10 @@ class RandomDistractors:
         case: Case,  # noqa: ARG002  the protocol's
         right: Sequence[str],  # noqa: ARG002
         universe: Sequence[str],
-        lot: Lot,
+        draw: SeededDraw,
     ) -> Iterator[str]:
         """The whole universe, shuffled."""
-        return lot.shuffled(universe)
+        return draw.shuffled(universe)
 
 
 class NearDistractors:
@@ -54,13 +54,13 @@ class NearDistractors:
             lambda tool_id: tuple(self._index.rank(self._texts[tool_id], _FIRST))
         )
 
-    def candidates(self, case: Case, right: Sequence[str], universe: Sequence[str], lot: Lot) -> Iterator[str]:
+    def candidates(self, case: Case, right: Sequence[str], universe: Sequence[str], draw: SeededDraw) -> Iterator[str]:
         """The nearest first, then any."""
         members: Collection[str] | None = None if len(universe) == len(self._tools) else frozenset(universe)
         ranked = [self._ranked(tool_id) for tool_id in right] or [self._ranked_by_query(case)]
         by_turns = chain.from_iterable(zip_longest(*ranked))
         near = (self._tools[position].id for position in by_turns if position is not None)
-        return chain((found for found in near if members is None or found in members), lot.shuffled(universe))
+        return chain((found for found in near if members is None or found in members), draw.shuffled(universe))
 
     def _ranked(self, tool_id: str) -> Iterator[int]:
         first = self._nearest(tool_id)

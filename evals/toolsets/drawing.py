@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
 
-class Lot:
+class SeededDraw:
     """Everything that is drawn for one case.
 
     Args:

@@ -12,7 +12,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
-from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold
@@ -54,12 +54,12 @@ class Dynamic:
         unmatched: What the configuration names that is not in the catalog, each in a sentence.
     """
 
-    def __init__(self, name: str, ground: Ground, cut: Cut, keys: Mapping[str, str], *, loads: bool) -> None:
+    def __init__(self, name: str, context: ToolsetContext, cut: Cut, keys: Mapping[str, str], *, loads: bool) -> None:
         self.name = name
-        catalog = ground.catalog
+        catalog = context.catalog
         self.loads = loads
         extras = _meta_tools(catalog) if self.loads else {}
-        self._shelf = ground.shelf(extras)
+        self._shelf = context.renderer(extras)
         self._roles = {role.value: role for role in MetaRole} if self.loads else {}
         self._meta_ids = tuple(tool.id for tool in extras.values())
         self._ids = {key: tool_id for tool_id, key in keys.items()}
@@ -128,20 +128,20 @@ class Dynamic:
         return answers, loaded
 
 
-def make_dynamic(ground: Ground) -> Dynamic:
+def make_dynamic(context: ToolsetContext) -> Dynamic:
     """Each category of the catalog is a toolkit, all allowed and none loaded; its core tools are always there.
 
     Raises:
         ToolbeltError: a category bears a name that is reserved.
     """
-    own = own_meta_tools(ground.catalog)
-    members = Universe(ground.catalog).members
-    tiers = Tiers(ground.catalog)
-    keys = _keys(ground.catalog)
+    own = own_meta_tools(context.catalog)
+    members = Universe(context.catalog).members
+    tiers = Tiers(context.catalog)
+    keys = _keys(context.catalog)
     if reserved := [one.name for one in tiers.tiers if fold(one.name) in RESERVED]:
         raise ToolbeltError(
             f"Toolset 'dynamic' makes a toolkit of each category, and none may be called {reserved[0]!r}, which is a "
-            f"name of its own; give the category of catalog {ground.catalog.name!r} another one."
+            f"name of its own; give the category of catalog {context.catalog.name!r} another one."
         )
 
     def cut(offered: Offered, names: Names) -> DynamicToolkits:
@@ -154,20 +154,20 @@ def make_dynamic(ground: Ground) -> Dynamic:
         agent = AgentSpec("dynamic", static, tuple(toolkit.key for toolkit in toolkits))
         return DynamicToolkits(agent, toolkits, names=names)
 
-    return Dynamic("dynamic", ground, cut, keys, loads=bool(tiers.tiers))
+    return Dynamic("dynamic", context, cut, keys, loads=bool(tiers.tiers))
 
 
-def make_agent(name: str, ground: Ground) -> Dynamic:
+def make_agent(name: str, context: ToolsetContext) -> Dynamic:
     """The tools and toolkits of one agent of the project, over the catalog; overrides change no definition.
 
     Raises:
         NotFoundError: no such agent.
         ToolbeltError: nothing that it names is in the catalog, or its toolkits cannot be used.
     """
-    agent = find_agent(name, ground.agents)
-    toolkits = tuple(_seen_by(agent, toolkit) for toolkit in ground.toolkits)
-    matched = match_agent(agent, toolkits, ground.catalog)
-    keys = _keys(ground.catalog)
+    agent = find_agent(name, context.agents)
+    toolkits = tuple(_seen_by(agent, toolkit) for toolkit in context.toolkits)
+    matched = match_agent(agent, toolkits, context.catalog)
+    keys = _keys(context.catalog)
     expanded = {entry: _of_keys((tool.id for tool in match.tools), keys) for entry, match in matched.items()}
 
     def cut(offered: Offered, names: Names) -> DynamicToolkits:
@@ -178,11 +178,11 @@ def make_agent(name: str, ground: Ground) -> Dynamic:
         kept = [one for one in toolkits if one.key not in agent.allowed_toolkits or any(_of(one, within))]
         return DynamicToolkits(_allowed(agent, kept), kept, within.__getitem__, names)
 
-    made = Dynamic(f"dynamic:{agent.name}", ground, cut, keys, loads=bool(agent.allowed_toolkits))
+    made = Dynamic(f"dynamic:{agent.name}", context, cut, keys, loads=bool(agent.allowed_toolkits))
     made.unmatched += tuple(match.message for match in matched.values() if match.candidates)
     if not has_tools(matched):
         raise ToolbeltError(
-            f"Agent {agent.name!r} matches nothing of catalog {ground.catalog.name!r}: no tool would ever be shown."
+            f"Agent {agent.name!r} matches nothing of catalog {context.catalog.name!r}: no tool would ever be shown."
         )
     return made
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
-from toolbelt.evals.offers import Offer, Shelf
-from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
 from toolbelt.evals.toolsets.universe import CutOffers, Universe
 from toolbelt.loadouts import Resolution
@@ -26,10 +26,12 @@ class FixedToolset:
         choose: The tools for a case.
     """
 
-    def __init__(self, name: str, ground: Ground, shelf: Shelf, choose: Callable[[Case], CutOffers]) -> None:
+    def __init__(
+        self, name: str, context: ToolsetContext, renderer: ToolRenderer, choose: Callable[[Case], CutOffers]
+    ) -> None:
         self.name = name
         self._choose = choose
-        self._meta_calls = OwnMetaCalls(ground.catalog, shelf)
+        self._meta_calls = OwnMetaCalls(context.catalog, renderer)
 
     def offer(self, case: Case, conversation: Conversation) -> Offer:  # noqa: ARG002  the protocol's
         """What is chosen for the case, cut to its universe."""
@@ -47,51 +49,53 @@ class FixedToolset:
         return self._choose(case).of(case).ids
 
 
-def make_full(ground: Ground) -> FixedToolset:
+def make_full(context: ToolsetContext) -> FixedToolset:
     """The whole catalog."""
-    shelf, universe = ground.shelf({}), Universe(ground.catalog)
-    offers = CutOffers(universe.ids, universe, shelf)
-    return FixedToolset("full", ground, shelf, lambda _: offers)
+    renderer, universe = context.renderer({}), Universe(context.catalog)
+    offers = CutOffers(universe.ids, universe, renderer)
+    return FixedToolset("full", context, renderer, lambda _: offers)
 
 
-def make_loadout(name: str, ground: Ground) -> FixedToolset:
+def make_loadout(name: str, context: ToolsetContext) -> FixedToolset:
     """What one loadout makes active, or what `auto` chooses for the arm's model (rule L15).
 
     Raises:
         NotFoundError: no such loadout.
         ToolbeltError: it matches nothing of the catalog, its parents are not in order, or nothing can be chosen.
     """
-    shelf, universe = ground.shelf({}), Universe(ground.catalog)
+    renderer, universe = context.renderer({}), Universe(context.catalog)
     if fold(name) == AUTO:
-        resolution, spelled = _resolve_auto(ground), AUTO
+        resolution, spelled = _resolve_auto(context), AUTO
     else:
-        spelled = ground.registry.require_loadout(name).name
-        resolution = ground.registry.resolve(spelled, ground.catalog)
-    offers = CutOffers(_active_ids(resolution), universe, shelf)
-    return FixedToolset(f"loadout:{spelled}", ground, shelf, lambda _: offers)
+        spelled = context.registry.require_loadout(name).name
+        resolution = context.registry.resolve(spelled, context.catalog)
+    offers = CutOffers(_active_ids(resolution), universe, renderer)
+    return FixedToolset(f"loadout:{spelled}", context, renderer, lambda _: offers)
 
 
-def make_roles(ground: Ground) -> FixedToolset:
+def make_roles(context: ToolsetContext) -> FixedToolset:
     """What the loadout makes active that is the case's own role; the whole catalog for a case without one.
 
     Raises:
         NotFoundError: a role that is no loadout.
         ToolbeltError: a role matches nothing of the catalog, or no case has one.
     """
-    if not ground.roles:
+    if not context.roles:
         raise ToolbeltError(
             "Toolset 'loadout' gives each case the loadout of its own role, and no case has one. "
             "For one loadout for all cases write 'loadout:NAME'."
         )
-    shelf, universe = ground.shelf({}), Universe(ground.catalog)
-    known = [loadout.name for loadout in ground.registry.get_all()]
+    renderer, universe = context.renderer({}), Universe(context.catalog)
+    known = [loadout.name for loadout in context.registry.get_all()]
     by_role: dict[str, CutOffers] = {}
-    for role in sorted(ground.roles):
-        if ground.registry.get_loadout(role) is None:
+    for role in sorted(context.roles):
+        if context.registry.get_loadout(role) is None:
             raise NotFoundError("loadout", role, known, "It is the role of a case.")
-        by_role[fold(role)] = CutOffers(_active_ids(ground.registry.resolve(role, ground.catalog)), universe, shelf)
-    whole = CutOffers(universe.ids, universe, shelf)
-    return FixedToolset("loadout", ground, shelf, lambda case: _of_role(case, by_role, whole, known))
+        by_role[fold(role)] = CutOffers(
+            _active_ids(context.registry.resolve(role, context.catalog)), universe, renderer
+        )
+    whole = CutOffers(universe.ids, universe, renderer)
+    return FixedToolset("loadout", context, renderer, lambda case: _of_role(case, by_role, whole, known))
 
 
 def _of_role(case: Case, by_role: Mapping[str, CutOffers], whole: CutOffers, known: Sequence[str]) -> CutOffers:
@@ -102,10 +106,10 @@ def _of_role(case: Case, by_role: Mapping[str, CutOffers], whole: CutOffers, kno
     return offers
 
 
-def _resolve_auto(ground: Ground) -> Resolution:
-    if ground.resolve_auto is None:
+def _resolve_auto(context: ToolsetContext) -> Resolution:
+    if context.resolve_auto is None:
         raise ToolbeltError("Toolset 'loadout:auto' needs a model, by whose context window it chooses.")
-    return ground.resolve_auto()
+    return context.resolve_auto()
 
 
 def _active_ids(resolution: Resolution) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from toolbelt.catalog import Catalog
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
+from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.dynamic import make_agent, make_dynamic
 from toolbelt.evals.toolsets.fixed import make_full, make_loadout, make_roles
-from toolbelt.evals.toolsets.ground import Ground
 from toolbelt.evals.toolsets.oracle import Oracle
 from toolbelt.evals.toolsets.tiered import Tiered
 from toolbelt.evals.toolsets.toolset import Toolset
@@ -53,13 +53,13 @@ class Kind:
         match: What stands after the kind's name in each toolset that a pattern stands for; `()` if it is no pattern.
     """
 
-    make: Callable[[str, Ground], Toolset]
+    make: Callable[[str, ToolsetContext], Toolset]
     spell: Callable[[str, Named], str]
     forms: tuple[str, ...]
     match: Callable[[str, Named], tuple[str, ...]] | None = None
 
 
-def make_toolset(name: str, ground: Ground) -> Toolset:
+def make_toolset(name: str, context: ToolsetContext) -> Toolset:
     """The toolset of that name.
 
     Args:
@@ -70,10 +70,10 @@ def make_toolset(name: str, ground: Ground) -> Toolset:
         NotFoundError: no such toolset, loadout or agent.
         ToolbeltError: the name is malformed, or nothing of the catalog would ever be shown.
     """
-    named = Named(ground.catalog, ground.registry, ground.agents, ground.toolkits)
+    named = Named(context.catalog, context.registry, context.agents, context.toolkits)
     key, rest = _take_apart(name)
     kind = _find_kind(key, name, named)
-    return TOOLSETS[kind].make(TOOLSETS[kind].spell(rest, named), ground)
+    return TOOLSETS[kind].make(TOOLSETS[kind].spell(rest, named), context)
 
 
 def expand_toolsets(
@@ -204,9 +204,9 @@ def _spell_oracle(rest: str, named: Named) -> str:  # noqa: ARG001  the table's 
     return f"+{count}{':near' if near else ''}" if count else ""
 
 
-def _make_oracle(rest: str, ground: Ground) -> Toolset:
+def _make_oracle(rest: str, context: ToolsetContext) -> Toolset:
     count, _, kind = rest.removeprefix("+").partition(":")
-    return Oracle(int(count or 0), near=kind == "near", ground=ground)
+    return Oracle(int(count or 0), near=kind == "near", context=context)
 
 
 def _forms() -> tuple[str, ...]:
@@ -215,16 +215,16 @@ def _forms() -> tuple[str, ...]:
 
 TOOLSETS: Mapping[str, Kind] = MappingProxyType(
     {
-        "full": Kind(lambda _, ground: make_full(ground), _spell_nothing, ("full",)),
+        "full": Kind(lambda _, context: make_full(context), _spell_nothing, ("full",)),
         "loadout": Kind(
-            lambda rest, ground: make_loadout(rest[1:], ground) if rest else make_roles(ground),
+            lambda rest, context: make_loadout(rest[1:], context) if rest else make_roles(context),
             _spell_loadout,
             ("loadout", "loadout:NAME", "loadout:*", "loadout:auto"),
             _match_loadouts,
         ),
-        "tiered": Kind(lambda _, ground: Tiered(ground), _spell_nothing, ("tiered",)),
+        "tiered": Kind(lambda _, context: Tiered(context), _spell_nothing, ("tiered",)),
         "dynamic": Kind(
-            lambda rest, ground: make_agent(rest[1:], ground) if rest else make_dynamic(ground),
+            lambda rest, context: make_agent(rest[1:], context) if rest else make_dynamic(context),
             _spell_dynamic,
             ("dynamic", "dynamic:AGENT", "dynamic:*"),
             _match_agents,

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
+from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
-from toolbelt.evals.toolsets.drawing import Lot
-from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.drawing import SeededDraw
 from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 
@@ -28,14 +28,14 @@ class Oracle:
         ground: What it is made from.
     """
 
-    def __init__(self, count: int, *, near: bool, ground: Ground) -> None:
+    def __init__(self, count: int, *, near: bool, context: ToolsetContext) -> None:
         self.name = f"oracle+{count}{':near' if near else ''}" if count else "oracle"
         self._count = count
-        self._seed = ground.seed
-        self._shelf = ground.shelf({})
-        self._universe = Universe(ground.catalog)
-        self._meta_calls = OwnMetaCalls(ground.catalog, self._shelf)
-        self._distractors: Distractors = NearDistractors(ground.catalog) if near and count else RandomDistractors()
+        self._seed = context.seed
+        self._shelf = context.renderer({})
+        self._universe = Universe(context.catalog)
+        self._meta_calls = OwnMetaCalls(context.catalog, self._shelf)
+        self._distractors: Distractors = NearDistractors(context.catalog) if near and count else RandomDistractors()
         self._kept: OrderedDict[int, tuple[Case, Offer]] = OrderedDict()
 
     def offer(self, case: Case, conversation: Conversation) -> Offer:  # noqa: ARG002  the protocol's
@@ -62,17 +62,17 @@ class Oracle:
         return kept[1]
 
     def _choose(self, case: Case) -> list[str]:
-        lot, universe = Lot(self._seed, case.id), self._universe.of(case)
+        draw, universe = SeededDraw(self._seed, case.id), self._universe.of(case)
         members = self._universe.members if case.offered is None else frozenset(universe)
         right = list(_right_ids(case, members))
         barred = self._meta_calls.ids | case.right_ids
         if case.expected is None:
-            right += take(1, lot.shuffled(universe), barred | case.forbidden)
+            right += take(1, draw.shuffled(universe), barred | case.forbidden)
         shown = [*right]
         if self._count:
-            candidates = self._distractors.candidates(case, _right_ids(case, members), universe, lot)
+            candidates = self._distractors.candidates(case, _right_ids(case, members), universe, draw)
             shown += take(self._count, iter(candidates), barred.union(right))
-        return lot.ordered(shown)
+        return draw.ordered(shown)
 
 
 def _right_ids(case: Case, members: Collection[str]) -> tuple[str, ...]:

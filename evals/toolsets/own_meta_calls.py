@@ -8,7 +8,7 @@ from functools import cached_property
 
 from toolbelt.catalog import Catalog
 from toolbelt.evals.conversation import ToolUse
-from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.tiers import Tiers, own_meta_tools
 
 
@@ -21,9 +21,9 @@ class OwnMetaCalls:
         ids: Of the catalog's meta-tools; mostly there are none.
     """
 
-    def __init__(self, catalog: Catalog, shelf: Shelf) -> None:
+    def __init__(self, catalog: Catalog, renderer: ToolRenderer) -> None:
         self._catalog = catalog
-        self._shelf = shelf
+        self._shelf = renderer
         self._roles = own_meta_tools(catalog)
         self.ids = frozenset(self._roles)
 

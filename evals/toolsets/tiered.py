@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
-from toolbelt.evals.offers import Offer, Shelf
-from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.tiers import MetaRole, MetaTools, Tiers
 
@@ -25,13 +25,13 @@ class Tiered:
 
     name = "tiered"
 
-    def __init__(self, ground: Ground) -> None:
-        meta = MetaTools.of(ground.catalog)
-        self._shelf = ground.shelf(meta.extras)
-        tools = (*meta.extras.values(), *ground.catalog.tools)
+    def __init__(self, context: ToolsetContext) -> None:
+        meta = MetaTools.of(context.catalog)
+        self._shelf = context.renderer(meta.extras)
+        tools = (*meta.extras.values(), *context.catalog.tools)
         names = {tool.id: self._shelf.offered(tool.id).name for tool in tools}
-        self._whole = Tiers(ground.catalog, names=names)
-        self._members = Universe(ground.catalog).members
+        self._whole = Tiers(context.catalog, names=names)
+        self._members = Universe(context.catalog).members
         self._own_meta = self._members & {meta.browse.id, meta.load.id}
         self._cut: Callable[[tuple[str, ...]], Tiers] = lru_cache(OFFERS_KEPT)(self._whole.within)
         self._make: Callable[[Offered, Loaded], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)
@@ -77,7 +77,7 @@ class Tiered:
         return tuple(answers), loaded
 
 
-def _find_role(name: str, shelf: Shelf, meta: MetaTools) -> MetaRole | None:
+def _find_role(name: str, renderer: ToolRenderer, meta: MetaTools) -> MetaRole | None:
     tool_id: str | None
-    tool_id = meta.extras[name].id if name in meta.extras else shelf.find_id(name)
+    tool_id = meta.extras[name].id if name in meta.extras else renderer.find_id(name)
     return None if tool_id is None else meta.find_role(tool_id)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from toolbelt.catalog import Catalog
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.offers import Offer, ToolRenderer
 
 OFFERS_KEPT = 256
 """Offers that a toolset keeps at a time, beside those it always needs: enough for all trials under way."""
@@ -42,12 +42,12 @@ class CutOffers:
         whole: All of the tools.
     """
 
-    def __init__(self, tool_ids: Sequence[str], universe: Universe, shelf: Shelf) -> None:
-        self.whole = shelf.offer(tool_ids)
+    def __init__(self, tool_ids: Sequence[str], universe: Universe, renderer: ToolRenderer) -> None:
+        self.whole = renderer.offer(tool_ids)
         members = frozenset(tool_ids)
 
         def cut(offered: tuple[str, ...]) -> Offer:
-            return shelf.offer(universe.ordered(members.intersection(offered)))
+            return renderer.offer(universe.ordered(members.intersection(offered)))
 
         self._cut: Callable[[tuple[str, ...]], Offer] = lru_cache(OFFERS_KEPT)(cut)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.agents.samples import LOADOUT_NAMES, loadout_registries, names, registries, registry, tool, wanted
 from toolbelt import Plugin, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.agents import scoped_registry
-from toolbelt.agents.reach import Reach
+from toolbelt.agents.agent_tools import AgentTools
 from toolbelt.loadouts import Status
 from toolbelt.runtime.registry import ToolRegistry
 
@@ -24,11 +24,11 @@ LOADOUTS = ToolLoadoutRegistry(
 )
 
 
-def reach(loadout: str | None, *more: Any) -> Reach:
-    return Reach(registry(*more), loadout, LOADOUTS)
+def reach(loadout: str | None, *more: Any) -> AgentTools:
+    return AgentTools(registry(*more), loadout, LOADOUTS)
 
 
-def offered(of: Reach, **question: Any) -> list[str]:
+def offered(of: AgentTools, **question: Any) -> list[str]:
     return [entry["plugin"] for entry in of.discover(**question)["plugins"]]
 
 
@@ -129,7 +129,7 @@ def test_L14_discover_shows_twenty_plugins_a_page(
     plugins: int, page: int, shown: int, pages: int, message: str | None
 ) -> None:
     whole = ToolRegistry([tool(f"tool_{number}") for number in range(plugins)])
-    answer = Reach(whole, "minimal", LOADOUTS).discover(page=page)
+    answer = AgentTools(whole, "minimal", LOADOUTS).discover(page=page)
     first = (page - 1) * 20
     assert [entry["plugin"] for entry in answer["plugins"]] == [f"tool_{first + n}" for n in range(shown)]
     assert (answer["page"], answer["pages"], answer["total"], answer.get("message")) == (page, pages, plugins, message)
@@ -201,7 +201,7 @@ def test_L14_activated_tools_come_last_in_the_order_they_were_activated() -> Non
 def test_L14_an_activated_tool_keeps_its_extension_and_its_category() -> None:
     whole = ToolRegistry()
     whole.register_all(Plugin("docker", (tool("docker_ps"),), "containers"), "extension")
-    made = Reach(whole, "few", LOADOUTS)
+    made = AgentTools(whole, "few", LOADOUTS)
     made.activate("docker")
     assert made.tools.get_plugin_id("docker_ps") == "extension"
     containers = ToolLoadoutRegistry([ToolLoadout("containers", included_categories=frozenset({"containers"}))])
@@ -215,7 +215,7 @@ def test_L14_what_is_not_to_be_had_now_is_not_there_until_it_is() -> None:
         tool("uptime", plugin="shell", is_available=lambda: "uptime" in there),
         tool("sealed", plugin="dockerized", capabilities=frozenset({"secrets"})),
     )
-    made = Reach(whole, "few", LOADOUTS)
+    made = AgentTools(whole, "few", LOADOUTS)
     assert made.list_active()["plugins"] == [{"plugin": "shell", "category": "shell", "tools": ["run"]}]
     assert [entry["tools"] for entry in made.discover(keyword="docker_")["plugins"]] == [NEW]
     assert made.activate("sealed")["status"] == made.activate("sometimes")["status"] == "not_discoverable"
@@ -239,11 +239,11 @@ SOME = settings(max_examples=60, deadline=None)
 asked = st.sampled_from(LOADOUT_NAMES)
 
 
-def listed(of: Reach) -> list[str]:
+def listed(of: AgentTools) -> list[str]:
     return [name for entry in of.list_active()["plugins"] for name in entry["tools"]]
 
 
-def found(of: Reach) -> list[str]:
+def found(of: AgentTools) -> list[str]:
     pages = range(1, of.discover()["pages"] + 1)
     return [name for page in pages for entry in of.discover(page=page)["plugins"] for name in entry["tools"]]
 
@@ -255,7 +255,7 @@ def test_L14_active_discoverable_and_the_rest_part_the_tools(
 ) -> None:
     resolution = loadouts.resolve(name, whole.catalog)
     of = {status: {one.name for one in resolution.tools_with(status)} for status in Status}
-    made = Reach(whole, name, loadouts)
+    made = AgentTools(whole, name, loadouts)
     assert (sorted(listed(made)), sorted(found(made))) == (sorted(of[Status.ACTIVE]), sorted(of[Status.DISCOVERABLE]))
     for one in activated:
         made.activate(one)
@@ -273,7 +273,7 @@ def test_L14_nothing_disabled_or_hidden_is_ever_shown_and_what_is_shown_only_gro
     resolution = loadouts.resolve(name, whole.catalog)
     out = {one.name for status in (Status.DISABLED, Status.HIDDEN) for one in resolution.tools_with(status)}
     before = whole.to_definitions(form="openai")
-    made = Reach(whole, name, loadouts)
+    made = AgentTools(whole, name, loadouts)
     shown = made.tools.to_definitions(form="openai")
     for one in activated:
         waiting = found(made)
@@ -298,7 +298,7 @@ def test_L14_what_is_disabled_or_hidden_is_answered_like_what_does_not_exist(
     without = scoped_registry(whole, None)
     for gone in out:
         without.unregister(gone.name)
-    one, other = Reach(whole, name, loadouts), Reach(without, name, loadouts)
+    one, other = AgentTools(whole, name, loadouts), AgentTools(without, name, loadouts)
     for question in [*questions, *(gone.name for gone in out), *(gone.plugin or "" for gone in out)]:
         assert one.activate(question) == other.activate(question)
         assert one.discover(keyword=question) == other.discover(keyword=question)

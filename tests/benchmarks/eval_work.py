@@ -12,18 +12,18 @@ from typing import Any
 
 from toolbelt.catalog import Plugin
 from toolbelt.catalog.definitions import openai_definition
-from toolbelt.evals.cli.opening import choose_cases, draw_up, open_materials
+from toolbelt.evals.cli.opening import choose_cases, make_plan, open_materials
 from toolbelt.evals.cli.preparing import make_players, prepare_arms
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.models.model import Model, Request, Sampling
 from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.running.asking import RetryPolicy
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.plan import CaseFilter
+from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.variants.variant import PLAIN
+from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.stores.catalogs import open_catalog
 
 CONCURRENCY = 32
@@ -97,13 +97,13 @@ class Harness:
         materials = open_materials(self.dataset, None, None)
         name = self.model if isinstance(self.model, str) else "local/bm25"
         chosen, sampling = CaseFilter(limit=limit), Sampling(seed=0)
-        plan = draw_up(materials, [name], [self.toolset], [PLAIN], chosen, epochs=epochs, sampling=sampling)
+        plan = make_plan(materials, [name], [self.toolset], [PLAIN], chosen, epochs=epochs, sampling=sampling)
         prepared = prepare_arms(materials, plan, self.options)
         if not isinstance(self.model, str):
             prepared = tuple(replace(one, model=self.model) for one in prepared)
         budget = Budget()
         with RunStore(self.store) as store:
-            run = store.create(plan, [one.shelf.tokenizer for one in prepared])
+            run = store.create(plan, [one.renderer.tokenizer for one in prepared])
             keep = partial(store.add_request, run)
             players = make_players(materials, plan, prepared, budget, RetryPolicy(), keep)
             with watch(plan, store.connection, run, budget) as watcher:

@@ -17,7 +17,7 @@ MOST_MORE_MB = 5
 """A few dozen bytes a case are kept by the index and by what is compared; the lines alone take more than that."""
 MEASURED = """
 import sys
-from toolbelt.cli.boundary import run
+from toolbelt.cli import run
 code = run(sys.argv[1:])
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(code, int(peak.split()[1]) / 1024, file=sys.stderr)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.benchmarks.comparison import fastest_in_turn
 from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens, count_tool_tokens
-from toolbelt.gateway.tokenizers import make_counter
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.fit import Asked, Comparer, Means, Toolset, compare
+from toolbelt.providers.tokenizers import make_counter
 
 PROVIDERS = ("openai", "azure", "anthropic", "gemini", "bedrock", "groq", "cohere", "deepseek", "xai", "ollama")
 SCHEMA = {

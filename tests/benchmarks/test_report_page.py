@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.evals.page.browser import find_chromium, watched
-from tests.evals.page.runs import big_run
-from tests.evals.page.writing import page_file
-from tests.evals.summary.rows import RUN
+from tests.evals.analysis.summary.rows import RUN
+from tests.evals.viewer.browser import find_chromium, watched
+from tests.evals.viewer.runs import big_run
+from tests.evals.viewer.writing import page_file
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the PATH")

@@ -15,8 +15,8 @@ from toolbelt.catalog import CATEGORY_DESCRIPTIONS, Catalog, Plugin, Tool
 from toolbelt.catalog.files import catalog_data, format_catalog, plugin_data, read_catalog, tool_data
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import parse_catalog
-from toolbelt.documents import Document, parse_json, parse_yaml, read_text
 from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.sources import Document, parse_json, parse_yaml, read_text
 
 PARSERS = {"json": parse_json, "yaml": parse_yaml}
 SYNTAX = pytest.mark.parametrize("syntax", PARSERS)

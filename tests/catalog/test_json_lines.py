@@ -12,8 +12,8 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.json_lines import Grouping, find_grouping, parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.documents import read_text
 from toolbelt.errors import InvalidFileError
+from toolbelt.sources import read_text
 
 
 def lines(*rows: Any) -> str:

@@ -13,8 +13,8 @@ from tests.conftest import SHARED_DATA, needs_shared_data
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.lint import lint_catalog
-from toolbelt.documents import read_text
 from toolbelt.findings import Severity
+from toolbelt.sources import read_text
 
 
 def schema(**properties: Any) -> dict[str, Any]:

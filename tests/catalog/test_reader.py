@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
-from toolbelt.documents import Document, parse_json, parse_yaml
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding
+from toolbelt.sources import Document, parse_json, parse_yaml
 
 
 def refused(text: str, source: str = "c.yaml") -> list[tuple[str, int | None]]:

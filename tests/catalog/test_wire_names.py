@@ -16,7 +16,7 @@ from tests.conftest import SHARED_DATA, needs_shared_data
 from toolbelt.catalog import Tool
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.wire_names import assign_wire_names, is_legal_wire_name
-from toolbelt.documents import read_text
+from toolbelt.sources import read_text
 
 # As the documentation of each provider has it, written down apart from the code.
 OPENAI = re.compile(r"\A[a-zA-Z0-9_-]{1,64}\Z")

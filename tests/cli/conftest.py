@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from toolbelt.cli.boundary import run
+from toolbelt.cli import run
 
 SMALL = """\
 name: small

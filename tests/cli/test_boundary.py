@@ -168,8 +168,8 @@ def test_E9_closed_streams_are_no_bug(command: str, code: int) -> None:
 BROKEN = """
 import sys
 import click
-from toolbelt.cli import boundary, root
-from toolbelt.cli.groups import LazyGroup
+from toolbelt.cli import root, run
+from toolbelt.command.groups import LazyGroup
 
 @click.command()
 def explode():
@@ -180,7 +180,7 @@ def broken():
     pass
 
 root.root = broken
-sys.exit(boundary.run(sys.argv[1:]))
+sys.exit(run(sys.argv[1:]))
 """
 
 

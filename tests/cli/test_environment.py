@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SMALL, Toolbelt
-from toolbelt.cli.environment import read_dotenv
+from toolbelt.command.environment import read_dotenv
 from toolbelt.errors import ToolbeltError
 
 LAYERS = ("flag", "environment", "dotenv", "file")

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.conftest import SHARED_DATA, needs_shared_data
 from toolbelt.catalog.definitions import definition_text
-from toolbelt.gateway.tokenizers import make_counter
+from toolbelt.providers.tokenizers import make_counter
 
 MINE = "description: Mine.\nextends: developer\ncategories: [money]\ndiscoverable: [file*]\ndisabled: [git/push]\n"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from toolbelt.gateway.facts import WELL_KNOWN
+from toolbelt.providers.facts import WELL_KNOWN
 
 MODELS = """\
 models:
@@ -140,7 +140,7 @@ def test_a_foreign_name_cannot_move_the_cursor(toolbelt: Toolbelt, project: Path
 
 def test_listing_loads_no_client(mine: Path) -> None:
     code = (
-        "import sys; from toolbelt.cli.boundary import run; run(['model', 'list', '--json']);"
+        "import sys; from toolbelt.cli import run; run(['model', 'list', '--json']);"
         "print(sorted({'litellm', 'tiktoken', 'jsonschema', 'pandas', 'pydantic'} & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

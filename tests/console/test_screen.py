@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console import screen as screens
-from toolbelt.console.screen import PIPED_WIDTH, can_draw, make_screen, print_json, progress, show_view, tell
-from toolbelt.console.screen import tell_findings as tell_all
+from toolbelt.console.screen import PIPED_WIDTH, can_draw, make_screen, notify, print_json, progress, show_view
+from toolbelt.console.screen import print_findings as tell_all
 from toolbelt.findings import Finding, Severity
 
 
@@ -56,7 +56,7 @@ def test_json_is_valid_in_every_encoding(encoding: str, monkeypatch: pytest.Monk
 
 
 def test_messages_go_to_standard_error_with_escapes_spelled_out(capsys: pytest.CaptureFixture[str]) -> None:
-    tell("one\ntwo \x1b[2J", "warning")
+    notify("one\ntwo \x1b[2J", "warning")
     tell_all([Finding("a-rule", Severity.ERROR, "bad \x07\nname", "f\x1b.yaml", 3)])
     captured = capsys.readouterr()
     assert captured.out == ""

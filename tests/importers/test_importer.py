@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.conftest import SHARED_DATA, needs_shared_data
 from toolbelt.catalog.json_lines import Grouping
-from toolbelt.documents import read_text
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError
 from toolbelt.findings import Finding
 from toolbelt.importers import IMPORTERS, import_catalog, recognise
 from toolbelt.importers.importer import FORMATS
+from toolbelt.sources import read_text
 
 SAMPLES: dict[str, Any] = {
     "toolbelt": {"plugins": [{"name": "mine", "tools": [{"name": "f"}]}]},

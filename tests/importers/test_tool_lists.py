@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import export_definitions
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.documents import Document, parse_json
 from toolbelt.errors import InvalidFileError
 from toolbelt.importers.tool_lists import (
     convert_anthropic,
@@ -23,6 +22,7 @@ from toolbelt.importers.tool_lists import (
     is_mcp,
     is_openai,
 )
+from toolbelt.sources import Document, parse_json
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 OPENAI = {"type": "function", "function": {"name": "f", "description": "D.", "parameters": SCHEMA, "strict": True}}

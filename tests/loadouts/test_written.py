@@ -7,11 +7,11 @@ import re
 import pytest
 
 from toolbelt import Catalog, ToolLoadout
-from toolbelt.documents import Document, parse_json, parse_yaml
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts.inspection import loadout_data
 from toolbelt.loadouts.written import LOADOUT_KEYS, WrittenLoadout, loadouts_of, read_loadout, read_loadouts
+from toolbelt.sources import Document, parse_json, parse_yaml
 
 
 def read(text: str) -> tuple[list[WrittenLoadout], list[Finding]]:

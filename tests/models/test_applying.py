@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt.gateway.facts import find_facts
-from toolbelt.gateway.models import ModelTable
 from toolbelt.models.applying import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.facts import ModelFacts
+from toolbelt.providers.facts import find_facts
+from toolbelt.providers.models import ModelTable
 
 
 @pytest.fixture(scope="module")

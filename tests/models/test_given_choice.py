@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from toolbelt import Catalog, Plugin, Tool, ToolLoadout, ToolLoadoutRegistry
-from toolbelt.documents import examine_yaml
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.loadouts.auto import AutoChoice, AutoOutcome
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
 from toolbelt.models.given_choice import choose_given, find_unmet, lint_given
 from toolbelt.models.written import read_models
+from toolbelt.sources import examine_yaml
 
 CATALOG = Catalog((Plugin("git", (Tool("status"), Tool("push"))), Plugin("web", (Tool("fetch"),))))
 REGISTRY = ToolLoadoutRegistry(

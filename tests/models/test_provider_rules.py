@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from toolbelt.gateway.facts import find_facts
-from toolbelt.gateway.litellm_files import PRICE_TABLE, find_litellm_file
-from toolbelt.gateway.models import ModelTable
 from toolbelt.models.applying import find_max_tools
 from toolbelt.models.google_rules import GEMINI, VERTEX
 from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, OPENAI, PROVIDER_RULES
@@ -27,6 +24,9 @@ from toolbelt.models.rules import (
     TextFormat,
     ToolName,
 )
+from toolbelt.providers.facts import find_facts
+from toolbelt.providers.litellm_files import PRICE_TABLE, find_litellm_file
+from toolbelt.providers.models import ModelTable
 
 FACTS = [
     pytest.param(rules, fact, id=f"{rules.key}-{number}-{type(fact.rule).__name__}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt.documents import examine_yaml
 from toolbelt.findings import Finding
 from toolbelt.models.facts import ModelPrices
 from toolbelt.models.own import OwnModel
 from toolbelt.models.written import Known, read_models
+from toolbelt.sources import examine_yaml
 
 
 def _read(text: str) -> tuple[list[str], list[OwnModel], list[Finding]]:

@@ -14,7 +14,7 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Message, Reply
 from toolbelt.evals.models.model import Model, ModelError, Request, Sampling
 from toolbelt.evals.models.opening import ModelOptions, open_model
-from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.offers import Offer, ToolRenderer
 
 HELLO: tuple[Message, ...] = ({"role": "user", "content": "Hello."},)
 
@@ -33,7 +33,7 @@ def make_offer(count: int = 3, **schema: Any) -> Offer:
     }
     tools = tuple(Tool(name=f"tool_{n}", description="Does it – quickly.", parameters=parameters) for n in range(count))
     catalog = Catalog(plugins=(Plugin(name="plugin", tools=tools),))
-    return Shelf(catalog, EstimateCounter()).offer([tool.id for tool in catalog.tools])
+    return ToolRenderer(catalog, EstimateCounter()).offer([tool.id for tool in catalog.tools])
 
 
 def ask(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.toolkits.test_written import DYNAMIC
-from toolbelt.documents import parse_yaml
 from toolbelt.findings import Finding
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.written import AGENT_KEYS, read_agents
+from toolbelt.sources import parse_yaml
 from toolbelt.toolkits.written import read_toolkits
 
 ASSISTANT = """\

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.gateway.tokenizers import make_counter
+from toolbelt.providers.tokenizers import make_counter
 from toolbelt.stores.token_cache import FILE_NAME, CachedTokenCounter
 
 

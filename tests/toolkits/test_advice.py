@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.documents import parse_yaml
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.sessions.written import read_agents
+from toolbelt.sources import parse_yaml
 from toolbelt.toolkits.advice import MOST, Advice
 from toolbelt.toolkits.expand import expand_toolkits
 from toolbelt.toolkits.switches import ToolkitCatalog

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt.documents import Document, parse_yaml
-from toolbelt.documents.document import Key
+from toolbelt.sources import Document, parse_yaml
+from toolbelt.sources.document import Key
 from toolbelt.toolkits.section import Kind, Section, WrittenKey
 
 PATHS: dict[str, tuple[tuple[Key, ...], str]] = {

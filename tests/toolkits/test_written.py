@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from toolbelt.documents import parse_json, parse_yaml
 from toolbelt.findings import Finding
+from toolbelt.sources import parse_json, parse_yaml
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
 from toolbelt.toolkits.policy import PolicyText
 from toolbelt.toolkits.toolkit import Toolkit

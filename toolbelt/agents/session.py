@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from toolbelt.agents.reach import Reach
+from toolbelt.agents.agent_tools import AgentTools
 from toolbelt.agents.scoping import checked_name
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -65,7 +65,7 @@ class AgentSession:
         self.around = ToolContext() if around is None else _checked("around", around, ToolContext)
         self.session_id = self.around.session_id if session_id is None else _checked("session_id", session_id, str)
         self.agent = self.around.agent if agent is None else _checked("agent", agent, str)
-        self._reach: Reach | None = None
+        self._reach: AgentTools | None = None
 
     @property
     def active_loadout_name(self) -> str | None:
@@ -106,14 +106,14 @@ class AgentSession:
         return self.reach.activated
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> AgentTools:
         """What is in force, with the reasons, and what may be got: the capability tools answer from here.
 
         Raises:
             InvalidDefinitionError: as `tools`.
         """
         if self._reach is None:
-            self._reach = Reach(self.registry, None, self.loadouts)
+            self._reach = AgentTools(self.registry, None, self.loadouts)
         return self._reach
 
     def scope(self, loadout_name: str | None) -> ToolRegistry:
@@ -133,7 +133,7 @@ class AgentSession:
                 a capability tool; likewise.
         """
         name = None if loadout_name is None else self.loadouts.require_loadout(checked_name(loadout_name)).name
-        self._reach = Reach(self.registry, name, self.loadouts)
+        self._reach = AgentTools(self.registry, name, self.loadouts)
         self.active_loadout_name = name
         return self._reach.tools
 

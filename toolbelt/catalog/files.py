@@ -29,7 +29,7 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.documents import read_document, read_text, with_json_numbers
+from toolbelt.sources import read_document, read_text, with_json_numbers
 
 
 def read_catalog(path: str | os.PathLike[str]) -> CatalogFile:

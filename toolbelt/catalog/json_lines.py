@@ -16,10 +16,10 @@ from typing import Any
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.documents import parse_json_lines
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, suggestion
 from toolbelt.findings import Finding, Severity
 from toolbelt.patterns import fold
+from toolbelt.sources import parse_json_lines
 
 _OWN_FIELDS = frozenset({"name", "description", "parameters", "annotations", "id"})
 _SCHEMA_FIELDS = ("parameters", "inputSchema", "input_schema")

@@ -9,10 +9,10 @@ from typing import Any
 
 from toolbelt.catalog.catalog import Catalog, make_rung
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.documents import Document, Key
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError, suggestion
 from toolbelt.findings import Finding
 from toolbelt.patterns import fold
+from toolbelt.sources import Document, Key
 
 CATALOG_KEYS = ("name", "description", "categories", "plugins", "core", "unique_names", "loadouts", "ladder")
 PLUGIN_KEYS = ("name", "description", "category", "tools")

@@ -10,14 +10,14 @@ import click
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.files import catalog_data
 from toolbelt.catalog.json_lines import Grouping
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import json_option, option
-from toolbelt.console.screen import print_json, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import notify, print_json
 from toolbelt.console.text import plural
-from toolbelt.documents import decode, read_text
 from toolbelt.errors import ToolbeltError
 from toolbelt.importers import import_catalog
 from toolbelt.importers.importer import FORMATS
+from toolbelt.sources import decode, read_text
 from toolbelt.stores.catalogs import write_catalog
 
 
@@ -73,13 +73,13 @@ def import_command(
     if category is not None:
         catalog = _with_category(catalog, category)
     for note in made.notes:
-        tell(note)
+        notify(note)
     _report(catalog, label)
     if output is None:
         print_json(catalog_data(catalog))
         return
     write_catalog(catalog, output, overwrite=force)
-    tell(f"wrote {output}; look at it with: toolbelt catalog stats --catalog {output}")
+    notify(f"wrote {output}; look at it with: toolbelt catalog stats --catalog {output}")
     if as_json:
         counts = {"plugins": len(catalog.plugins), "tools": len(catalog.tools)}
         renamed = _renamed(catalog)
@@ -96,13 +96,13 @@ def _with_category(catalog: Catalog, category: str) -> Catalog:
 
 def _report(catalog: Catalog, label: str) -> None:
     counts = f"{plural(len(catalog.tools), 'tool')} in {plural(len(catalog.plugins), 'plugin')}"
-    tell(f"read {label}: {counts}")
+    notify(f"read {label}: {counts}")
     if shared := list(catalog.shared_names):
-        tell(
+        notify(
             f"{plural(len(shared), 'name')} borne by several tools: {', '.join(shared[:8])}{', …' * (len(shared) > 8)}"
         )
     if renamed := _renamed(catalog):
-        tell(f"{plural(len(renamed), 'tool')} sent under a wire name; `toolbelt catalog lint` lists them")
+        notify(f"{plural(len(renamed), 'tool')} sent under a wire name; `toolbelt catalog lint` lists them")
 
 
 def _renamed(catalog: Catalog) -> dict[str, str]:

@@ -7,15 +7,15 @@ from dataclasses import replace
 import click
 
 from toolbelt.catalog.lint import lint_catalog
-from toolbelt.cli.groups import examples
-from toolbelt.cli.loadout_lint import exit_code, show_findings
-from toolbelt.cli.options import option, source_options
-from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.command.findings import exit_code, show_findings
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, source_options
 from toolbelt.console.screen import progress
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
+from toolbelt.project.workspace import Workspace, open_workspace
 
 
 @click.command(epilog=examples("toolbelt catalog lint --catalog tools.json --strict"))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import config_option, json_option, option
-from toolbelt.console.screen import print_json, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option
+from toolbelt.console.screen import notify, print_json
 from toolbelt.console.text import json_text, visible
 from toolbelt.models.own import own_model_data
 from toolbelt.stores.config import read_config
@@ -37,7 +37,7 @@ def schema(output: str | None, force: bool, of_loadout: bool, as_json: bool) -> 
         print_json(made)
         return
     write_text(output, json_text(made) + "\n", overwrite=force)
-    tell(f"wrote {output}")
+    notify(f"wrote {output}")
     if as_json:
         print_json({"output": output})
 

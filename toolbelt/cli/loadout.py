@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.groups import LazyGroup, examples
+from toolbelt.command.groups import LazyGroup, examples
 
 
 @click.group(

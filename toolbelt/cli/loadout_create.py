@@ -13,13 +13,11 @@ from pathlib import Path
 
 import click
 
-from toolbelt.cli.groups import examples
 from toolbelt.cli.loadout_questions import Answers, ask_answers, ask_name, confirm
-from toolbelt.cli.options import option, workspace_options
-from toolbelt.cli.workspace import Workspace, open_workspace
-from toolbelt.console.screen import print_json, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, workspace_options
+from toolbelt.console.screen import notify, print_json
 from toolbelt.console.text import visible
-from toolbelt.documents import parse_yaml
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -27,6 +25,8 @@ from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.written import read_loadout
 from toolbelt.patterns import fold
+from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.sources import parse_yaml
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_schema import format_loadout
 from toolbelt.stores.files import write_text
@@ -158,7 +158,7 @@ def _inspected(workspace: Workspace, name: str, answers: Answers) -> Inspection:
     registry, findings = _lint(workspace, name, answers)
     for finding in findings:
         if finding.severity is Severity.WARNING:
-            tell(finding.message, "warning")
+            notify(finding.message, "warning")
     _refuse_mistakes(findings)
     return Inspection(registry.resolve(name, workspace.catalog), workspace.tokens())
 
@@ -174,15 +174,15 @@ def _tell_shadowing(workspace: Workspace, name: str) -> None:
     lineages = [workspace.registry.trace_lineage(one.name) for one in workspace.registry.get_all()]
     heirs = [visible(one.name) for one in lineages if fold(name) in map(fold, one.names[:-1])]
     named = f": {', '.join(heirs)}" if heirs else ""
-    tell(f"Loadout {name!r} shadows {shadowed}, also for every loadout that extends it{named}.", "warning")
+    notify(f"Loadout {name!r} shadows {shadowed}, also for every loadout that extends it{named}.", "warning")
 
 
 def _tell_written(workspace: Workspace, name: str, target: Path) -> None:
     folder = _project_folder(workspace).resolve()
     found = target.parent.resolve() == folder and target.name.endswith(LOADOUT_SUFFIXES)
-    tell(f"wrote {target}" + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if found else ""))
+    notify(f"wrote {target}" + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if found else ""))
     if not found:
-        tell(f"a loadout is found as a *{LOADOUT_SUFFIXES[0]} in {folder}; move it there to use it", "warning")
+        notify(f"a loadout is found as a *{LOADOUT_SUFFIXES[0]} in {folder}; move it there to use it", "warning")
 
 
 def _target(workspace: Workspace, name: str, output: str | None) -> Path:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import workspace_options
-from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.command.groups import examples
+from toolbelt.command.options import workspace_options
 from toolbelt.console.loadout_views import diff_view
 from toolbelt.console.screen import print_json, show_view
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
@@ -17,6 +16,7 @@ from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.diff import LoadoutDiff, diff_resolutions
 from toolbelt.loadouts.lint import lint_definitions
 from toolbelt.patterns import fold
+from toolbelt.project.workspace import Workspace, open_workspace
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_reader import read_loadout_definitions
 

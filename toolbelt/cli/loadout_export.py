@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import option, source_options
-from toolbelt.cli.workspace import open_workspace
-from toolbelt.console.screen import print_json, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, source_options
+from toolbelt.console.screen import notify, print_json
 from toolbelt.console.text import json_text, plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.project.workspace import open_workspace
 from toolbelt.stores.files import write_text
 
 
@@ -50,12 +50,12 @@ def export(
     workspace = open_workspace(catalog, config)
     tools = workspace.resolve(name, models).active_tools
     if not tools:
-        tell(f"nothing of catalog {workspace.catalog.name!r} is active, so nothing is exported.", "warning")
+        notify(f"nothing of catalog {workspace.catalog.name!r} is active, so nothing is exported.", "warning")
     definitions = export_definitions(tools, workspace.catalog.wire_names, form)
     if output is None:
         print_json(definitions)
         return
     write_text(output, json_text(definitions) + "\n", overwrite=force)
-    tell(f"wrote {plural(len(tools), 'tool')} to {output}")
+    notify(f"wrote {plural(len(tools), 'tool')} to {output}")
     if as_json:
         print_json({"output": output, "format": form, "tools": len(tools)})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import option, source_options, workspace_options
-from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, source_options, workspace_options
 from toolbelt.console.inspection_view import inspection_view
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.text import visible
 from toolbelt.loadouts.inspection import Inspection, decision_data
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.project.workspace import Workspace, open_workspace
 
 MANY_TOOLS = 250
 """Above this many active tools their names are shown only when asked for."""
@@ -91,12 +91,12 @@ def _show_no_choice(workspace: Workspace, inspection: Inspection, model: str, as
 def _warn(workspace: Workspace, inspection: Inspection, asked: tuple[str, ...]) -> None:
     if inspection.is_empty:
         name, catalog = inspection.resolution.loadout, workspace.catalog.name
-        tell(f"loadout {name!r} matches nothing of catalog {catalog!r}; an agent would get no tools.", "warning")
+        notify(f"loadout {name!r} matches nothing of catalog {catalog!r}; an agent would get no tools.", "warning")
         if workspace.catalog.categories:
             first = next(iter(workspace.catalog.categories))
-            tell(f"the catalog has its own categories; try: toolbelt loadout create mine --category {first!r}")
+            notify(f"the catalog has its own categories; try: toolbelt loadout create mine --category {first!r}")
     if not inspection.tokens.exact and workspace.tokenizer != inspection.tokens.tokenizer:
-        tell(f"the vocabulary of {workspace.tokenizer} is not installed; counts are estimates.", "warning")
+        notify(f"the vocabulary of {workspace.tokenizer} is not installed; counts are estimates.", "warning")
     for fit in inspection.models:
         if fit.context_window is None and (fit.model in asked or fit.model in workspace.config.models):
             _tell_unknown(workspace, fit.model)
@@ -105,4 +105,4 @@ def _warn(workspace: Workspace, inspection: Inspection, asked: tuple[str, ...]) 
 def _tell_unknown(workspace: Workspace, model: str) -> None:
     similar = workspace.models.find_similar(model)
     hint = f" Names like it: {', '.join(similar)}." if similar else ""
-    tell(f"the context window of {model!r} is unknown.{hint}", "warning")
+    notify(f"the context window of {model!r} is unknown.{hint}", "warning")

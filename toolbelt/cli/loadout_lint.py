@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import option, source_options
-from toolbelt.cli.workspace import Workspace, open_workspace
-from toolbelt.console.catalog_views import findings_view
-from toolbelt.console.screen import print_json, show_view
+from toolbelt.command.findings import exit_code, show_findings
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, source_options
 from toolbelt.errors import InvalidFileError
-from toolbelt.findings import Finding, Severity, sorted_findings
+from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
+from toolbelt.project.workspace import Workspace, open_workspace
 
 
 @click.command(epilog=examples("toolbelt loadout lint --strict"))
@@ -32,25 +31,6 @@ def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | No
         findings = error.findings
     show_findings(findings, as_json=as_json)
     ctx.exit(exit_code(findings, strict=strict))
-
-
-def show_findings(findings: tuple[Finding, ...], *, as_json: bool, about: Mapping[str, object] | None = None) -> None:
-    """Findings as a table or as JSON, there with what else is to be known `about` the thing looked at."""
-    if not as_json:
-        show_view(findings_view(findings), whole_lines=True)
-        return
-    rows = [
-        {"rule": f.rule, "severity": f.severity.value, "file": f.file, "line": f.line, "message": f.message}
-        for f in findings
-    ]
-    print_json({**(about or {}), "findings": rows})
-
-
-def exit_code(findings: tuple[Finding, ...], *, strict: bool) -> int:
-    """2 for errors, 1 for warnings where they count, else 0."""
-    if any(finding.severity is Severity.ERROR for finding in findings):
-        return 2
-    return 1 if strict and findings else 0
 
 
 def _findings(workspace: Workspace) -> tuple[Finding, ...]:

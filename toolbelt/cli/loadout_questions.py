@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from toolbelt.cli.workspace import Workspace
 from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import make_screen, show_view
 from toolbelt.console.text import visible
@@ -16,6 +15,7 @@ from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.written import LOADOUT_KEYS
+from toolbelt.project.workspace import Workspace
 
 T = TypeVar("T")
 

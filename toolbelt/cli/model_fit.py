@@ -8,12 +8,11 @@ from typing import Any
 import click
 
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
-from toolbelt.cli.boundary import INFRASTRUCTURE, OK
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import option, workspace_options
-from toolbelt.cli.workspace import Workspace, open_workspace
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, workspace_options
 from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.text import json_text, plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import ModelFit, Verdict
@@ -25,6 +24,7 @@ from toolbelt.models.given import GivenKind, GivenToolset, parse_given
 from toolbelt.models.violations import Violation
 from toolbelt.models.wire import make_wire_form, wire_data
 from toolbelt.patterns import fold
+from toolbelt.project.workspace import Workspace, open_workspace
 from toolbelt.stores.files import write_text
 
 WHOLE = "the whole catalog"
@@ -127,7 +127,7 @@ def _find_toolsets(workspace: Workspace, names: Sequence[str]) -> list[Toolset]:
         found = [(name, workspace.resolve(name)) for name in dict.fromkeys(names)]
         for name, resolution in found:
             if not resolution.active_tools:
-                tell(f"loadout {name!r} matches nothing of catalog {workspace.catalog.name!r}.", "warning")
+                notify(f"loadout {name!r} matches nothing of catalog {workspace.catalog.name!r}.", "warning")
         return [Toolset(resolution.loadout, resolution.active_tools, resolution.loadout) for _, resolution in found]
     workspace.refuse_errors()
     whole = Toolset(WHOLE, workspace.catalog.tools)
@@ -162,7 +162,7 @@ def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
 def _tell_what_stays(fit: ModelFit) -> None:
     """What no other form of the same tools mends."""
     if fit.verdict in _REFUSING:
-        tell(f"{fit.model!r} refuses these tools in any form. {fit.reasons[0]}", "warning")
+        notify(f"{fit.model!r} refuses these tools in any form. {fit.reasons[0]}", "warning")
 
 
 def _write_fixed(
@@ -170,7 +170,7 @@ def _write_fixed(
 ) -> None:
     facts, rules = asked.facts, find_rules(asked.facts)
     if rules is None:
-        tell(f"no rules are known of the API of {facts.name!r}; only names are made legal.", "warning")
+        notify(f"no rules are known of the API of {facts.name!r}; only names are made legal.", "warning")
     wire = make_wire_form(toolset.tools, workspace.catalog.wire_names, find_tool_rules(facts))
     made = {
         "model": facts.name,
@@ -183,7 +183,7 @@ def _write_fixed(
         print_json(made)
         return
     write_text(file, json_text(made) + "\n", overwrite=force)
-    tell(f"wrote {plural(len(wire.tools), 'tool')} to {file}, with {plural(len(wire.changes), 'change')}")
+    notify(f"wrote {plural(len(wire.tools), 'tool')} to {file}, with {plural(len(wire.changes), 'change')}")
     if as_json:
         print_json({"output": file, "format": form, "tools": len(wire.tools), "changes": len(wire.changes)})
 
@@ -225,7 +225,7 @@ def _warn_of_given(matrix: Matrix, asked: Sequence[Asked]) -> None:
     for one, fits, given in zip(asked, matrix.by_model, matrix.given, strict=True):
         if given is not None and fits[given].verdict in _REFUSING:
             said = f"toolbelt.yaml gives {one.facts.name!r} {str(parse_given(one.facts.toolset or ''))!r}"
-            tell(f"{said}, which does not fit. {fits[given].reasons[0]}", "warning")
+            notify(f"{said}, which does not fit. {fits[given].reasons[0]}", "warning")
 
 
 def _find_given(toolsets: Sequence[Toolset], asked: Asked) -> int | None:
@@ -247,4 +247,4 @@ def _warn(workspace: Workspace, asked: Sequence[Asked], named: Sequence[str]) ->
         if one.facts.context_window is None and one.facts.name in named:
             similar = workspace.models.find_similar(one.facts.name)
             hint = f" Names like it: {', '.join(similar)}." if similar else ""
-            tell(f"the context window of {one.facts.name!r} is unknown.{hint}", "warning")
+            notify(f"the context window of {one.facts.name!r} is unknown.{hint}", "warning")

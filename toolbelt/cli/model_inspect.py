@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.model_opening import open_models, tell_unknown_bases
-from toolbelt.cli.options import config_option, json_option, option
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.model_views import facts_view
-from toolbelt.console.screen import print_json, show_view, tell
+from toolbelt.console.screen import notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
-from toolbelt.gateway.choosing import get_facts, price_steps
 from toolbelt.models.facts import ModelFacts, facts_data, prices_data
+from toolbelt.project.models import open_models, tell_unknown_bases
+from toolbelt.providers.choosing import get_facts, price_steps
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.finding import Picked
@@ -57,7 +57,7 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
         show_view(facts_view(facts, steps))
         return
     from toolbelt.evals.probing.news import seen_beside
-    from toolbelt.evals.report.probe_view import inspected_view
+    from toolbelt.evals.views.probe_view import inspected_view
 
     show_view(facts_view(facts, steps, seen_beside(probe, facts)))
     show_view(inspected_view(probe, picked.later))
@@ -72,7 +72,7 @@ def _find_probe(store: str, name: str) -> Picked | None:
     try:
         return find_latest(store, name)
     except ToolbeltError as error:
-        tell(f"no probes are shown: {error}", "warning")
+        notify(f"no probes are shown: {error}", "warning")
         return None
 
 

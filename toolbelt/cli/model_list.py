@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.model_opening import open_models, tell_unknown_bases
-from toolbelt.cli.options import config_option, json_option, option
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.model_views import models_view
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
-from toolbelt.gateway.choosing import Wanted, choose_models, count_models
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.models.facts import facts_data
+from toolbelt.project.models import open_models, tell_unknown_bases
+from toolbelt.providers.choosing import Wanted, choose_models, count_models
 
 
 @click.command(
@@ -57,6 +57,6 @@ def list_models(
         screen = make_screen()
         show_view(models_view(chosen, screen), screen)
     else:
-        tell("no model is left that is known to be so; what is unknown was left out.")
+        notify("no model is left that is known to be so; what is unknown was left out.")
     if not wanted.is_wide:
-        tell(f"{count_models(table):,} models are known: toolbelt model list --all, or PATTERN, or --provider")
+        notify(f"{count_models(table):,} models are known: toolbelt model list --all, or PATTERN, or --provider")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import toolbelt
-from toolbelt.cli.groups import LazyGroup, examples
+from toolbelt.command.groups import LazyGroup, examples
 
 
 @click.group(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import config_option, json_option, source_options
 from toolbelt.cli.session_opening import open_sessions, require_text
 from toolbelt.cli.session_options import agent_option, required_session_option, session_store_option
-from toolbelt.console.screen import print_json, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, source_options
+from toolbelt.console.screen import notify, print_json
 from toolbelt.console.session_views import change_text, refusal_text, reset_text
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.sessions.dynamic import Answer
@@ -47,7 +47,7 @@ def _make_command(name: str, change: Change, text: str) -> click.Command:
         require_text("--session", session_id)
         sessions = open_sessions(agent, session_store, catalog, config).sessions
         for dropped in sessions.show(agent, session_id).dropped:
-            tell(dropped.reason, "warning")
+            notify(dropped.reason, "warning")
         answer = change(sessions, agent, session_id, toolkit)
         if as_json:
             print_json(dict(sorted(answer.items())))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from toolbelt.catalog import Catalog
-from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.project.workspace import Workspace, open_workspace
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.stores.config import Config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolbelt.cli.options import Command, option
+from toolbelt.command.options import Command, option
 from toolbelt.stores.sessions import DEFAULT_FILE
 
 session_store_option = option(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.session_opening import open_sessions, require_text
 from toolbelt.cli.session_options import agent_option, session_store_option
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, workspace_options
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.session_views import kept_view, session_view
 from toolbelt.errors import NotFoundError
 from toolbelt.sessions.inspection import SessionInspection, kept_data
@@ -47,7 +47,7 @@ def show(
     made = SessionInspection(opened.sessions.show(agent, session_id), opened.toolkits, opened.workspace.tokens())
     if made.uncounted:
         name = opened.workspace.catalog.name
-        tell(f"not in catalog {name!r}, so not counted: {', '.join(made.uncounted)}", "warning")
+        notify(f"not in catalog {name!r}, so not counted: {', '.join(made.uncounted)}", "warning")
     data = {"store": session_store, "catalog": opened.workspace.catalog.name, **made.to_dict()}
     if as_json:
         print_json(data)
@@ -69,4 +69,4 @@ def _list(agent: str | None, session_id: str | None, session_store: str, config:
     if rows:
         show_view(kept_view(rows, screen), screen)
     else:
-        tell(f"nothing is kept in {session_store!r}{' of what was asked for' if agent or session_id else ''}.")
+        notify(f"nothing is kept in {session_store!r}{' of what was asked for' if agent or session_id else ''}.")

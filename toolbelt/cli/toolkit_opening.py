@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from toolbelt.catalog import Catalog
-from toolbelt.cli.workspace import Workspace, open_workspace
-from toolbelt.console.screen import tell
-from toolbelt.documents import Document, decode, parse_json, parse_yaml, read_text
+from toolbelt.console.screen import notify
 from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.sources import Document, decode, parse_json, parse_yaml, read_text
 from toolbelt.toolkits.inspection import ToolkitInspection
 
 STANDARD_INPUT = "standard input"
@@ -35,7 +35,7 @@ def open_toolkits(
         advice = f"{_missing(workspace.config.path)} For example: {_example(workspace.catalog)}"
         if required:
             raise ToolbeltError(advice)
-        tell(advice)
+        notify(advice)
     return workspace, ToolkitInspection.of(workspace.config.toolkits, workspace.catalog, workspace.tokens())
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import option, workspace_options
 from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits, read_tools_config
-from toolbelt.console.screen import make_screen, print_json, show_view, tell_findings
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, workspace_options
+from toolbelt.console.screen import make_screen, print_findings, print_json, show_view
 from toolbelt.console.toolkit_views import switches_view
 from toolbelt.findings import Severity
 from toolbelt.toolkits.inspection import SwitchInspection
@@ -51,7 +51,7 @@ def resolve(
     workspace, inspection = open_toolkits(catalog, config, tokenizer)
     document = read_tools_config(tools_config)
     switched = SwitchInspection(inspection, document.data, show_all, message, loading_agents(workspace))
-    tell_findings(
+    print_findings(
         [document.finding(note.rule, note.message, str(note.key), severity=Severity.WARNING) for note in switched.notes]
     )
     data = switched.to_dict()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.groups import examples
-from toolbelt.cli.options import workspace_options
 from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits
-from toolbelt.console.screen import make_screen, print_json, show_view, tell
+from toolbelt.command.groups import examples
+from toolbelt.command.options import workspace_options
+from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.toolkit_views import toolkit_view, toolkits_view
 from toolbelt.toolkits.inspection import ToolkitInspection
 from toolbelt.toolkits.toolkit import Toolkit
@@ -37,7 +37,7 @@ def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str |
     toolkit = inspection.get_toolkit(name)
     _tell_doubts(inspection, toolkit)
     if named := inspection.named_in_policy(toolkit):
-        tell(
+        notify(
             f"the policy names {', '.join(named)} also where that is not available; write {{tools}}, or put the line "
             "under the policy's `tools`.",
             "warning",
@@ -56,6 +56,6 @@ def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str |
 
 def _tell_doubts(inspection: ToolkitInspection, toolkit: Toolkit) -> None:
     for doubt in inspection.doubts(toolkit):
-        tell(f"toolkit {toolkit.key!r}: {doubt}", "warning")
+        notify(f"toolkit {toolkit.key!r}: {doubt}", "warning")
     if not toolkit.member_tools:
-        tell(f"toolkit {toolkit.key!r} names no tools.", "warning")
+        notify(f"toolkit {toolkit.key!r} names no tools.", "warning")

@@ -59,12 +59,12 @@ def print_json(data: Any) -> None:
     sys.stdout.write(json_text(data, ascii_only=ascii_only) + "\n")
 
 
-def tell(message: str, label: str = "note") -> None:
+def notify(message: str, label: str = "note") -> None:
     """A message for the user on standard error."""
     sys.stderr.write(f"{label}: {visible(message)}\n")
 
 
-def tell_findings(findings: Sequence[Finding]) -> None:
+def print_findings(findings: Sequence[Finding]) -> None:
     """Findings on standard error, one a line."""
     for finding in findings:
         sys.stderr.write(f"{visible(str(finding))}\n")

@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 from toolbelt.catalog.json_lines import Grouping, parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
-from toolbelt.documents import Document, parse_json, parse_yaml
 from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.findings import Finding, Severity
 from toolbelt.importers.openapi import convert_openapi, is_openapi
@@ -22,6 +21,7 @@ from toolbelt.importers.tool_lists import (
     is_mcp,
     is_openai,
 )
+from toolbelt.sources import Document, parse_json, parse_yaml
 
 JSON_LINES = "jsonl"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.documents import Document, Key
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError
 from toolbelt.findings import Finding
+from toolbelt.sources import Document, Key
 
 Entry = Mapping[str, Any]
 Placed = tuple[tuple[Key, ...], Any]

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.catalog import Catalog
-from toolbelt.documents import Document, Key
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, ToolLoadout
+from toolbelt.sources import Document, Key
 
 
 @dataclass(frozen=True)

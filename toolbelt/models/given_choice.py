@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from toolbelt.catalog import Catalog, Tool
-from toolbelt.documents import Document
 from toolbelt.errors import NotFoundError, suggestion
 from toolbelt.findings import Finding
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
@@ -14,6 +13,7 @@ from toolbelt.loadouts.fit import ModelFit, Verdict
 from toolbelt.loadouts.loadout import whole_catalog
 from toolbelt.models.given import GivenKind, parse_given
 from toolbelt.models.own import OwnModel
+from toolbelt.sources import Document
 
 GIVEN = "toolbelt.yaml gives it to this model"
 _NO_LOADOUT = "toolbelt.yaml gives this model "

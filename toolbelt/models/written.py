@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.documents import Document, Key
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.findings import Finding
 from toolbelt.models.facts import ModelPrices
 from toolbelt.models.given import GivenKind, parse_given
 from toolbelt.models.own import OwnModel
 from toolbelt.patterns import fold
+from toolbelt.sources import Document, Key
 from toolbelt.toolkits.section import Kind, Section, WrittenKey
 
 MODEL_KEYS: Mapping[str, WrittenKey] = MappingProxyType(

@@ -23,7 +23,7 @@ from toolbelt.runtime.printing import Printed
 from toolbelt.runtime.reducers.reducer import ReduceInfo, ToolResultReducer
 from toolbelt.runtime.rendering import describe, dispose, make_encodable, render
 from toolbelt.runtime.results import FailureCode, ToolResult
-from toolbelt.runtime.threads import THREADS, run_in_thread, tell
+from toolbelt.runtime.threads import THREADS, call_soon, run_in_thread
 
 _log = logging.getLogger(__name__)
 
@@ -232,13 +232,13 @@ class Running:
                 returned = start.tool.function(**start.arguments)
                 rendered = None if inspect.isawaitable(returned) else render(start.tool.name, returned)
             if rendered is None:
-                if not tell(loop, self._follow_up, returned):
+                if not call_soon(loop, self._follow_up, returned):
                     dispose(returned)
                 return
             result = self._trim(rendered)
         except BaseException as error:  # noqa: BLE001  somebody's function: SystemExit, too, costs its call alone (rule R7)
             result = self._trim(self._raised(error), reduce=False)
-        tell(loop, self._settle, result)
+        call_soon(loop, self._settle, result)
 
     # Anywhere
 

@@ -114,7 +114,7 @@ def run_in_thread(function: Callable[..., Any], *args: Any) -> asyncio.Future[Ou
             outcome = Outcome(context.run(function, *args))
         except BaseException as error:  # noqa: BLE001  whatever it is, SystemExit too, it ends the job, not the thread
             outcome = Outcome(error=error)
-        if not tell(loop, _settle, future, outcome):
+        if not call_soon(loop, _settle, future, outcome):
             dispose(outcome.returned)
 
     try:
@@ -124,7 +124,7 @@ def run_in_thread(function: Callable[..., Any], *args: Any) -> asyncio.Future[Ou
     return future
 
 
-def tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *args: Any) -> bool:
+def call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *args: Any) -> bool:
     """Call back on the loop, from a thread; `False` if the loop is closed by now."""
     try:
         loop.call_soon_threadsafe(callback, *args)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.documents import Document, Key
 from toolbelt.findings import Finding
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.merging import ActiveTool, Bundle
+from toolbelt.sources import Document, Key
 from toolbelt.toolkits.section import Kind, Section, WrittenKey
 from toolbelt.toolkits.toolkit import Toolkit
 from toolbelt.toolkits.written import read_entries

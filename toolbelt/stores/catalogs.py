@@ -8,8 +8,8 @@ from pathlib import Path
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
-from toolbelt.documents import read_document, read_text
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
+from toolbelt.sources import read_document, read_text
 from toolbelt.stores.files import shown_path, write_text
 from toolbelt.stores.shipped import find_shipped_catalog, shipped_catalogs
 

@@ -12,10 +12,10 @@ from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.findings import Finding, Severity, sorted_findings
 
 if TYPE_CHECKING:
-    from toolbelt.documents import Document
     from toolbelt.loadouts.written import WrittenLoadout
     from toolbelt.models.own import OwnModel
     from toolbelt.sessions.agent import AgentSpec
+    from toolbelt.sources import Document
     from toolbelt.toolkits.toolkit import Toolkit
 
 CONFIG_NAMES = ("toolbelt.yaml", "toolbelt.yml")

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
-from toolbelt.documents import Document, examine_yaml, read_text
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.written import WrittenLoadout, read_loadout, read_loadouts
+from toolbelt.sources import Document, examine_yaml, read_text
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.files import shown_path
 from toolbelt.stores.shipped import find_shipped_catalog

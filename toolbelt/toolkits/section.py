@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from toolbelt.documents import Document, Key
 from toolbelt.findings import Finding
 from toolbelt.patterns import fold
+from toolbelt.sources import Document, Key
 from toolbelt.toolkits.advice import Advice
 
 _LONGEST = 60

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.documents import Document, Key
 from toolbelt.findings import Finding
 from toolbelt.patterns import fold
+from toolbelt.sources import Document, Key
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
 from toolbelt.toolkits.policy import PolicyText
 from toolbelt.toolkits.reserved import RESERVED

@@ -58,8 +58,8 @@ def test_E3_labels_are_names(expected: Any, tools: Any, steps: int) -> None:
 
 
 def test_E3_messages_go_before_the_query_that_repeats_the_last_of_them() -> None:
-    spoken = [{"role": "system", "content": "s"}, {"role": "user", "content": "Send it off."}]
-    assert list(made(public(messages=spoken)).messages) == spoken
+    user_texts = [{"role": "system", "content": "s"}, {"role": "user", "content": "Send it off."}]
+    assert list(made(public(messages=user_texts)).messages) == user_texts
 
 
 HASHED = CatalogNames(

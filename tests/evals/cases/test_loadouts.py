@@ -9,9 +9,9 @@ import pytest
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.samples import CATALOG, case, write_dataset
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.cli.workspace import Workspace
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
+from toolbelt.project.workspace import Workspace
 from toolbelt.stores.config import examine_config
 
 

@@ -152,21 +152,24 @@ READ = {"id": "1", "type": "function", "function": {"name": "read", "arguments":
     ],
 )
 def test_E3_calls_in_messages_are_in_openais_form(call: Any) -> None:
-    spoken = [{"role": "user", "content": "Read."}, {"role": "assistant", "content": None, "tool_calls": [READ, call]}]
-    (finding,) = parse_case(case(query=..., messages=spoken), NAMES).findings
+    user_texts = [
+        {"role": "user", "content": "Read."},
+        {"role": "assistant", "content": None, "tool_calls": [READ, call]},
+    ]
+    (finding,) = parse_case(case(query=..., messages=user_texts), NAMES).findings
     assert finding.rule == "invalid-call"
     assert "`messages[1].tool_calls[1]`" in finding.message
 
 
 def test_E3_messages_are_taken_as_they_are_after_the_system_text() -> None:
-    spoken = [
+    user_texts = [
         {"role": "user", "content": "Read a."},
         {"role": "assistant", "content": None, "tool_calls": [READ]},
         {"role": "tool", "tool_call_id": "1", "content": "text"},
         {"role": "user", "content": [{"type": "text", "text": "And now?"}]},
     ]
-    made = read(case(query=..., messages=spoken, system="Hello."))
-    assert list(made.messages) == [{"role": "system", "content": "Hello."}, *spoken]
+    made = read(case(query=..., messages=user_texts, system="Hello."))
+    assert list(made.messages) == [{"role": "system", "content": "Hello."}, *user_texts]
     assert made.query == "And now?"
     with pytest.raises(TypeError):
         made.messages[1]["content"] = "changed"  # type: ignore[index]

@@ -15,7 +15,7 @@ import pytest
 from filelock import FileLock
 
 from tests.cli.conftest import Ran, Toolbelt
-from tests.evals.drafting.samples import CATALOG, said
+from tests.evals.drafts.samples import CATALOG, said
 from tests.servers.running import OpenAIServer
 from toolbelt.stores.catalogs import write_catalog
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from tests.evals.intake.samples import MAILING, log, rows, user, write
+from tests.evals.cases.imports.samples import MAILING, log, rows, user, write
 
 
 def test_E3_an_import_can_be_run_at_once(toolbelt: Toolbelt, project: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.evals.drafting.samples import CATALOG, ONE_EACH, make_jobs
+from tests.evals.drafts.samples import CATALOG, ONE_EACH, make_jobs
 from toolbelt.evals.cli.drafting_views import drafted_data, drafted_view, estimate_data, estimate_view, tell_drafted
-from toolbelt.evals.drafting.estimate import DraftEstimate
-from toolbelt.evals.drafting.finishing import NOT_ASKED, Drafted, Short
-from toolbelt.evals.drafting.folder import DraftFolder
+from toolbelt.evals.drafts.estimate import DraftEstimate
+from toolbelt.evals.drafts.finishing import NOT_ASKED, Drafted, Short
+from toolbelt.evals.drafts.folder import DraftFolder
 
 FOLDER = DraftFolder(Path("mine"))
 

@@ -27,7 +27,7 @@ def test_no_setting_sways_them(target: str, place: str, tmp_path: Path) -> None:
     # In the place of the command line something that tells which variables click would take: those that are not empty.
     teller = """
 import os, sys
-from toolbelt.cli.environment import read_dotenv
+from toolbelt.command.environment import read_dotenv
 read_dotenv(os.environ)
 given = sorted(name for name, value in os.environ.items() if name.startswith("TOOLBELT_") and value)
 print(sys.argv[2], *given, file=sys.stderr)

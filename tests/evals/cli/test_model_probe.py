@@ -18,9 +18,9 @@ from jsonschema import Draft202012Validator
 from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import RUN, office
 from tests.servers.running import OpenAIServer
-from toolbelt.documents import parse_yaml
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.probing.checks import CHECKS, FIRST
+from toolbelt.sources import parse_yaml
 
 __all__ = ["office"]
 PROBE = ("model", "probe", "--model")

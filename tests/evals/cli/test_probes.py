@@ -10,12 +10,12 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import RUN, office
 from tests.servers.running import OpenAIServer
-from toolbelt.documents import parse_yaml
 from toolbelt.evals.probing.checks import CHECKS
 from toolbelt.evals.probing.kept import ProbeStore
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
+from toolbelt.sources import parse_yaml
 
 __all__ = ["office"]
 NOWHERE = ("--api-base", "http://127.0.0.1:1/v1")

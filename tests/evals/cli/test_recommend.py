@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from tests.evals.compatibility.runs import Asked, WrittenRun, stored
+from tests.evals.analysis.matrix.runs import Asked, WrittenRun, stored
 from toolbelt.stores.config import read_config
 
 WORK = re.compile(r"^comparing toolsets: .*\n", re.MULTILINE)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import project
-from toolbelt.cli.workspace import Workspace, open_workspace
 from toolbelt.evals.cli.rooms import facts_for_auto, find_rooms, leave_out
+from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.plan import Arm
-from toolbelt.evals.running.room import Room
 from toolbelt.loadouts.fit import Verdict
+from toolbelt.project.workspace import Workspace, open_workspace
 
 __all__ = ["project"]
 MINE = {"name": "mine", "context_window": 10_000, "max_tools": 7, "tool_calling": True}
@@ -27,16 +27,16 @@ def workspace(*models: dict[str, Any]) -> Workspace:
 @pytest.mark.parametrize(
     ("model", "max_tokens", "room"),
     [
-        pytest.param("mine", None, Room(10_000, 2_500, 7, True), id="the-projects-own"),
-        pytest.param("mine", 300, Room(10_000, 300, 7, True), id="the-answer-asked-for-is-kept-free"),
+        pytest.param("mine", None, ModelLimits(10_000, 2_500, 7, True), id="the-projects-own"),
+        pytest.param("mine", 300, ModelLimits(10_000, 300, 7, True), id="the-answer-asked-for-is-kept-free"),
         pytest.param("local/bm25", None, None, id="ours-takes-what-it-is-given"),
         pytest.param("scripted/x.json", None, None, id="a-script-too"),
-        pytest.param("scripted/mine.json", None, Room(500, 125), id="unless-the-project-says-so"),
+        pytest.param("scripted/mine.json", None, ModelLimits(500, 125), id="unless-the-project-says-so"),
         pytest.param("openai/nobody-knows-it", 300, None, id="nothing-is-known"),
-        pytest.param("openai/served-here", None, Room(None, 4_096, None, False), id="one-fact-is-known"),
+        pytest.param("openai/served-here", None, ModelLimits(None, 4_096, None, False), id="one-fact-is-known"),
     ],
 )
-def test_E4_what_is_known_of_a_model_is_its_room(model: str, max_tokens: int | None, room: Room | None) -> None:
+def test_E4_what_is_known_of_a_model_is_its_room(model: str, max_tokens: int | None, room: ModelLimits | None) -> None:
     opened = workspace(
         MINE,
         {"name": "scripted/mine.json", "context_window": 500},
@@ -53,9 +53,9 @@ def test_E4_how_many_tools_a_request_may_hold_is_a_rule_of_the_provider() -> Non
 
 def test_E8_auto_goes_by_what_was_known_when_the_run_began() -> None:
     opened = workspace(MINE)
-    known = facts_for_auto(opened, "mine", Room(5_000, 10, 3, False))
+    known = facts_for_auto(opened, "mine", ModelLimits(5_000, 10, 3, False))
     assert (known.context_window, known.output_reserve, known.max_tools, known.tool_calling) == (5_000, 10, 3, False)
-    assert facts_for_auto(opened, "mine", Room(5_000, 10, 3, False), ask_anyway=True).tool_calling is None
+    assert facts_for_auto(opened, "mine", ModelLimits(5_000, 10, 3, False), ask_anyway=True).tool_calling is None
     before = facts_for_auto(opened, "mine", None)
     assert (before.context_window, before.output_reserve, before.max_tools) == (10_000, None, None), "as it was then"
 

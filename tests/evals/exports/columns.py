@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolbelt.evals.report.columns import AMOUNTS, BOUNDS, OUTCOMES, PASSING, RATES, TRIAL_COLUMNS
+from toolbelt.evals.views.columns import AMOUNTS, BOUNDS, OUTCOMES, PASSING, RATES, TRIAL_COLUMNS
 
 _HEAD = ("| column | type | unit | meaning |", "|---|---|---|---|")
 

@@ -14,7 +14,7 @@ from toolbelt.evals.running.store import RunStore
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunStore]:
-    """With the run of `tests.evals.report.sample`; not to be written to."""
+    """With the run of `tests.evals.views.sample`; not to be written to."""
     with RunStore(sample_store(tmp_path_factory.mktemp("kept") / "runs.db")) as opened:
         yield opened
 

@@ -6,8 +6,8 @@ import json
 import sqlite3
 from pathlib import Path
 
-from tests.evals.report.sample import ARMS, CASES, sample_run
-from tests.evals.summary.rows import RUN
+from tests.evals.analysis.summary.rows import RUN
+from tests.evals.views.sample import ARMS, CASES, sample_run
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.running.store import RunStore
 
@@ -15,12 +15,12 @@ __all__ = ["RUN", "keep", "sample_store"]
 
 
 def sample_store(path: Path) -> Path:
-    """The run of `tests.evals.report.sample`, which has everything a report has to cope with, in a file."""
+    """The run of `tests.evals.views.sample`, which has everything a report has to cope with, in a file."""
     return keep(sample_run(), path, ARMS, CASES)
 
 
 def keep(connection: sqlite3.Connection, path: Path, arms: list[tuple[str, str, str]], cases: int) -> Path:
-    """A run of `tests.evals.summary.rows` in a file, with a plan that the store can read."""
+    """A run of `tests.evals.analysis.summary.rows` in a file, with a plan that the store can read."""
     with RunStore(path) as store:
         connection.backup(store.connection)
         (text,) = connection.execute("SELECT plan FROM runs").fetchone()

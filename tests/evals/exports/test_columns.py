@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.evals.analysis.summary.rows import RUN, database
 from tests.evals.exports.columns import arm_columns, trial_columns
-from tests.evals.summary.rows import RUN, database
-from toolbelt.evals.report.columns import AMOUNTS, BOUNDS, OUTCOMES, PASSING, RATES, TRIAL_COLUMNS, find_type
-from toolbelt.evals.report.frames import arms_frame
+from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Ending, Outcome
-from toolbelt.evals.summary.summarize import summarize
+from toolbelt.evals.views.columns import AMOUNTS, BOUNDS, OUTCOMES, PASSING, RATES, TRIAL_COLUMNS, find_type
+from toolbelt.evals.views.frames import arms_frame
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.evals.analysis.summary.rows import database
 from tests.evals.exports.stores import RUN, keep
-from tests.evals.summary.rows import database
 from toolbelt.evals.exports.findings import Findings, find_out
 from toolbelt.evals.exports.reporting import write_report
 from toolbelt.evals.exports.schemas import read_schema

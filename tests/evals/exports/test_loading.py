@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.evals.summary.rows import RUN, database
+from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals import load_run
-from toolbelt.evals.report.columns import TRIAL_COLUMNS
-from toolbelt.evals.report.frames import load_trials, read_trials_csv, read_trials_parquet, write_trials
+from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.summary.summarize import summarize
+from toolbelt.evals.views.columns import TRIAL_COLUMNS
+from toolbelt.evals.views.frames import load_trials, read_trials_csv, read_trials_parquet, write_trials
 
 DIGEST = "sha256:0123456789abcdef"
 ABOUT = {"schema": "toolbelt.trials/1", "run": RUN, "dataset": "assistant", "digest": DIGEST}

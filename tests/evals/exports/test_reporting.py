@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.evals.analysis.summary.rows import database
 from tests.evals.exports.stores import RUN, keep, sample_store
-from tests.evals.summary.rows import database
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.exports.findings import Findings, Wanted, find_out
 from toolbelt.evals.exports.reporting import Report, write_report
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.summary.summarize import summarize, summary_data
 
 PICTURES = ("compatibility", "tradeoff", "accuracy", "tokens", "scaling")
 NAMES = {
@@ -68,7 +68,7 @@ def test_a_run_of_one_arm_has_nothing_to_compare(tmp_path: Path) -> None:
 
 
 def test_E7_with_a_baseline_its_verdict_stands_on_top(store: RunStore, tmp_path: Path) -> None:
-    from toolbelt.evals.evidence.stored import StoredRun
+    from toolbelt.evals.analysis.evidence.stored import StoredRun
 
     row = store.get(RUN)
     made = write_report(store, row, tmp_path, Wanted(baseline=StoredRun(store, row), margin=0.05))

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from toolbelt.evals.evidence.evidence import About
+from toolbelt.evals.analysis.evidence.evidence import About
+from toolbelt.evals.analysis.summary.measures import ArmSummary
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.models.model import Sampling
-from toolbelt.evals.report.columns import AMOUNTS, RATES
 from toolbelt.evals.running.plan import CaseFilter
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.summary.measures import ArmSummary
+from toolbelt.evals.views.columns import AMOUNTS, RATES
 
 OWN = ("run", "comparison", "compatibility", "probe")
 

@@ -11,11 +11,11 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.probing.checks import EVERY
 from toolbelt.evals.probing.estimating import TOKENS_OF_AN_ANSWER, estimate_probe
-from toolbelt.evals.running.room import Room
+from toolbelt.evals.running.limits import ModelLimits
 
 
-@pytest.mark.parametrize("room", [None, Room(8192, 2048)], ids=["no-window-known", "a-small-window"])
-def test_the_estimate_is_what_an_able_model_is_asked(tmp_path: Path, room: Room | None) -> None:
+@pytest.mark.parametrize("room", [None, ModelLimits(8192, 2048)], ids=["no-window-known", "a-small-window"])
+def test_the_estimate_is_what_an_able_model_is_asked(tmp_path: Path, room: ModelLimits | None) -> None:
     model = AbleModel()
     estimated = estimate_probe(model, EstimateCounter(), room=room)
     assert model.requests == [], "nobody is asked"

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.probing.probes import make_probe
-from toolbelt.documents import parse_yaml
 from toolbelt.evals.probing.news import News, find_news, format_entry, make_entry, seen_beside
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.models.facts import ModelFacts, ModelPrices
 from toolbelt.models.own import OwnModel
 from toolbelt.models.written import read_models
+from toolbelt.sources import parse_yaml
 
 FACTS = ModelFacts(
     "m", tool_calling=True, parallel_calls=True, sources={"tool_calling": "litellm", "parallel_calls": "litellm"}

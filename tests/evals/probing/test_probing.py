@@ -22,7 +22,7 @@ from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.probing import run_probe
 from toolbelt.evals.probing.tally import find_no_room
 from toolbelt.evals.probing.wording import total_cost, total_requests
-from toolbelt.evals.running.room import Room
+from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.store import RunStore
 from toolbelt.loadouts.fit import Verdict
 
@@ -119,14 +119,14 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
     ("room", "tokens", "has_room"),
     [
         (None, 10**9, True),
-        (Room(), 10**9, True),
-        (Room(8192), 8191, True),
-        (Room(8192), 8192, False),
-        (Room(8192, 2048), 6143, True),
-        (Room(8192, 2048), 6144, False),
+        (ModelLimits(), 10**9, True),
+        (ModelLimits(8192), 8191, True),
+        (ModelLimits(8192), 8192, False),
+        (ModelLimits(8192, 2048), 6143, True),
+        (ModelLimits(8192, 2048), 6144, False),
     ],
 )
-def test_L15_room_is_what_the_reserve_leaves(room: Room | None, tokens: int, has_room: bool) -> None:
+def test_L15_room_is_what_the_reserve_leaves(room: ModelLimits | None, tokens: int, has_room: bool) -> None:
     assert (find_no_room(room, tokens) == "") is has_room
     if room is not None:
         assert (room.fit("m", tokens, 1).verdict is Verdict.REFUSES) is not has_room, "as everywhere else"
@@ -219,7 +219,7 @@ def test_a_rate_limit_that_passes_leaves_no_trace_but_retries(path: Path) -> Non
 
 def test_what_has_no_room_is_not_asked(path: Path) -> None:
     model = AbleModel()
-    result = probe(path, model, room=Room(8192, 2048, max_tools=20, tool_calling=False))
+    result = probe(path, model, room=ModelLimits(8192, 2048, max_tools=20, tool_calling=False))
     too_large = [one for one in result.checks if one.outcome is CheckOutcome.TOO_LARGE]
     assert [one.key for one in too_large] == ["tools_128", "tools_256"]
     assert {one.requests for one in too_large} == {0}

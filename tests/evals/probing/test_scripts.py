@@ -18,7 +18,7 @@ from toolbelt.evals.probing.kit import BRIDGES, LONG_NAME, Kit
 from toolbelt.evals.probing.probe import CheckOutcome
 from toolbelt.evals.probing.scripts import make_scripts
 from toolbelt.evals.probing.steps import Answer, Ask, Judged
-from toolbelt.gateway.tokenizers import make_counter
+from toolbelt.providers.tokenizers import make_counter
 
 KIT = Kit(EstimateCounter())
 SCRIPTS = make_scripts(KIT)

@@ -10,19 +10,19 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.case import Case, ExpectedCall
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.models.model import ModelError, Request
-from toolbelt.evals.offers import Shelf
-from toolbelt.evals.running.asking import Asker, RetryPolicy
+from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.metering import PromptCounter
-from toolbelt.evals.running.playing import ArmPlayer
+from toolbelt.evals.running.playing import TrialRunner
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.evals.running.retrying import RetryingClient, RetryPolicy
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
-from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
-from toolbelt.evals.variants.disguise import make_look
-from toolbelt.evals.variants.variant import parse_variant
-from toolbelt.evals.variants.varied import vary
+from toolbelt.evals.toolsets.variants.disguise import make_presentation
+from toolbelt.evals.toolsets.variants.variant import parse_variant
+from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import ToolLoadoutRegistry
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -95,21 +95,29 @@ def make_player(
     catalog: Catalog = CATALOG,
     budget: Budget | None = None,
     variant: str = "",
-) -> ArmPlayer:
+) -> TrialRunner:
     """A player of one arm, which waits for nothing between attempts."""
-    shelves: list[Shelf] = []
+    renderers: list[ToolRenderer] = []
     changed = parse_variant(variant)
 
-    def shelf(extras: Mapping[str, Tool]) -> Shelf:
-        shelves.append(Shelf(catalog, EstimateCounter(), extras=extras, look=make_look(changed, catalog, 0)))
-        return shelves[-1]
+    def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
+        renderers.append(
+            ToolRenderer(catalog, EstimateCounter(), extras=extras, look=make_presentation(changed, catalog, 0))
+        )
+        return renderers[-1]
 
-    ground = Ground(catalog, ToolLoadoutRegistry(), shelf)
-    made = vary(make_toolset(toolset, ground), changed, ground, shelves[-1])
+    ground = ToolsetContext(catalog, ToolLoadoutRegistry(), renderer)
+    made = vary(make_toolset(toolset, ground), changed, ground, renderers[-1])
     keep = ([] if kept is None else kept).append
-    asker = Asker(agent, budget or Budget(), RetryPolicy(2, base_seconds=0.0), keep)
+    client = RetryingClient(agent, budget or Budget(), RetryPolicy(2, base_seconds=0.0), keep)
     scorer = Scorer(ArgumentSchemas(catalog))
     counter = PromptCounter(EstimateCounter())
-    return ArmPlayer(
-        made, shelves[-1], asker, scorer, counter, request_limit=request_limit, now=lambda: "2026-01-01T00:00:00+00:00"
+    return TrialRunner(
+        made,
+        renderers[-1],
+        client,
+        scorer,
+        counter,
+        request_limit=request_limit,
+        now=lambda: "2026-01-01T00:00:00+00:00",
     )

@@ -11,9 +11,9 @@ import pytest
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import Failure, ModelError, Request
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.asking import Asker, Earlier, Gate, RetryPolicy, Unanswered
 from toolbelt.evals.running.budget import Budget, CapReached
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.evals.running.retrying import Attempts, Gate, RetryingClient, RetryPolicy, Unanswered
 
 FINE = Reply("fine", usage=Usage(10, 5), latency_seconds=0.5)
 RATE_LIMIT = ModelError(Failure.RATE_LIMIT, "slow down", latency_seconds=0.1)
@@ -58,7 +58,7 @@ class Run:
         answers: Sequence[Reply | ModelError],
         budget: Budget | None = None,
         max_retries: int = 5,
-        earlier: Earlier = Earlier(),  # noqa: B008
+        earlier: Attempts = Attempts(),  # noqa: B008
     ) -> None:
         self.provider = Provider(*answers)
         self.budget = budget or Budget()
@@ -70,14 +70,14 @@ class Run:
             self.waits.append(seconds)
             self.gate.open_at = 0.0  # the time it waits for has come
 
-        asker = Asker(
+        client = RetryingClient(
             self.provider, self.budget, RetryPolicy(max_retries), self.kept.append, self.gate, random.Random(0), sleep
         )
-        self.came = asyncio.run(self._ask(asker, earlier))
+        self.came = asyncio.run(self._ask(client, earlier))
 
-    async def _ask(self, asker: Asker, earlier: Earlier) -> tuple[Reply, Earlier] | Unanswered | CapReached:
+    async def _ask(self, client: RetryingClient, earlier: Attempts) -> tuple[Reply, Attempts] | Unanswered | CapReached:
         try:
-            return await asker.ask(Request((), Offer()), 0, 0, earlier=earlier, own_tokens=8)
+            return await client.ask(Request((), Offer()), 0, 0, earlier=earlier, own_tokens=8)
         except (Unanswered, CapReached) as ended:
             return ended
 
@@ -128,15 +128,15 @@ def test_E6_retries_are_priced_too() -> None:
     run = Run([TOO_LATE, RATE_LIMIT, FINE])
     assert isinstance(run.came, tuple)
     # What came too late had been computed, of at least the prompt's 8 tokens; what was turned away costs nothing.
-    assert run.came[1] == Earlier(3, 8.0 + 0.0 + 20.0, FINE)
+    assert run.came[1] == Attempts(3, 8.0 + 0.0 + 20.0, FINE)
     assert run.budget.cost_usd == 28.0
 
 
 def test_E8_attempts_of_an_earlier_session_are_counted_on() -> None:
-    run = Run([FINE], earlier=Earlier(2, 5.0))
+    run = Run([FINE], earlier=Attempts(2, 5.0))
     assert isinstance(run.came, tuple)
     assert [one.attempt for one in run.kept] == [2]
-    assert run.came[1] == Earlier(3, 25.0, FINE)
+    assert run.came[1] == Attempts(3, 25.0, FINE)
 
 
 def test_an_unknown_price_makes_the_sum_unknown() -> None:
@@ -179,7 +179,7 @@ def test_a_rate_limit_holds_back_the_other_trials_of_the_model() -> None:
         order: list[str] = []
         gate = Gate()
         loop = asyncio.get_running_loop()
-        asker = Asker(
+        client = RetryingClient(
             Provider(ModelError(Failure.RATE_LIMIT, "wait", 0.2), FINE, FINE),
             Budget(),
             RetryPolicy(base_seconds=0.001),
@@ -187,9 +187,9 @@ def test_a_rate_limit_holds_back_the_other_trials_of_the_model() -> None:
             gate,
         )
         started = loop.time()
-        first = asyncio.create_task(asker.ask(Request((), Offer()), 0, 0))
+        first = asyncio.create_task(client.ask(Request((), Offer()), 0, 0))
         await asyncio.sleep(0.02)
-        await asker.ask(Request((), Offer()), 1, 0)
+        await client.ask(Request((), Offer()), 1, 0)
         assert loop.time() - started >= 0.2, "the second trial waited for what the first was told"
         await first
         return order

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.evals.running.agents import CATALOG, calls
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Conversation, Usage
-from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.running.metering import Meter, PromptCounter
 
-SHELF = Shelf(CATALOG, EstimateCounter())
+SHELF = ToolRenderer(CATALOG, EstimateCounter())
 READ, LIST, PING = "files/read", "files/list", "net/ping"
 OPENING = Conversation(({"role": "user", "content": "Do it, please."},))
 ANSWERED = OPENING.extended(calls("list"), ("a.txt",))

@@ -13,10 +13,10 @@ from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_ca
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, Usage
 from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
-from toolbelt.evals.running.asking import Earlier, Unanswered
+from toolbelt.evals.running.limits import FitGuard, ModelLimits
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.evals.running.room import Doorkeeper, Room
+from toolbelt.evals.running.retrying import Attempts, Unanswered
 from toolbelt.evals.scoring.outcome import Ending, Outcome
 
 READ, LIST, PING = "files/read", "files/list", "net/ping"
@@ -30,7 +30,7 @@ def play(
     toolset: str = "full",
     *,
     kept: list[RequestRecord] | None = None,
-    earlier: Mapping[int, Earlier] | None = None,
+    earlier: Mapping[int, Attempts] | None = None,
     request_limit: int = 10,
 ) -> tuple[TrialRecord, Agent]:
     agent = Agent(behaviour)
@@ -178,7 +178,7 @@ def test_E8_a_trial_of_two_turns_is_taken_up_wherever_it_stood(known: int) -> No
     replies = [calls("list_toolkits"), LOAD_FILES, LOADED, calls(READ_IT), calls("ping")]
     case = make_case(READ, PING)
     unbroken, asked = play(in_turn(*replies), case, "dynamic")
-    earlier = {number: Earlier(1, 12.0 if replies[number].calls else 13.0, replies[number]) for number in range(known)}
+    earlier = {number: Attempts(1, 12.0 if replies[number].calls else 13.0, replies[number]) for number in range(known)}
     record, again = play(in_turn(*replies), case, "dynamic", earlier=earlier)
     assert record == unbroken
     assert [request.messages for request in again.requests] == [one.messages for one in asked.requests[known:]]
@@ -280,7 +280,7 @@ def test_each_epoch_has_a_seed_of_its_own() -> None:
 
 def test_E8_a_trial_is_taken_up_where_it_stood() -> None:
     unbroken, _ = play(in_turn(calls(READ_IT), calls("ping")), make_case(READ, PING))
-    earlier = {0: Earlier(3, 100.0, calls(READ_IT)), 1: Earlier(1, 5.0, None)}
+    earlier = {0: Attempts(3, 100.0, calls(READ_IT)), 1: Attempts(1, 5.0, None)}
     record, agent = play(in_turn(calls(READ_IT), calls("ping")), make_case(READ, PING), earlier=earlier)
     assert len(agent.requests) == 1, "what was answered is not asked again"
     assert (record.outcome, record.requests) == (unbroken.outcome, unbroken.requests)
@@ -341,14 +341,14 @@ def test_E6_prompts_that_the_next_request_begins_with_are_repeated() -> None:
     assert three.repeated_tokens == first + second
 
 
-def play_behind(room: Room, behaviour: Behaviour, case: Case, toolset: str) -> tuple[TrialRecord, Agent]:
+def play_behind(room: ModelLimits, behaviour: Behaviour, case: Case, toolset: str) -> tuple[TrialRecord, Agent]:
     agent = Agent(behaviour)
-    player = replace(make_player(agent, toolset), door=Doorkeeper("agent", room))
+    player = replace(make_player(agent, toolset), fit_guard=FitGuard("agent", room))
     return asyncio.run(player.play(TRIAL, case)), agent
 
 
 def test_E4_what_cannot_fit_is_never_asked() -> None:
-    record, agent = play_behind(Room(max_tools=2), in_turn(calls(READ_IT)), make_case(READ), "full")
+    record, agent = play_behind(ModelLimits(max_tools=2), in_turn(calls(READ_IT)), make_case(READ), "full")
     assert (agent.requests, record.requests, record.retries) == ([], 0, 0)
     assert (record.outcome, record.ending) == (Outcome.CONTEXT_OVERFLOW, Ending.CONTEXT_OVERFLOW)
     assert record.reason == "A request may hold 2 tools; these are 3, 1 too many."
@@ -373,7 +373,7 @@ def test_E4_what_cannot_fit_is_never_asked() -> None:
 def test_E4_a_toolset_that_outgrows_the_window_ends_there(toolset: str, behaviour: Behaviour) -> None:
     free, asked = play(behaviour, make_case(READ), toolset)
     fitting = max(len(request.offer.tools) for request in asked.requests[:2])
-    record, agent = play_behind(Room(max_tools=fitting), behaviour, make_case(READ), toolset)
+    record, agent = play_behind(ModelLimits(max_tools=fitting), behaviour, make_case(READ), toolset)
     assert (record.outcome, record.requests) == (Outcome.CONTEXT_OVERFLOW, 2)
     assert len(agent.requests) == 2
     assert free.requests > 2, "with room, it goes on"
@@ -387,5 +387,5 @@ def test_E4_a_toolset_that_outgrows_the_window_ends_there(toolset: str, behaviou
 
 def test_E4_with_room_nothing_changes() -> None:
     behaviour = in_turn(calls(READ_IT))
-    with_room, _ = play_behind(Room(100_000, 4_096, 128, True), behaviour, make_case(READ), "full")
+    with_room, _ = play_behind(ModelLimits(100_000, 4_096, 128, True), behaviour, make_case(READ), "full")
     assert with_room == play(behaviour, make_case(READ))[0]

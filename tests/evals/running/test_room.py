@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.evals.running.agents import CATALOG
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.evals.offers import Offer, Shelf
-from toolbelt.evals.running.room import Doorkeeper, LeftOut, Room, read_left_out, read_rooms
+from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.evals.running.limits import FitGuard, LeftOut, ModelLimits, read_left_out, read_rooms
 from toolbelt.loadouts.fit import Verdict
 
-SHELF = Shelf(CATALOG, EstimateCounter())
+SHELF = ToolRenderer(CATALOG, EstimateCounter())
 THREE = SHELF.offer([tool.id for tool in CATALOG.tools])
 TAKEN = THREE.tokens
 NOTHING = Offer()
@@ -24,22 +24,30 @@ NOTHING = Offer()
 @pytest.mark.parametrize(
     ("room", "offer", "words"),
     [
-        pytest.param(Room(), THREE, None, id="nothing-known"),
-        pytest.param(Room(None, 4_096), THREE, None, id="a-reserve-of-an-unknown-window"),
-        pytest.param(Room(TAKEN + 11, 10), THREE, None, id="a-token-is-left"),
-        pytest.param(Room(TAKEN + 10, 10), THREE, "and 10 kept for the answer leave no room", id="no-token-is-left"),
-        pytest.param(Room(TAKEN), THREE, f"leave no room in a window of {TAKEN}", id="no-reserve-is-known"),
-        pytest.param(Room(10, 10), NOTHING, "the largest part: the output reserve", id="the-answer-takes-it-all"),
-        pytest.param(Room(max_tools=3), THREE, None, id="as-many-tools-as-it-takes"),
-        pytest.param(Room(max_tools=2), THREE, "may hold 2 tools; these are 3, 1 too many", id="a-tool-too-many"),
-        pytest.param(Room(TAKEN, 0, 2), THREE, "too many. Definitions of", id="both-are-said"),
-        pytest.param(Room(max_tools=2, output_reserve=9), THREE, "1 too many.", id="an-unknown-window-is-no-reason"),
-        pytest.param(Room(tool_calling=False), THREE, None, id="said-to-call-no-tools-is-asked"),
-        pytest.param(Room(TAKEN, 0, None, False), THREE, "leave no room", id="and-yet-needs-room"),
-        pytest.param(Room(max_tools=0, tool_calling=False), NOTHING, None, id="no-tools-go-with-any-model"),
+        pytest.param(ModelLimits(), THREE, None, id="nothing-known"),
+        pytest.param(ModelLimits(None, 4_096), THREE, None, id="a-reserve-of-an-unknown-window"),
+        pytest.param(ModelLimits(TAKEN + 11, 10), THREE, None, id="a-token-is-left"),
+        pytest.param(
+            ModelLimits(TAKEN + 10, 10), THREE, "and 10 kept for the answer leave no room", id="no-token-is-left"
+        ),
+        pytest.param(ModelLimits(TAKEN), THREE, f"leave no room in a window of {TAKEN}", id="no-reserve-is-known"),
+        pytest.param(
+            ModelLimits(10, 10), NOTHING, "the largest part: the output reserve", id="the-answer-takes-it-all"
+        ),
+        pytest.param(ModelLimits(max_tools=3), THREE, None, id="as-many-tools-as-it-takes"),
+        pytest.param(
+            ModelLimits(max_tools=2), THREE, "may hold 2 tools; these are 3, 1 too many", id="a-tool-too-many"
+        ),
+        pytest.param(ModelLimits(TAKEN, 0, 2), THREE, "too many. Definitions of", id="both-are-said"),
+        pytest.param(
+            ModelLimits(max_tools=2, output_reserve=9), THREE, "1 too many.", id="an-unknown-window-is-no-reason"
+        ),
+        pytest.param(ModelLimits(tool_calling=False), THREE, None, id="said-to-call-no-tools-is-asked"),
+        pytest.param(ModelLimits(TAKEN, 0, None, False), THREE, "leave no room", id="and-yet-needs-room"),
+        pytest.param(ModelLimits(max_tools=0, tool_calling=False), NOTHING, None, id="no-tools-go-with-any-model"),
     ],
 )
-def test_E4_what_cannot_fit_is_refused_with_the_reason(room: Room, offer: Offer, words: str | None) -> None:
+def test_E4_what_cannot_fit_is_refused_with_the_reason(room: ModelLimits, offer: Offer, words: str | None) -> None:
     said = room.refusal("m", offer)
     assert (words in said) if words else not said
     assert "unknown" not in said
@@ -47,29 +55,29 @@ def test_E4_what_cannot_fit_is_refused_with_the_reason(room: Room, offer: Offer,
 
 @given(st.integers(1, 400), st.integers(0, 300), st.integers(0, 6), st.booleans())
 def test_E4_more_room_never_refuses_what_fitted(window: int, reserve: int, tools: int, calls: bool) -> None:
-    small = Room(window, reserve, tools, calls)
-    large = Room(window + 1, max(reserve - 1, 0), tools + 1, calls)
+    small = ModelLimits(window, reserve, tools, calls)
+    large = ModelLimits(window + 1, max(reserve - 1, 0), tools + 1, calls)
     if not small.refusal("m", THREE):
         assert not large.refusal("m", THREE)
 
 
 def test_E4_each_offer_is_looked_at_once_and_forgotten_with_it() -> None:
-    class Counting(Room):
+    class Counting(ModelLimits):
         seen = 0
 
         def refusal(self, model: str, offer: Offer) -> str:
             Counting.seen += 1
             return super().refusal(model, offer)
 
-    door = Doorkeeper("m", Counting(max_tools=2))
+    fit_guard = FitGuard("m", Counting(max_tools=2))
     again = SHELF.offer([tool.id for tool in CATALOG.tools])
-    assert len({door.refusal(one) for one in (THREE, THREE, again, THREE, again)}) == 1
+    assert len({fit_guard.refusal(one) for one in (THREE, THREE, again, THREE, again)}) == 1
     assert Counting.seen == 2, "another offer of the same tools is another"
-    assert not door.refusal(NOTHING), "and what fits is not taken for it"
+    assert not fit_guard.refusal(NOTHING), "and what fits is not taken for it"
 
 
 def test_E8_rooms_and_what_was_left_out_survive_the_store() -> None:
-    rooms = {"m": Room(8_192, 2_048, 128, True), "n": Room(tool_calling=False)}
+    rooms = {"m": ModelLimits(8_192, 2_048, 128, True), "n": ModelLimits(tool_calling=False)}
     left = (LeftOut("m", "loadout:auto", Verdict.UNKNOWN, "why"), LeftOut("n", "full", Verdict.UNSUPPORTED, "why"))
     kept = json.loads(
         json.dumps({"rooms": {name: asdict(room) for name, room in rooms.items()}, "left_out": list(map(asdict, left))})

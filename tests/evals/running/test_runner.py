@@ -77,7 +77,7 @@ class Session:
         players = []
         for agent in self.agents:
             player = make_player(agent, budget=self.budget)
-            players.append(replace(player, asker=replace(player.asker, keep=self.keep)))
+            players.append(replace(player, client=replace(player.client, keep=self.keep)))
         runner = Runner(self.plan, self.run, self.store, self.cases, players, self.watcher, concurrency)
         return run_to_end(runner), runner
 
@@ -228,7 +228,7 @@ def test_local_work_lets_others_have_a_turn(tmp_path: Path) -> None:
     async def both() -> int:
         turns = 0
         player = make_player(session.agents[0])
-        player = replace(player, asker=replace(player.asker, keep=session.keep))
+        player = replace(player, client=replace(player.client, keep=session.keep))
         runner = Runner(session.plan, session.run, session.store, session.cases, [player], Tally(session.store), 1)
         work = asyncio.create_task(runner.work())
         while not work.done():

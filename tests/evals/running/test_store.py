@@ -15,8 +15,8 @@ from tests.evals.running.test_plan import make_plan
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.asking import Earlier
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
+from toolbelt.evals.running.retrying import Attempts
 from toolbelt.evals.running.schema import TABLES
 from toolbelt.evals.running.store import RunStore
 
@@ -69,7 +69,7 @@ def test_E8_what_was_kept_is_found_by_another_session(store: RunStore) -> None:
         assert (row.plan, row.status, row.finished) == (plan, "running", 1)
         assert list(again.done(run, plan.size)) == [2]
         assert again.unfinished(run) == {4}
-        assert again.find_earlier(run, 4) == {0: Earlier(2, 0.002, REPLY)}
+        assert again.find_earlier(run, 4) == {0: Attempts(2, 0.002, REPLY)}
         assert again.spent(run) == (2, 0.002)
 
 

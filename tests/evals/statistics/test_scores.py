@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+from toolbelt.evals.analysis.summary.intervals import wilson_interval
 from toolbelt.evals.statistics.scores import tango_interval
-from toolbelt.evals.summary.intervals import wilson_interval
 
 Z = 1.959963984540054
 TABLES = st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 60)).filter(any)

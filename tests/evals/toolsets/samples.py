@@ -11,13 +11,13 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.case import Case, ExpectedCall
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
-from toolbelt.evals.offers import Shelf
-from toolbelt.evals.toolsets.ground import Ground
+from toolbelt.evals.offers import ToolRenderer
+from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
-from toolbelt.evals.variants.disguise import make_look
-from toolbelt.evals.variants.variant import parse_variant
-from toolbelt.evals.variants.varied import vary
+from toolbelt.evals.toolsets.variants.disguise import make_presentation
+from toolbelt.evals.toolsets.variants.variant import parse_variant
+from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import MetaRole
@@ -49,36 +49,38 @@ HELPER = AgentSpec("helper", ("chat/send", "core", "web"), ("versions", "papers"
 ALWAYS = BUILDER.create("half").include_category("git").include_category("files").build()
 
 
-def ground(catalog: Catalog = SMALL, *, roles: frozenset[str] = frozenset(), seed: int = 0, **more: Any) -> Ground:
+def context(
+    catalog: Catalog = SMALL, *, roles: frozenset[str] = frozenset(), seed: int = 0, **more: Any
+) -> ToolsetContext:
     registry = ToolLoadoutRegistry((ALWAYS, *more.pop("loadouts", ())))
-    look = make_look(parse_variant(more.pop("variant", "")), catalog, seed)
-    shelves: dict[tuple[str, ...], Shelf] = {}
+    look = make_presentation(parse_variant(more.pop("variant", "")), catalog, seed)
+    renderers: dict[tuple[str, ...], ToolRenderer] = {}
 
-    def shelf(extras: Mapping[str, Tool]) -> Shelf:
+    def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
         key = tuple(extras)
-        if key not in shelves:
-            shelves[key] = Shelf(catalog, EstimateCounter(), extras=extras, look=look)
-        return shelves[key]
+        if key not in renderers:
+            renderers[key] = ToolRenderer(catalog, EstimateCounter(), extras=extras, look=look)
+        return renderers[key]
 
     auto: Callable[[], Resolution] = lambda: registry.resolve("half", catalog)  # noqa: E731
     agents, toolkits = more.pop("agents", (HELPER,)), more.pop("toolkits", TOOLKITS)
-    return Ground(catalog, registry, shelf, roles, seed, more.pop("resolve_auto", auto), agents, toolkits)
+    return ToolsetContext(catalog, registry, renderer, roles, seed, more.pop("resolve_auto", auto), agents, toolkits)
 
 
 def toolset(name: str, catalog: Catalog = SMALL, *, variant: str = "", **settings: Any) -> Toolset:
-    made, shelf = on_shelf(name, base := ground(catalog, variant=variant, **settings))
-    return vary(made, parse_variant(variant), base, shelf)
+    made, renderer = on_shelf(name, base := context(catalog, variant=variant, **settings))
+    return vary(made, parse_variant(variant), base, renderer)
 
 
-def on_shelf(name: str, base: Ground) -> tuple[Toolset, Shelf]:
+def on_shelf(name: str, base: ToolsetContext) -> tuple[Toolset, ToolRenderer]:
     """A toolset with the shelf that it takes its tools from."""
-    used: list[Shelf] = []
+    used: list[ToolRenderer] = []
 
-    def shelf(extras: Mapping[str, Tool]) -> Shelf:
-        used.append(base.shelf(extras))
+    def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
+        used.append(base.renderer(extras))
         return used[-1]
 
-    return make_toolset(name, replace(base, shelf=shelf)), used[-1]
+    return make_toolset(name, replace(base, renderer=renderer)), used[-1]
 
 
 def meta_ids(name: str, catalog: Catalog) -> set[str]:

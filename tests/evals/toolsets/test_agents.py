@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.evals.toolsets.samples import CATALOGS, HELPER, TOOLKITS, ground
+from tests.evals.toolsets.samples import CATALOGS, HELPER, TOOLKITS, context
 from toolbelt.catalog import Catalog
 from toolbelt.errors import AmbiguousNameError, NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.agents import describe_agents, find_agent, has_tools, match_agent
@@ -46,7 +46,7 @@ KITS = (*TOOLKITS, Toolkit("loading", member_tools=OWN_META_TOOLS))
 def test_D1_what_a_pattern_stands_for_is_what_can_be_made(agent: AgentSpec, useful: set[str], catalog: Catalog) -> None:
     expected = catalog.name in useful
     assert has_tools(match_agent(agent, KITS, catalog)) is expected
-    base = ground(catalog, agents=(agent,), toolkits=KITS)
+    base = context(catalog, agents=(agent,), toolkits=KITS)
     if expected:
         assert expand_toolsets(["dynamic:*"], catalog, base.registry, (agent,), KITS) == (f"dynamic:{agent.name}",)
         made = make_toolset(f"dynamic:{agent.name}", base)

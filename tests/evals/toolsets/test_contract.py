@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.evals.toolsets.samples import CATALOGS, case, ground, meta_ids, on_shelf, play, shown, start, toolset, use
+from tests.evals.toolsets.samples import CATALOGS, case, context, meta_ids, on_shelf, play, shown, start, toolset, use
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.wire_names import is_legal_wire_name
 from toolbelt.evals.cases.case import Case
@@ -115,10 +115,10 @@ def test_E1_no_trial_leaks_into_another(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_E1_definitions_are_made_once_for_a_shelf(name: str) -> None:
     catalog = CATALOGS["tiered"]
-    made, shelf = on_shelf(name, ground(catalog, roles=ROLES))
+    made, renderer = on_shelf(name, context(catalog, roles=ROLES))
     for of in cases(catalog):
         for offered in made.offer(of, start(of)).tools:
-            assert offered is shelf.offered(offered.tool.id)
+            assert offered is renderer.offered(offered.tool.id)
 
 
 @pytest.mark.parametrize("name", ["full", "loadout:half", "loadout", "tiered", "dynamic", "dynamic:helper"])

@@ -17,7 +17,7 @@ from tests.evals.toolsets.samples import (
     TIERED,
     TOOLKITS,
     case,
-    ground,
+    context,
     on_shelf,
     play,
     shown,
@@ -364,7 +364,7 @@ def test_E1_an_agent_whose_toolkits_conflict_from_the_start_is_refused() -> None
 
 
 def test_E1_entries_that_name_nothing_are_told() -> None:
-    made, _ = on_shelf("dynamic:helper", ground())
+    made, _ = on_shelf("dynamic:helper", context())
     assert isinstance(made, Dynamic)
     told = " ".join(made.unmatched)
     assert all(repr(entry) in told for entry in ("core", "web", "git", "filesystem", "files"))

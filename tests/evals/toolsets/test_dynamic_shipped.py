@@ -16,7 +16,7 @@ from tests.evals.toolsets.samples import (
     SMALL,
     TOOLKITS,
     case,
-    ground,
+    context,
     on_shelf,
     play,
     shown,
@@ -43,19 +43,19 @@ NAMES = ("versions", "papers", "sky", "VERSIONS ", "nothing")
 def test_E1_the_same_calls_get_the_same_answers_and_the_same_tools_in_the_next_turn(
     agent: AgentSpec, seed: int, tmp_path: Path
 ) -> None:
-    made, shelf = on_shelf(f"dynamic:{agent.name}", ground(agents=(agent,)))
-    names = {tool.id: shelf.offered(tool.id).name for tool in SMALL.tools}
+    made, renderer = on_shelf(f"dynamic:{agent.name}", context(agents=(agent,)))
+    names = {tool.id: renderer.offered(tool.id).name for tool in SMALL.tools}
     shipped = DynamicToolkits(agent, TOOLKITS, expander(SMALL), names)
     sessions = DynamicSessions([shipped], SqliteSessionStore(tmp_path / "sessions.db"))
-    lot, of = random.Random(seed), case()
+    draw, of = random.Random(seed), case()
     conversation, changed = start(of), False
     for _ in range(12):
         turn = sessions.begin_turn(agent.name, "s")
-        for _ in range(lot.randint(1, 4)):
+        for _ in range(draw.randint(1, 4)):
             assert shown(made, of, conversation)[3:] == [tool.key for tool in turn.tools]
             calls, answers = [], []
-            for number in range(lot.randint(1, 3)):
-                kit, do = lot.choice(NAMES), lot.choice(["load", "unload", "list"])
+            for number in range(draw.randint(1, 3)):
+                kit, do = draw.choice(NAMES), draw.choice(["load", "unload", "list"])
                 calls.append(_call(do, kit, str(number)))
                 answers.append(answer_text(_shipped(sessions, do, agent.name, kit)))
             assert list(made.answer(of, conversation, calls)) == answers

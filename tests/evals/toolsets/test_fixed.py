@@ -12,7 +12,7 @@ from tests.evals.toolsets.samples import (
     SMALL,
     TIERED,
     case,
-    ground,
+    context,
     play,
     shown,
     start,
@@ -158,8 +158,8 @@ def _own_loadouts() -> tuple[ToolLoadout, ...]:
 
 
 def test_one_shelf_serves_all() -> None:
-    base = ground()
+    base = context()
     for name in ("full", "loadout:half", "oracle+3"):
         of = case(("repo/log",))
         for offered in make_toolset(name, base).offer(of, start(of)).tools:
-            assert offered is base.shelf({}).offered(offered.tool.id)
+            assert offered is base.renderer({}).offered(offered.tool.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.evals.toolsets.samples import ALWAYS, ASSISTANT, BUILDER, SMALL, ground, toolset
+from tests.evals.toolsets.samples import ALWAYS, ASSISTANT, BUILDER, SMALL, context, toolset
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.opening import TOOLSETS, expand_toolsets, make_toolset
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -37,7 +37,7 @@ def expand(*names: str) -> tuple[str, ...]:
 )
 def test_E1_each_has_one_spelling_and_bears_it(written: str, spelled: str) -> None:
     assert expand(written) == (spelled,)
-    base = ground(roles=frozenset({"half"}), loadouts=tuple(REGISTRY.get_all()))
+    base = context(roles=frozenset({"half"}), loadouts=tuple(REGISTRY.get_all()))
     assert make_toolset(written, base).name == spelled
     assert make_toolset(spelled, base).name == spelled
 

@@ -16,7 +16,7 @@ from tests.evals.toolsets.samples import (
     SMALL,
     TIERED,
     case,
-    ground,
+    context,
     play,
     shown,
     start,
@@ -188,7 +188,7 @@ def test_the_catalogs_own_meta_tool_is_known_by_any_name_it_bears(name: str) -> 
 
 def test_a_catalogs_tool_of_a_meta_tools_name_is_loaded_under_another() -> None:
     catalog = Catalog((Plugin("p", (Tool("load_tools"), Tool("x")), "git"),))
-    base = ground(catalog)
+    base = context(catalog)
     made = make_toolset("tiered", base)
     after = made.offer(ANY, play(made, ANY, [load("git")]))
     [name] = [offered.name for offered in after.tools if offered.tool.id == "p/load_tools"]

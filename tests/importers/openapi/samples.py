@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Tool
-from toolbelt.documents import parse_yaml
 from toolbelt.errors import InvalidFileError
 from toolbelt.importers.openapi import convert_openapi
+from toolbelt.sources import parse_yaml
 
 LIBRARY = """\
 openapi: 3.0.3

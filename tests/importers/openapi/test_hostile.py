@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.importers.openapi.samples import LIBRARY, hold_to_be_sound
-from toolbelt.documents import Document, parse_yaml
 from toolbelt.errors import InvalidFileError
 from toolbelt.importers.openapi import convert_openapi
+from toolbelt.sources import Document, parse_yaml
 
 
 class TestSize:

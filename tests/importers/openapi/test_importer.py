@@ -7,9 +7,9 @@ import pytest
 from tests.importers.openapi.samples import LIBRARY, api, convert, refused, tool_of
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.documents import parse_json, parse_yaml
 from toolbelt.errors import InvalidFileError
 from toolbelt.importers.openapi import convert_openapi, is_openapi
+from toolbelt.sources import parse_json, parse_yaml
 
 
 class TestIsOpenapi:

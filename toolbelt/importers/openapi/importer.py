@@ -20,7 +20,7 @@ from toolbelt.importers.openapi.schemas import Schemas
 from toolbelt.patterns import fold
 
 if TYPE_CHECKING:
-    from toolbelt.documents import Document
+    from toolbelt.sources import Document
 
 
 def is_openapi(data: object) -> bool:

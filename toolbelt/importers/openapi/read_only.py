@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from toolbelt.importers.openapi.reading import Node, Reading
 
 if TYPE_CHECKING:
-    from toolbelt.documents import Key
+    from toolbelt.sources import Key
 
 
 class ReadOnly:

@@ -11,7 +11,7 @@ from toolbelt.errors import suggestion
 from toolbelt.findings import Finding
 
 if TYPE_CHECKING:
-    from toolbelt.documents import Document, Key
+    from toolbelt.sources import Document, Key
 
 T = TypeVar("T")
 

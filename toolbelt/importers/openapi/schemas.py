@@ -32,7 +32,7 @@ from toolbelt.importers.openapi.read_only import ReadOnly
 from toolbelt.importers.openapi.reading import Node, Reading
 
 if TYPE_CHECKING:
-    from toolbelt.documents import Key
+    from toolbelt.sources import Key
 
 
 class Schemas:

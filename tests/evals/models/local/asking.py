@@ -13,7 +13,7 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Conversation, Message, Reply
 from toolbelt.evals.models.local.agent import LocalModel
 from toolbelt.evals.models.model import Model, Request, Sampling
-from toolbelt.evals.offers import Offer, Shelf
+from toolbelt.evals.offers import Offer, ToolRenderer
 
 TEXT = {"type": "string"}
 
@@ -38,8 +38,8 @@ TOOLS = (
 def offer(*tools: Tool) -> Offer:
     """These tools on a shelf of their own."""
     given = tools or TOOLS
-    shelf = Shelf(Catalog(plugins=(Plugin("p", tuple(given)),)), EstimateCounter())
-    return shelf.offer(tool.id for tool in shelf.catalog.tools)
+    renderer = ToolRenderer(Catalog(plugins=(Plugin("p", tuple(given)),)), EstimateCounter())
+    return renderer.offer(tool.id for tool in renderer.catalog.tools)
 
 
 def complete(model: Model, messages: str | Sequence[Message], shown: Offer, tool_choice: str | None = None) -> Reply:
@@ -60,12 +60,12 @@ def play_tiers(
     """What the local model calls at each request while its categories load; the last request calls nothing."""
     plugins = [Plugin(name, tuple(tools)) for name, (_, tools) in categories.items()]
     catalog = Catalog(plugins=(*plugins, Plugin("core", tuple(core))))
-    shelf = Shelf(catalog, EstimateCounter(), extras={tool.name: tool for tool in (BROWSE, LOAD)})
+    renderer = ToolRenderer(catalog, EstimateCounter(), extras={tool.name: tool for tool in (BROWSE, LOAD)})
     shown = [tool.id for tool in catalog.get_plugin("core").tools] + [BROWSE.id, LOAD.id]
     conversation = Conversation(({"role": "user", "content": query},))
     log: list[list[tuple[str, Any]]] = []
     for _ in range(limit):
-        reply = complete(LocalModel(), conversation.to_messages(), shelf.offer(shown))
+        reply = complete(LocalModel(), conversation.to_messages(), renderer.offer(shown))
         log.append([(call.name, call.arguments) for call in reply.calls])
         if not reply.calls:
             break

@@ -1,0 +1,1 @@
+"""What a run comes to: summaries, comparisons, gates, matrices, costs."""

@@ -1,0 +1,286 @@
+"""What a comparison comes to, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from toolbelt.evals.analysis.evidence.evidence import About, ArmName, Attempt
+from toolbelt.evals.statistics.verdict import Verdict
+
+MARGIN = 0.02
+"""Accuracy that may be lost where nobody says otherwise: two points."""
+LEVEL = 0.95
+
+
+class Measure(StrEnum):
+    """What is compared."""
+
+    ACCURACY = "accuracy"
+    SOLVED = "solved"
+    DEFINITION_TOKENS = "definition_tokens"
+    PROMPT_TOKENS = "prompt_tokens"
+    REQUESTS = "requests"
+    COST_USD = "cost_usd"
+    LATENCY_SECONDS = "latency_seconds"
+
+    @property
+    def is_share(self) -> bool:
+        """Whether more of it is better, and a verdict is given; of the others less is better, and none is."""
+        return self in (Measure.ACCURACY, Measure.SOLVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One measure of two arms over the cases that both were scored on.
+
+    Figures are means over those cases, epochs averaged to their case; new − old.
+
+    Attributes:
+        measure: Which.
+        old: Mean of the old arm; `None` where it is not known for all those cases.
+        new: Mean of the new arm.
+        difference: New − old; `None` where either is not known, or there are no cases.
+        low: Lower bound of the difference's interval.
+        high: Upper bound.
+        ratio: New over old, of amounts; `None` where that is not a positive number over another.
+        ratio_low: Lower bound of the ratio's interval.
+        ratio_high: Upper bound.
+        p_value: Two-sided, not adjusted; `None` where there is no difference to test.
+        adjusted_p: Adjusted over the verdicts of the command (Holm); `None` where no verdict is given.
+        verdict: Of a share, with the margin; `None` of an amount.
+        cases: How many both were scored on.
+        clusters: How many clusters of cases those are.
+        planned: How many each arm was to be asked; 0 where that was not told.
+        unanswered: Of how many of those a trial of either arm ended with an error or has not been run, which
+            `toolbelt eval resume` makes up for.
+        differing: In how many of the cases the arms differ; `None` where there are no figures, and of an amount.
+        method: How interval and p value were found; empty where they were not.
+        reasons: Why the verdict is no better, or why there are no figures, in words.
+    """
+
+    measure: Measure
+    old: float | None = None
+    new: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    p_value: float | None = None
+    adjusted_p: float | None = None
+    verdict: Verdict | None = None
+    cases: int = 0
+    clusters: int = 0
+    planned: int = 0
+    unanswered: int = 0
+    differing: int | None = None
+    method: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A case that one of the arms does better.
+
+    Attributes:
+        case: Its id.
+        kind: What sort of case it is.
+        change: New − old share of scored epochs that were right, in −1..1; never 0.
+        old: The old arm's first scored attempt that was right where the case got worse, wrong where it got better.
+        new: The new arm's first that was the other way round.
+    """
+
+    case: str
+    kind: str
+    change: float
+    old: Attempt
+    new: Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """A tool that was called for another.
+
+    Attributes:
+        wanted: Id of the tool that was missing; empty where nothing should have been called or nothing was missing.
+        called: Id of the tool that was called; empty where nothing was.
+        old: Scored trials of the old arm in which it happened, over the cases both were scored on.
+        new: Of the new arm.
+    """
+
+    wanted: str
+    called: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What coverage and what selection contributed to a difference in accuracy; the two add up to it.
+
+    accuracy = coverage × selection given coverage, so each part is its own change times the mean of the other
+    (Shapley's division of a product's difference).
+
+    Attributes:
+        coverage: Accuracy gained because right answers could be reached, a fraction; below 0 where it was lost.
+        selection: Accuracy gained because they were chosen, where they could be.
+        old_coverage: Share of scored trials where an accepted answer could be reached.
+        new_coverage: Likewise.
+        old_selection: Right by names, of those; `None` where none could be reached.
+        new_selection: Likewise.
+        newly_uncovered: Cases whose right answer cannot be reached any more.
+        newly_covered: Cases whose right answer can be reached now.
+    """
+
+    coverage: float
+    selection: float
+    old_coverage: float
+    new_coverage: float
+    old_selection: float | None
+    new_selection: float | None
+    newly_uncovered: int = 0
+    newly_covered: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of the cases: those of one kind.
+
+    Attributes:
+        kind: Which.
+        cases: How many both arms were scored on.
+        better: How many the new arm does better.
+        worse: How many it does worse.
+        old: Mean share of the old arm over them.
+        new: Of the new arm.
+    """
+
+    kind: str
+    cases: int
+    better: int
+    worse: int
+    old: float
+    new: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Of how many cases that fitted the old arm's window it is known whether they fit the new one's.
+
+    Attributes:
+        before: Cases that the old arm was scored on and that never were too long for it.
+        answered: Of those, cases of which every trial of the new arm ended otherwise than with an error.
+        unrun: Of those, cases of which a trial of the new arm has not been run.
+    """
+
+    before: int = 0
+    answered: int = 0
+    unrun: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """That no case fitted the old arm's window, at any epoch: nothing could be lost.
+
+    Attributes:
+        cases: How many that were: all that were to be asked.
+        clusters: How many clusters of cases those are.
+        now: Of how many cases the new arm was scored; 0 where none fits it either.
+    """
+
+    cases: int
+    clusters: int
+    now: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArmComparison:
+    """Two arms.
+
+    Attributes:
+        old: Which.
+        new: Which.
+        contrasts: By measure, shares first.
+        flips: Cases that differ in the first share compared (accuracy, unless `solved` alone was asked for), the worse
+            ones first, each in the order asked.
+        confusions: Those that happened more or less often, the greatest change for the worse first; then the rest.
+        contribution: What coverage and selection did; `None` where there are no cases.
+        parts: By kind, in the same share, the greatest loss first.
+        unpaired: Cases of which not all epochs were scored in both arms, by why: such as `old: error`,
+            `new: not run`.
+        newly_overflowing: Cases that no longer fit the model's window: a regression, whatever is left (rule E4).
+        fit: Of how many cases that is known.
+        unfit: Set where the old arm, of another run, fitted no case at all, and it is known what the new one does;
+            `None` within a run, where the two are not the same arm at different times.
+    """
+
+    old: ArmName
+    new: ArmName
+    contrasts: tuple[Contrast, ...] = ()
+    flips: tuple[Flip, ...] = ()
+    confusions: tuple[Confusion, ...] = ()
+    contribution: Contribution | None = None
+    parts: tuple[Part, ...] = ()
+    unpaired: Mapping[str, int] = field(default_factory=dict)
+    newly_overflowing: tuple[str, ...] = ()
+    fit: Fit = Fit()
+    unfit: Unfit | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Of the arms, by the first share compared; `None` where there is none."""
+        return self.verdict_by(next((one.measure for one in self.contrasts if one.measure.is_share), Measure.ACCURACY))
+
+    def verdict_by(self, measure: Measure) -> Verdict | None:
+        """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4), and none
+        where no case did before.
+        """
+        if self.newly_overflowing:
+            return Verdict.REGRESSION
+        verdict = self.contrast(measure).verdict
+        return Verdict.NO_REGRESSION if self.unfit is not None and verdict is not None else verdict
+
+    def contrast(self, measure: Measure) -> Contrast:
+        """Of one measure; one without figures where it was not asked for."""
+        return next((one for one in self.contrasts if one.measure is measure), Contrast(measure))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides, or the arms of one.
+
+    Attributes:
+        old: What the old side is of.
+        new: What the new one is of; the same where the arms of one run are compared.
+        reasons: Why they cannot be compared; empty if they can.
+        differences: What differs and may: catalog, loadouts, toolset, model, code; in words.
+        notes: What must be known before any verdict: unfinished, unscored, drafts; in words.
+        pairs: The arms compared.
+        missing: Arms of the old side that the new one lacks.
+        added: Arms of the new side that the old one lacks.
+        unfit: Arms of one run that are in no pair, as they do not fit their model and nothing of them was scored.
+        alone: Those that are in none, as no other of their model could be scored.
+        margin: Share that may be lost.
+        level: Of all intervals.
+    """
+
+    old: About
+    new: About
+    reasons: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    pairs: tuple[ArmComparison, ...] = ()
+    missing: tuple[ArmName, ...] = ()
+    added: tuple[ArmName, ...] = ()
+    unfit: tuple[ArmName, ...] = ()
+    alone: tuple[ArmName, ...] = ()
+    margin: float = MARGIN
+    level: float = LEVEL
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether there is anything to stand on."""
+        return not self.reasons

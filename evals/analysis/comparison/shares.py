@@ -1,0 +1,222 @@
+"""Shares of two arms and the verdict over them, which must not rest on what was not scored (rule E7).
+
+A trial that failed or was not run may have gone either way. So a verdict is given only if it also holds where all of
+them are counted against it: `no_regression` with each lost in the new arm and won in the old one, `regression` the
+other way round, over all cases that were to be asked.
+
+A prompt that does not fit the window is no such doubt: it would not fit again, and nothing right can have come of it.
+So an epoch that was too long in both arms counts for neither. One that was in the old arm alone is no loss, whatever
+the new one made of it (there was nothing to lose), but may be a gain. One that was in the new arm alone may be a loss;
+where the case had always fitted the arms have regressed (`ArmComparison.verdict`), whatever the share says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from toolbelt.console.text import plural
+from toolbelt.evals.analysis.comparison.advice import is_unfinished
+from toolbelt.evals.analysis.comparison.cases import Pair, SideBySide, in_clusters
+from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
+from toolbelt.evals.analysis.comparison.wording import format_bound, format_bounds
+from toolbelt.evals.statistics import paired
+from toolbelt.evals.statistics.multiplicity import holm
+from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, judge
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How intervals and tests are made.
+
+    Attributes:
+        margin: Share that may be lost.
+        level: Of the intervals.
+        seed: Of resampling.
+        resamples: Drawn for an interval or a test, where it is not exact.
+    """
+
+    margin: float
+    level: float
+    seed: int
+    resamples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A contrast of a share before its verdict, which takes the p values of all of them.
+
+    Attributes:
+        contrast: Without verdict.
+        cases: Of both arms.
+        worst: What it would be if all that is in doubt were lost in the new arm and won in the old one; `None` where
+            nothing is.
+        best: What it would be the other way round; `None` where nothing is in doubt, or the p value is too large
+            already.
+    """
+
+    contrast: Contrast
+    cases: SideBySide
+    worst: paired.Contrast | None = None
+    best: paired.Contrast | None = None
+
+    @property
+    def least_sure_p(self) -> float:
+        """The p value, or a larger one that there could be if all were scored; 1 where the difference could be 0."""
+        p_value, worst, best = self.contrast.p_value, self.worst, self.best
+        if p_value is None:
+            return 1.0
+        if worst is None or best is None:
+            return p_value
+        if worst.difference <= 0 <= best.difference:
+            return 1.0
+        return max(p_value, worst.p_value, best.p_value)
+
+
+def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> Difference:
+    """The difference of a share between two arms, over the cases that both were scored on.
+
+    Args:
+        cases: Of both arms.
+        measure: A share.
+        settings: Of interval and test.
+    """
+    found = _difference(
+        in_clusters(cases.scored, lambda pair: (pair.new.share(measure), pair.old.share(measure))), settings
+    )
+    contrast = Contrast(measure, planned=cases.planned, unanswered=cases.unanswered)
+    if found is None:
+        return Difference(contrast, cases)
+    count = len(cases.scored)
+    contrast = replace(
+        contrast,
+        old=sum(pair.old.share(measure) for pair in cases.scored) / count,
+        new=sum(pair.new.share(measure) for pair in cases.scored) / count,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_value,
+        cases=count,
+        clusters=found.clusters,
+        differing=sum(pair.old.share(measure) != pair.new.share(measure) for pair in cases.scored),
+        method=found.method.value,
+    )
+    finding = Difference(contrast, cases)
+    if not (cases.may_be_losses or cases.may_be_gains):
+        return finding
+    worst = _clustered(cases, lambda pair: pair.worst(measure))
+    alone = [[(0.0, 1.0)]] * cases.unread
+    finding = replace(finding, worst=_difference([*worst, *alone], settings))
+    if found.p_value < SIGNIFICANT:  # else nothing comes of it, here or in other arms
+        best = _clustered(cases, lambda pair: pair.best(measure))
+        alone = [[(1.0, 0.0)]] * cases.unread
+        finding = replace(finding, best=_difference([*best, *alone], settings))
+    return finding
+
+
+def _clustered(
+    cases: SideBySide, bound: Callable[[Pair], tuple[float, float] | None]
+) -> list[list[tuple[float, float]]]:
+    """A bound of every case that has one, those of a cluster together."""
+    clusters = in_clusters(cases.pairs, bound)
+    return [kept for cluster in clusters if (kept := [pair for pair in cluster if pair is not None])]
+
+
+def give_verdicts(findings: Sequence[Difference], margin: float) -> list[Contrast]:
+    """The contrasts with their verdicts and the reasons for them, p values adjusted over all of them (Holm).
+
+    Args:
+        findings: All that one command gives a verdict on.
+        margin: Share that may be lost.
+    """
+    adjusted = _holm([finding.contrast.p_value for finding in findings])
+    # A p value that hangs on unscored trials must not lift another over the threshold either.
+    least_sure = holm([finding.least_sure_p for finding in findings])
+    tests = sum(p is not None for p in adjusted)
+    return [
+        _judge(finding, margin, p, p_least_sure, tests)
+        for finding, p, p_least_sure in zip(findings, adjusted, least_sure, strict=True)
+    ]
+
+
+def _judge(finding: Difference, margin: float, p: float | None, least_sure: float, tests: int) -> Contrast:
+    contrast = finding.contrast
+    verdict, reasons = Verdict.INSUFFICIENT_DATA, ["No case was scored in both arms."]
+    if p is not None and contrast.low is not None and contrast.high is not None:
+        verdict, reasons = judge(contrast.low, contrast.high, p, margin), []
+        if verdict is Verdict.INSUFFICIENT_DATA:
+            reasons = [_unsure(contrast, contrast.low, contrast.high, p, margin, tests)]
+        elif (doubt := _doubt(finding, verdict, margin, least_sure)) is not None:
+            verdict, reasons = Verdict.INSUFFICIENT_DATA, [doubt]
+    return replace(contrast, adjusted_p=p, verdict=verdict, reasons=tuple(reasons))
+
+
+def _doubt(finding: Difference, verdict: Verdict, margin: float, least_sure: float) -> str | None:
+    """Why a verdict would rest on trials that were not scored; `None` if it would not."""
+    worst, best, cases = finding.worst, finding.best, finding.cases
+    apart = f"; {more}" if (more := tell_never_fit(cases.never_fit, is_more=True)) else ""
+    if verdict is Verdict.NO_REGRESSION:
+        if worst is None or worst.low > -margin:
+            return None
+        who, bound = _tell(cases, cases.may_be_losses), format_bound(worst.low, margin)
+        return f"{who}; counted as lost, the lower bound is {bound} points{apart}."
+    gains = cases.may_be_gains
+    if best is not None and best.high >= 0:
+        bound = format_bound(best.high, margin)
+        return f"{_tell(cases, gains)}; counted as won, the upper bound is {bound} points{apart}."
+    if least_sure >= SIGNIFICANT:
+        count = max(gains, cases.may_be_losses)
+        who = _tell(cases, count) if count else "Not all cases of other arms are scored"
+        return f"{who}; counted as won, the adjusted p value is {least_sure:.2g}{apart}."
+    return None
+
+
+def _unsure(contrast: Contrast, low: float, high: float, p: float, margin: float, tests: int) -> str:
+    if high < 0:
+        alone, head = contrast.p_value, "A loss is likely but not certain:"
+        if tests == 1 or alone is None:
+            return f"{head} the p value is {p:.2g}."
+        if alone < SIGNIFICANT:
+            chance = f"among {tests} verdicts it may be chance (adjusted: {p:.2g})"
+            return f"{head} alone its p value would be {alone:.2g}; {chance}."
+        return f"{head} the p value is {alone:.2g} (adjusted over {tests} verdicts: {p:.2g})."
+    few = f"Too few of {contrast.planned:,} cases are answered yet" if is_unfinished(contrast) else "Too few cases"
+    return f"{few}: {format_bounds(low, high, margin)} points are possible."
+
+
+def _tell(cases: SideBySide, count: int) -> str:
+    return tell_incomplete(count, cases.planned, cases.epochs)
+
+
+def tell_incomplete(incomplete: int, planned: int, epochs: int) -> str:
+    """`12 of 724 cases are not scored in both arms`."""
+    how = "not scored in both arms" if epochs == 1 else "not scored at every epoch in both arms"
+    return f"{incomplete:,} of {plural(planned, 'case')} {'is' if incomplete == 1 else 'are'} {how}"
+
+
+def tell_never_fit(count: int, *, is_more: bool = False) -> str:
+    """`13 cases fit the window in neither arm and count for neither`; empty where there are none.
+
+    Args:
+        count: How many.
+        is_more: Whether others were spoken of before.
+    """
+    if not count:
+        return ""
+    cases = f"{count:,} more" if is_more else plural(count, "case")
+    return f"{cases} {'fits' if count == 1 else 'fit'} the window in neither arm and {_counts(count)} for neither"
+
+
+def _counts(count: int) -> str:
+    return "counts" if count == 1 else "count"
+
+
+def _holm(p_values: Sequence[float | None]) -> list[float | None]:
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return [None if p is None else next(adjusted) for p in p_values]
+
+
+def _difference(clusters: Sequence[Sequence[tuple[float, float]]], settings: Settings) -> paired.Contrast | None:
+    if not clusters:
+        return None
+    return paired.paired_difference(clusters, settings.level, settings.seed, settings.resamples)

@@ -1,0 +1,210 @@
+"""A run as models × toolsets, and what each model is to be given, as values (rules E4, E5 and E7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
+from toolbelt.evals.analysis.summary.measures import Rate
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.loadouts.fit import Verdict as Fits
+from toolbelt.models.own import OwnModel
+
+
+class CellState(StrEnum):
+    """What is known of a model with a toolset."""
+
+    SCORED = "scored"
+    """Trials were scored, and none was too long for the model."""
+    PARTLY = "partly"
+    """Trials were scored, others were too long for the model: what is scored says nothing of these."""
+    CANNOT_FIT = "cannot_fit"
+    """Every trial was too long for the model, or held more tools than it takes: it is not a score of 0."""
+    UNSUPPORTED = "unsupported"
+    """The model calls no tools, so that it was not asked."""
+    NO_CHOICE = "no_choice"
+    """`loadout:auto` found nothing for the model, so that there was nothing to ask."""
+    UNSCORED = "unscored"
+    """Nothing was scored: all failed, or none has finished yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model with one toolset.
+
+    Attributes:
+        toolset: Its label, the variant among it.
+        state: What is known.
+        arm: Its position among the run's arms; `None` where it was left out of the run.
+        verdict: Whether what is offered at the first request fits, by the mean of its definitions; `None` if nothing
+            was offered.
+        accuracy: Right by names, of those scored.
+        planned: Trials planned.
+        scored: Trials that say something.
+        overflowed: Trials that were too long for the model.
+        errors: Trials that failed.
+        tools: Tools at the first request; mean, `None` if unknown.
+        definition_tokens: Of these, own count; mean over finished trials, also those that could not fit.
+        definition_tokens_total: Over all requests of a trial; mean of those scored. The size of a toolset, also of one
+            that grows.
+        share: `definition_tokens` of the context window; `None` if that is unknown.
+        reason: Why it is not scored, or only in part, in words; else empty.
+        turned_away: Of those that overflowed, how many were not even asked.
+        too_many_tools: Whether those that overflowed held more tools than a request may, rather than being too long.
+    """
+
+    toolset: str
+    state: CellState
+    arm: int | None = None
+    verdict: Fits | None = None
+    accuracy: Rate = field(default_factory=Rate)
+    planned: int = 0
+    scored: int = 0
+    overflowed: int = 0
+    errors: int = 0
+    tools: float | None = None
+    definition_tokens: float | None = None
+    definition_tokens_total: float | None = None
+    share: float | None = None
+    reason: str = ""
+    turned_away: int = 0
+    too_many_tools: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A toolset held against the best one of its model.
+
+    Attributes:
+        arm: Its position among the run's arms.
+        contrast: Of accuracy, this toolset less the best, with its interval and verdict; `None` for the best itself.
+        overflowing: Cases that fit the model with the best, and do not with this one: it has regressed, whatever is
+            left (rule E4).
+    """
+
+    arm: int
+    contrast: Contrast | None = None
+    overflowing: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is not worse than the best by more than the margin, for sure."""
+        return self.contrast is not None and self.contrast.verdict is Verdict.NO_REGRESSION and not self.overflowing
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """What a model is to be given.
+
+    To take a smaller toolset for the best one needs proof that it is not worse by more than the margin. To stay with
+    the best as measured needs none, as nothing is given up by it; it is told whether that is sure.
+
+    Attributes:
+        model: Its name.
+        best: The arm that answers most rightly of what it could be asked: of trials scored and of those too long for
+            the model, as what leaves out hard cases is not the better for it. Of equals, the smallest. `None` where
+            nothing was scored that could be chosen.
+        choice: The smallest arm that is not worse than the best by more than the margin, for sure (`no_regression`);
+            the best itself if no smaller one is. `None` where there is nothing to go by: nothing was scored or enough
+            of it answered, cases are drafts, the best is hardly ever right, or there is nothing to choose from.
+        sure: Whether no other arm is better than the choice by more than the margin, for sure: of a smaller one, the
+            best is not; of the best itself, none of its rivals is, and there is no other that nothing is known of.
+        candidates: Every scored arm that could be chosen, the smallest first; what knows the answer (`oracle`), and
+            variants, which are experiments, are not among them, nor those that are `idle`.
+        promising: The smallest arm that is smaller than the choice and within the margin of the best as measured, but
+            not for sure. `None` if none is.
+        cases_wanted: Cases that would make sure of the choice, if it is as good as measured; of the promising one
+            where the choice is sure. `None` if that is not to be said, or nothing is open.
+        reasons: Why, each in a sentence; names in them are as they come, not made safe to show.
+        toolset: What to write for it: the name of its toolset, or of a loadout that was the same; empty without choice.
+        rivals: The candidates that may be better than the best, with the contrast of the best less that one; looked at
+            where no smaller one holds, so that the best has to show that it is no chance. What is too long for the
+            model where the best fits is none, nor what is the same toolset by another name.
+        level: Of the intervals of `candidates`: over 95% where more than two are smaller than the best, so that the
+            chance of a wrong choice stays below 5% for each model. Those of `rivals` are 95% intervals.
+        idle: Arms with which it called no right tool, or in no larger share than the margin of the cases that need a
+            call: what it is to be given must let it call, so that they are neither the best nor chosen, however many
+            cases that need none are right with them.
+    """
+
+    model: str
+    best: int | None = None
+    choice: int | None = None
+    candidates: tuple[Candidate, ...] = ()
+    promising: int | None = None
+    cases_wanted: int | None = None
+    reasons: tuple[str, ...] = ()
+    toolset: str = ""
+    rivals: tuple[Candidate, ...] = ()
+    level: float = LEVEL
+    sure: bool = False
+    idle: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model over all toolsets.
+
+    Attributes:
+        model: Its name.
+        cells: One a toolset, in the order of `Matrix.toolsets`; `None` where the run does not have that pair.
+        pick: What it is to be given.
+        context_window: Tokens, as the run took it to be; `None` if unknown.
+    """
+
+    model: str
+    cells: tuple[Cell | None, ...]
+    pick: Pick
+    context_window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A run as models × toolsets.
+
+    Attributes:
+        run: Its id.
+        created: When it began, ISO 8601 in UTC.
+        dataset: Name of its dataset.
+        catalog: Name of its catalog.
+        cases: Cases each arm is asked.
+        epochs: How often each.
+        margin: Accuracy that may be lost for a smaller toolset, a fraction.
+        toolsets: Labels, in the order asked for.
+        rows: One a model, in the order asked for.
+        notes: What to know before anything is read from it: drafts, errors, an unfinished run; each in a sentence.
+        own_models: What the project's `toolbelt.yaml` says of models already, which a recommendation goes on saying;
+            `None` where that file is not at hand.
+    """
+
+    run: str
+    dataset: str
+    catalog: str
+    cases: int
+    margin: float
+    toolsets: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    created: str = ""
+    epochs: int = 1
+    own_models: tuple[OwnModel, ...] | None = None
+
+    def only_sure(self) -> Matrix:
+        """The same with no choice for the models of which it is not sure."""
+        rows = (
+            row if row.pick.sure else replace(row, pick=replace(row.pick, choice=None, toolset="")) for row in self.rows
+        )
+        return replace(self, rows=tuple(rows))
+
+    def find_cell(self, arm: int) -> Cell:
+        """The cell of an arm of the run.
+
+        Raises:
+            KeyError: there is no such arm.
+        """
+        for row in self.rows:
+            for cell in row.cells:
+                if cell is not None and cell.arm == arm:
+                    return cell
+        raise KeyError(arm)

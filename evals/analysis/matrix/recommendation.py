@@ -1,0 +1,173 @@
+"""What a run recommends, as entries to paste into `toolbelt.yaml`."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolbelt.characters import UNSAFE
+from toolbelt.console.text import plural, visible
+from toolbelt.evals.analysis.comparison.wording import format_margin
+from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
+from toolbelt.evals.analysis.matrix.wording import tell_percent
+from toolbelt.models.own import OwnModel, own_model_data
+from toolbelt.patterns import fold
+from toolbelt.providers.models import ModelTable
+
+_WIDTH = 100
+_FULL = "full"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+UNSURE = "  # as measured, not sure"
+"""Behind what is recommended without being sure."""
+
+
+def recommendation(matrix: Matrix, *, evidence: bool = True) -> str:
+    """The `models` of a `toolbelt.yaml`: each with the toolset chosen, and what it was chosen by as a comment.
+
+    A choice that is not sure says so on its line. A model without a choice is a comment; without any choice all is.
+    Of a model that the project says something of already, the entry is a whole one, with all that is said, to be put in
+    the place of the one that is there: two of a name are refused.
+
+    Args:
+        matrix: With its picks, and what the project says.
+        evidence: Whether to say why; without, the entries alone are given, and only those that are chosen.
+
+    Returns:
+        YAML with a line break at its end; empty if there is no entry and no evidence is wanted.
+    """
+    lines = list(_entries(matrix, evidence=evidence))
+    is_any = any(row.pick.choice is not None for row in matrix.rows)
+    if not evidence and not is_any:
+        return ""
+    head = [*(_comment(sentence, "") for sentence in (_head(matrix, is_any=is_any) if evidence else ()))]
+    return "\n".join([*head, "models:" if is_any else "# models:", *lines, ""])
+
+
+def yaml_text(text: str) -> str:
+    """A text as YAML has it on one line, quoted where it must be, unreadable characters spelled out."""
+    is_text = _SURROGATE.search(text) is None
+    style = None if is_text and UNSAFE.search(text) is None else '"'
+    return _dumped(text, text, style).removesuffix("\n...")
+
+
+def _dumped(value: object, text: str, style: str | None = None) -> str:
+    """A value as YAML, without the line break at its end; unreadable characters of its text are spelled out."""
+    import yaml
+
+    from toolbelt.sources import with_json_numbers
+
+    is_text = _SURROGATE.search(text) is None  # half a character cannot be handed to the faster one
+    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper) if is_text else yaml.SafeDumper)
+    plain = is_text and UNSAFE.search(text) is None
+    shown = yaml.dump(value, Dumper=dumper, allow_unicode=plain, default_style=style, width=2**31 - 1, sort_keys=False)
+    return str(shown).removesuffix("\n")
+
+
+def _head(matrix: Matrix, *, is_any: bool) -> Iterator[str]:
+    day = f" of {matrix.created[:10]}" if matrix.created else ""
+    asked = plural(matrix.cases, "case") + (f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else "")
+    yield f"Run {matrix.run}{day}: dataset {matrix.dataset}, catalog {matrix.catalog}, {asked} for each toolset."
+    is_unsure = any(row.pick.choice is not None and not row.pick.sure for row in matrix.rows)
+    yield (
+        f"A model is given the smallest toolset that is surely not worse than its best by more than "
+        f"{format_margin(matrix.margin)} points, with a chance below 5% of being wrong"
+        f"{'; where none is, the best as measured' if is_unsure else ''}."
+    )
+    yield from matrix.notes
+    if is_any:
+        there = (
+            "where a model has an entry there, its `toolset` alone"
+            if matrix.own_models is None
+            else "what is said to stand in the place of an entry replaces it, and says all that it said"
+            if any(_own(matrix, row) for row in matrix.rows if row.pick.choice is not None)
+            else ""
+        )
+        yield f"Where toolbelt.yaml has `models:` already, add what is below that line to it{there and f'; {there}'}."
+
+
+def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
+    taken: dict[str, str] = {}
+    for row in matrix.rows:
+        pick = row.pick
+        # Of two spellings of a name, the first that has something chosen.
+        earlier = taken.setdefault(fold(row.model), row.model) if pick.choice is not None else row.model
+        is_entry = pick.choice is not None and earlier == row.model
+        if evidence:
+            said = pick.reasons if is_entry else tuple(_spoken(row, earlier))
+            yield from (_comment(sentence, "  ") for sentence in said)
+            if is_entry and (figures := _figures(row)):
+                yield _comment(figures, "  ")
+        if is_entry:
+            yield from _entry(row, _own(matrix, row))
+
+
+def _own(matrix: Matrix, row: Row) -> OwnModel | None:
+    """What the project says of a model; it takes names for the same as `ModelTable.find_own` does."""
+    return ModelTable(own=matrix.own_models or ()).find_own(row.model)
+
+
+def _entry(row: Row, own: OwnModel | None) -> Iterator[str]:
+    """The lines of a model: all that the project says of it, and its toolset."""
+    pick = row.pick
+    said: dict[str, Any] = {} if own is None else own_model_data(own)
+    if own is not None:
+        again = ", which says so already" if own.toolset == pick.toolset else ""
+        yield _comment(f"In place of the entry of that name in toolbelt.yaml{again}:", "  ")
+        if said.get("tool_calling") is False:
+            del said["tool_calling"]
+            yield _comment("Without its `tool_calling: false`, as what calls no tools can be given none.", "  ")
+    yield f"  - name: {yaml_text(said.pop('name', row.model))}"
+    said.pop("toolset", None)
+    if "prices" in said:
+        said["prices"] = {key: price for key, price in said["prices"].items() if price is not None}
+    if said:
+        yield textwrap.indent(_dumped(said, _texts(said)), "    ")
+    yield f"    toolset: {yaml_text(pick.toolset)}{'' if pick.sure else UNSURE}"
+
+
+def _texts(said: Mapping[str, Any]) -> str:
+    return "".join(value for value in said.values() if isinstance(value, str))
+
+
+def _spoken(row: Row, earlier: str) -> Iterator[str]:
+    """Why there is nothing to recommend."""
+    if earlier != row.model:
+        yield f"{row.model}: left out, as a project takes it for {earlier}."
+        return
+    first, *others = row.pick.reasons or ("nothing is known.",)
+    yield f"{row.model}: {first}"
+    yield from others
+
+
+def _figures(row: Row) -> str:
+    """What the choice sends, against everything there is: over a trial, or, where that never was asked, at first."""
+    cells = [cell for cell in row.cells if cell is not None]
+    chosen = next(cell for cell in cells if cell.arm == row.pick.choice)
+    full = next((cell for cell in cells if cell.toolset == _FULL and cell is not chosen), None)
+    sent, first = chosen.definition_tokens_total, chosen.definition_tokens
+    if sent is None:
+        return ""
+    against = ""
+    fits = f"; {tell_percent(chosen.share)} of its window at first" if chosen.share is not None else ""
+    if full is not None and full.definition_tokens_total:
+        many = full.definition_tokens_total
+        against = f", {tell_percent(sent / many)} of full's {many:,.0f}"
+    elif full is not None and full.definition_tokens and first is not None:
+        many = full.definition_tokens
+        against = f"; {first:,.0f} at the first request, {tell_percent(first / many)} of the {many:,.0f} of full"
+        against += ", of which no trial was scored"
+    return f"Definitions: {sent:,.0f} tokens a trial{against}{fits}."
+
+
+def _comment(sentence: str, indent: str) -> str:
+    lead = f"{indent}# "
+    return textwrap.fill(
+        visible(sentence),
+        _WIDTH,
+        initial_indent=lead,
+        subsequent_indent=lead,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,292 @@
+"""What a run came to, worked out by the database: memory does not grow with the number of trials."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from toolbelt.errors import NotFoundError
+from toolbelt.evals.analysis.summary.counting import (
+    CALL_RATES,
+    RATES,
+    SCORED,
+    ClusterCounts,
+    Counted,
+    count_clusters,
+    counted_rate,
+    has_single_clusters,
+)
+from toolbelt.evals.analysis.summary.epochs import EpochMeasures, measure_epochs
+from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.summary.timing import Timing, time_requests
+from toolbelt.evals.analysis.summary.unscored import find_reasons
+from toolbelt.evals.running.limits import read_left_out, read_rooms
+from toolbelt.evals.scoring.outcome import Outcome
+
+_MEANS = (
+    "definition_tokens",
+    "definition_tokens_total",
+    "own_prompt_tokens",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_read_tokens",
+    "cached_write_tokens",
+    "invalidated_tokens",
+    "repeated_tokens",
+    "requests",
+)
+"""Columns of `trials` whose mean over scored trials is a measure of the same name."""
+_NOT_ASKED = "requests = 0"
+
+SCHEMA = "toolbelt.run/1"
+"""Of `summary_data`; its JSON Schema is in `toolbelt.evals.exports`."""
+
+Row = dict[str, Any]
+
+
+def summarize(connection: sqlite3.Connection, run: str, status: str | None = None) -> RunSummary:
+    """What a run came to, finished or not.
+
+    Trials with outcome `error` or `context_overflow` are unscored and in no rate. An uncovered trial is never counted
+    as right (rule E5), so `accuracy == coverage × selection_given_coverage` in counts: the first's numerator is the
+    last's, and the middle's numerator is the last's denominator.
+
+    Intervals are Wilson's where each cluster of cases was tried once, else those of the clusters.
+
+    Args:
+        connection: To a file with the tables of `toolbelt.evals.running.schema`; only read, at one moment.
+        run: Its id.
+        status: What to tell instead of the status kept: `killed`, of a run that says it is running while nobody works
+            on it, which the database cannot know.
+
+    Raises:
+        NotFoundError: there is no such run.
+    """
+    with at_one_moment(connection):
+        head = connection.execute("SELECT created, status, reason, plan FROM runs WHERE run = ?", (run,)).fetchone()
+        if head is None:
+            raise NotFoundError("run", run, (row[0] for row in connection.execute("SELECT run FROM runs")))
+        planned = connection.execute(
+            "SELECT arm, model, toolset, variant, tokenizer, planned FROM arms WHERE run = ? ORDER BY arm", (run,)
+        ).fetchall()
+        groups = _count_outcomes(connection, run)
+        timings = time_requests(connection, run)
+        reasons = find_reasons(connection, run)
+        clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
+        created, kept, reason, text = head
+        plan = json.loads(text)
+        epochs = measure_epochs(connection, run, (row[0] for row in planned), plan.get("epochs", 1))
+    arms = tuple(
+        _arm(
+            number,
+            names,
+            wanted,
+            groups.get(number, {}),
+            timings.get(number, Timing()),
+            epochs.get(number, EpochMeasures()),
+            clusters,
+            reasons,
+        )
+        for number, *names, wanted in planned
+    )
+    tokenizers = {arm.model: arm.tokenizer for arm in arms if arm.tokenizer}
+    return _run(run, created, status or kept, reason, plan, arms, tokenizers)
+
+
+@contextlib.contextmanager
+def at_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """A run may be going on meanwhile: every query inside sees the same trials."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[str, Row]]:
+    """Sums by arm and outcome, in one pass over the trials."""
+    sums = {"retries", "cost_usd", _NOT_ASKED, *_MEANS}
+    sums |= {expression for rate in RATES.values() for expression in (rate.numerator, rate.denominator)}
+    most = {"epoch", *(RATES[name].denominator for name in CALL_RATES)}
+    known = {"cost_usd", *_MEANS}
+    wanted = [f"{what}({of})" for what, ofs in (("sum", sums), ("max", most), ("count", known)) for of in sorted(ofs)]
+    found: dict[int, dict[str, Row]] = {}
+    # Names and expressions are this package's own.
+    rows = connection.execute(
+        f"SELECT arm, outcome, {', '.join(wanted)} FROM trials WHERE run = ? GROUP BY arm, outcome",  # noqa: S608
+        (run,),
+    )
+    for arm, outcome, *values in rows:
+        found.setdefault(arm, {})[outcome] = dict(zip(wanted, values, strict=True))
+    return found
+
+
+def _clustered_rates(connection: sqlite3.Connection, run: str, groups: Mapping[int, Mapping[str, Row]]) -> list[str]:
+    """Names of the rates in which several counts hang together: of one cluster, or of one trial with several calls."""
+    rows = [row for outcomes in groups.values() for row in outcomes.values()]
+    if any(row["max(epoch)"] for row in rows) or not has_single_clusters(connection, run):
+        return list(RATES)
+    return [name for name in CALL_RATES if any((row[f"max({RATES[name].denominator})"] or 0) > 1 for row in rows)]
+
+
+def _arm(
+    number: int,
+    names: Sequence[str],
+    planned: int,
+    outcomes: Mapping[str, Row],
+    timing: Timing,
+    epochs: EpochMeasures,
+    clusters: ClusterCounts,
+    reasons: Mapping[tuple[int, str], str],
+) -> ArmSummary:
+    scored = {outcome: row for outcome, row in outcomes.items() if outcome in SCORED}
+    rates = {name: _rate(rate, scored, clusters.get((number, name))) for name, rate in RATES.items()}
+    precision, recall = rates["precision"], rates["recall"]
+    calls = precision.denominator + recall.denominator
+    means = {name: _mean(scored.values(), name) for name in _MEANS}
+    reported = means["prompt_tokens"] is not None
+    # A trial that failed for lack of an answer may have no price, which says nothing about the model's.
+    priced = all(row["count(cost_usd)"] == row["sum(1)"] for row in scored.values())
+    costs = [row["sum(cost_usd)"] for row in outcomes.values() if row["sum(cost_usd)"] is not None]
+    figures: dict[str, Any] = {**rates, **means}
+    figures["prompt_tokens_trials"] = sum(row["count(prompt_tokens)"] for row in scored.values())
+    if not reported:
+        figures["prompt_tokens"] = means["own_prompt_tokens"]
+    model, toolset, variant, tokenizer = names
+    return ArmSummary(
+        model=model,
+        toolset=toolset,
+        variant=variant,
+        planned=planned,
+        finished=_total(outcomes.values(), "1"),
+        scored=_total(scored.values(), "1"),
+        **figures,
+        f1=2 * precision.numerator / calls if calls else None,
+        prompt_tokens_reported=reported,
+        retries=_total(outcomes.values(), "retries"),
+        cost_usd=_mean(scored.values(), "cost_usd"),
+        cost_usd_total=sum(costs) if priced and costs else None,
+        latency_seconds=timing.median_seconds,
+        latency_p95_seconds=timing.p95_seconds,
+        tools_offered=timing.tools_offered,
+        first_offers=timing.first_offers,
+        first_offer=timing.first_offer,
+        offered_tokens=_mean(outcomes.values(), "definition_tokens"),
+        turned_away=outcomes.get(Outcome.CONTEXT_OVERFLOW.value, {}).get(f"sum({_NOT_ASKED})", 0),
+        overflow_reason=reasons.get((number, Outcome.CONTEXT_OVERFLOW.value), ""),
+        error_reason=reasons.get((number, Outcome.ERROR.value), ""),
+        tokenizer=tokenizer,
+        pass_at=epochs.pass_at,
+        pass_all=epochs.pass_all,
+        pass_cases=epochs.pass_cases,
+        outcomes={outcome.value: outcomes[outcome]["sum(1)"] for outcome in Outcome if outcome in outcomes},
+    )
+
+
+def _rate(rate: Counted, scored: Mapping[str, Row], clusters: Mapping[tuple[int, int], int] | None) -> Rate:
+    top = _total((row for outcome, row in scored.items() if outcome in rate.outcomes), rate.numerator)
+    return counted_rate(top, _total(scored.values(), rate.denominator), clusters)
+
+
+def _total(rows: Iterable[Row], expression: str) -> int:
+    return sum(row[f"sum({expression})"] or 0 for row in rows)
+
+
+def _mean(rows: Iterable[Row], column: str) -> float | None:
+    """Over all trials; `None` where the figure of any is not known."""
+    rows = list(rows)
+    trials = _total(rows, "1")
+    known = sum(row[f"count({column})"] for row in rows)
+    return _total(rows, column) / trials if trials and known == trials else None
+
+
+def _run(
+    run: str, created: str, status: str, reason: str, plan: Row, arms: tuple[ArmSummary, ...], tokenizers: Row
+) -> RunSummary:
+    dataset = plan["dataset"]
+    beside = {
+        "dataset": dataset.get("reference"),
+        "catalog": plan.get("catalog_reference"),
+        "config": plan.get("config"),
+    }
+    return RunSummary(
+        run=run,
+        created=created,
+        status=status,
+        reason=reason,
+        dataset=dataset["name"],
+        digest=dataset["digest"],
+        catalog=plan.get("catalog", ""),
+        cases=plan.get("cases", 0),
+        excluded=plan.get("excluded", {}),
+        epochs=plan.get("epochs", 1),
+        seed=plan.get("seed", 0),
+        tokenizers=tokenizers,
+        planned=sum(arm.planned for arm in arms),
+        scored=sum(arm.scored for arm in arms),
+        errors=sum(arm.outcomes.get(Outcome.ERROR.value, 0) for arm in arms),
+        arms=arms,
+        settings={key: value for key, value in beside.items() if value is not None} | plan.get("settings", {}),
+        surroundings=plan.get("surroundings", ""),
+        chosen=plan.get("chosen", ""),
+        code=plan.get("code", {}),
+        suite=plan.get("suite", ""),
+        rooms=read_rooms(plan),
+        left_out=read_left_out(plan),
+    )
+
+
+def summary_data(summary: RunSummary) -> dict[str, Any]:
+    """A run as plain values, for JSON: shares as fractions, tokens, requests and cost as means per scored trial.
+
+    A rate is `{value, numerator, denominator, low, high}`; what was not measured is `None`. `pass` is a list by k, over
+    `cases`; `left_out` are those without k scored epochs, also for not being run yet.
+    """
+    return {
+        "schema": SCHEMA,
+        "run": summary.run,
+        "created": summary.created,
+        "status": summary.status,
+        "reason": summary.reason,
+        "dataset": {"name": summary.dataset, "digest": summary.digest},
+        "catalog": summary.catalog,
+        "surroundings": summary.surroundings,
+        "chosen": summary.chosen,
+        "code": dict(summary.code),
+        "suite": summary.suite or None,
+        "rooms": {model: asdict(room) for model, room in summary.rooms.items()},
+        "left_out": [asdict(one) for one in summary.left_out],
+        "cases": summary.cases,
+        "excluded": dict(summary.excluded),
+        "epochs": summary.epochs,
+        "seed": summary.seed,
+        "settings": dict(summary.settings),
+        "tokenizers": dict(summary.tokenizers),
+        "planned": summary.planned,
+        "scored": summary.scored,
+        "errors": summary.errors,
+        "arms": [_arm_data(arm, summary.cases) for arm in summary.arms],
+    }
+
+
+def _arm_data(arm: ArmSummary, cases: int) -> dict[str, Any]:
+    values = ((field.name, getattr(arm, field.name)) for field in fields(arm) if not field.name.startswith("pass_"))
+    data = {name: value.to_dict() if isinstance(value, Rate) else value for name, value in values}
+    passing = [
+        {
+            "k": k,
+            "at_least_once": arm.pass_at[k],
+            "each_time": arm.pass_all[k],
+            "cases": covered,
+            "left_out": cases - covered,
+        }
+        for k, covered in arm.pass_cases.items()
+    ]
+    return data | {"outcomes": dict(arm.outcomes), "pass": passing}

@@ -1,0 +1,104 @@
+"""The kinds of source that can be imported, and telling them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from toolbelt.errors import InvalidFileError
+from toolbelt.evals.cases.imports.bfcl import Bfcl
+from toolbelt.evals.cases.imports.context import Format
+from toolbelt.evals.cases.imports.inspect_samples import InspectSamples
+from toolbelt.evals.cases.imports.livemcpbench import LiveMCPBench
+from toolbelt.evals.cases.imports.openai_log import OpenAILog
+from toolbelt.evals.cases.imports.promptfoo import Promptfoo
+from toolbelt.evals.cases.imports.sources import Source
+from toolbelt.evals.cases.layout import Form
+from toolbelt.findings import Finding, Severity
+
+_LOOKED_AT = 100
+"""Records that tell what a source is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatEntry:
+    """A kind of source.
+
+    Attributes:
+        label: What it is, in words.
+        recognises: Whether what a record holds looks like it.
+        make: A reader, for one import.
+        layout: How its cases are written.
+    """
+
+    label: str
+    recognises: Callable[[Any], bool]
+    make: Callable[[], Format]
+    layout: Form = Form.OWN
+
+
+FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
+    {
+        "livemcpbench": FormatEntry(LiveMCPBench.label, LiveMCPBench.recognises, LiveMCPBench),
+        "bfcl": FormatEntry(Bfcl.label, Bfcl.recognises, Bfcl, Form.PUBLIC),
+        "promptfoo": FormatEntry(Promptfoo.label, Promptfoo.recognises, Promptfoo),
+        "inspect": FormatEntry(InspectSamples.label, InspectSamples.recognises, InspectSamples),
+        "openai": FormatEntry(OpenAILog.label, OpenAILog.recognises, OpenAILog),
+    }
+)
+"""In the order in which they are tried."""
+
+
+def find_format(sources: Sequence[Source]) -> str:
+    """The kind of source that all of these are.
+
+    Raises:
+        InvalidFileError: one looks like none, or they are of several kinds; with every mistake where nothing of a
+            source can be read.
+    """
+    found = {source.name: _find(source) for source in sources}
+    kinds = dict.fromkeys(kind for kind in found.values() if kind is not None)
+    if len(kinds) == 1 and None not in found.values():
+        return next(iter(kinds))
+    findings = [_unknown(name) for name, kind in found.items() if kind is None]
+    if len(kinds) > 1:
+        told = ", ".join(f"{name} is {FORMATS[kind].label}" for name, kind in found.items() if kind is not None)
+        message = f"These are of several kinds ({told}); import each kind into a folder of its own."
+        findings.append(Finding("several-formats", Severity.ERROR, message))
+    raise InvalidFileError(findings)
+
+
+def _find(source: Source) -> str | None:
+    complaints: list[Finding] = []
+    seen = False
+    for record in islice(source.records(complaints.extend), _LOOKED_AT):
+        seen = True
+        kind = next((kind for kind, entry in FORMATS.items() if entry.recognises(record.data)), None)
+        if kind is not None:
+            return kind
+    if not seen:
+        raise InvalidFileError(complaints[:_LOOKED_AT] or [_empty(source.name)])
+    return None
+
+
+def _unknown(name: str) -> Finding:
+    known = ", ".join(f"{kind} ({entry.label})" for kind, entry in FORMATS.items())
+    message = f"This looks like none of what can be read: {known}; --format says which it is."
+    return Finding("unknown-format", Severity.ERROR, message, name)
+
+
+def _empty(name: str) -> Finding:
+    return Finding("empty", Severity.ERROR, "There is nothing in this file.", name)
+
+
+def empty_sources(sources: Iterable[Source]) -> list[Finding]:
+    """A mistake for each source that holds nothing at all."""
+    made = []
+    for source in sources:
+        complaints: list[Finding] = []
+        if next(iter(source.records(complaints.extend)), None) is None and not complaints:
+            made.append(_empty(source.name))
+    return made

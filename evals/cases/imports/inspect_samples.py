@@ -1,0 +1,111 @@
+"""Samples of Inspect AI whose target, or a field of their metadata, names the tools that are right.
+
+A sample is `{"input": text or messages, "target": …, "id"?, "metadata"?, …}`. The field that names the tools holds a
+name, a list of names, or a list of calls (`{"tool" or "name" or "function", "args" or "arguments"}`); an empty list
+means that no tool is right. Samples bring no tools, so that a catalog has to be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolbelt.evals.cases.imports.context import CaseRow, Context, kind_of
+from toolbelt.evals.cases.imports.ledger import BrokenError, UnmappedError
+from toolbelt.evals.cases.imports.messages import as_sent, check_messages, opening, read_arguments
+from toolbelt.evals.cases.imports.pool import ToolPool
+from toolbelt.evals.cases.imports.sources import Record
+
+TARGET_FIELDS = (
+    "metadata.expected_tools",
+    "metadata.expected_tool",
+    "metadata.expected_calls",
+    "metadata.tool_calls",
+    "target",
+)
+"""Where the tools are looked for, in this order, unless the user says."""
+_ELSEWHERE = ("files", "sandbox", "setup")
+_ABSENT = object()
+
+
+class InspectSamples:
+    """Samples of Inspect AI."""
+
+    label = "Inspect AI samples"
+
+    @staticmethod
+    def recognises(data: Any) -> bool:
+        """Whether a record looks like one."""
+        return isinstance(data, Mapping) and "input" in data and ("target" in data or "choices" in data)
+
+    def look(self, record: Record, pool: ToolPool) -> None:
+        """A sample brings no tools."""
+
+    def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
+        """The case of a sample."""
+        data = record.data
+        if not isinstance(data, Mapping) or "input" not in data:
+            raise BrokenError("wrong-type", "A sample is an object with an `input`.")
+        if data.get("choices"):
+            raise UnmappedError("a question of multiple choice, which no tool answers")
+        place, written = _target(data, context.settings.target_field)
+        calls = list(_calls(written, place, context))
+        row: CaseRow = {"id": "" if data.get("id") is None else str(data["id"]), **_opening(data["input"])}
+        row["expected"] = calls
+        for key in _ELSEWHERE:
+            if data.get(key):
+                context.ledger.note(f"`{key}` of samples is left aside: no tool is ever executed")
+        tags = data.get("metadata", {}).get("tags") if isinstance(data.get("metadata"), Mapping) else None
+        kept = [tag for tag in tags if isinstance(tag, str) and tag.strip()] if isinstance(tags, list) else []
+        yield row | context.common(tags=kept, kind=kind_of([[call] for call in calls]))
+
+    def finish(self, context: Context) -> None:
+        """Nothing is joined."""
+
+
+def _opening(value: Any) -> CaseRow:
+    if isinstance(value, str):
+        return {"query": value}
+    messages = check_messages(value, "input")
+    return opening(
+        [
+            {key: item for key, item in message.items() if key not in ("id", "source", "model")}
+            for message in as_sent(messages)
+        ]
+    )
+
+
+def _target(data: Mapping[str, Any], field: str | None) -> tuple[str, Any]:
+    for place in TARGET_FIELDS if field is None else (field,):
+        value: Any = data
+        for part in place.split("."):
+            value = value.get(part, _ABSENT) if isinstance(value, Mapping) else _ABSENT
+        if value is not _ABSENT and value is not None:
+            return place, value
+    raise UnmappedError("it has no field that names tools", field or "")
+
+
+def _calls(value: Any, place: str, context: Context) -> Iterator[CaseRow]:
+    if value == "":
+        raise UnmappedError("its target is empty, which may mean anything")
+    for index, one in enumerate(
+        [value] if isinstance(value, str | Mapping) else value if isinstance(value, list) else [_ABSENT]
+    ):
+        where = f"{place}[{index}]"
+        if isinstance(one, str):
+            yield {"tool": context.reference(one.strip(), None)}
+        elif isinstance(one, Mapping):
+            yield _call(one, where, context)
+        else:
+            raise BrokenError("wrong-type", f"`{place}` must name tools: a text, a list of texts, or a list of calls.")
+
+
+def _call(one: Mapping[str, Any], place: str, context: Context) -> CaseRow:
+    name = next((one[key] for key in ("tool", "name", "function") if isinstance(one.get(key), str)), None)
+    if name is None:
+        raise BrokenError("wrong-type", f"`{place}` names no tool.")
+    made: CaseRow = {"tool": context.reference(name, None)}
+    arguments = read_arguments(next((one[key] for key in ("args", "arguments") if key in one), None), place)
+    if arguments and context.settings.keeps(recorded=False):
+        made["args"] = dict(arguments)
+    return made

@@ -1,0 +1,148 @@
+"""LiveMCPBench: tasks with the tools their annotators used, transcripts of agents, and the servers' tools.
+
+A task is `{"task_id", "Question", "category", "Annotator Metadata": {"Tools": "1. NAME\\n2. NAME", …}}`; a transcript
+is a task with the `messages` of an agent, which calls tools through `execute-tool` with `server_name`, `tool_name` and
+`params`. `tools.json` is a list of servers, each `{"name", "category", "tools": {KEY: {"tools": [definitions]}}}`.
+
+Annotators name tools without their server, so that a name that several servers have may be any of these. What they
+wrote is one way of doing a task, not the only one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, CaseRow, Context, kind_of
+from toolbelt.evals.cases.imports.ledger import BrokenError, UnmappedError
+from toolbelt.evals.cases.imports.messages import calls_of, check_messages
+from toolbelt.evals.cases.imports.pool import ToolPool, read_tool
+from toolbelt.evals.cases.imports.settings import Labels
+from toolbelt.evals.cases.imports.sources import Record
+from toolbelt.evals.cases.texts import text_of
+
+_METADATA = "Annotator Metadata"
+_EXECUTE = ("execute-tool", "execute_tool")
+_NUMBERED = re.compile(r"^\s*(?:\d+\s*[.):、]|[-*•])\s*")
+Performed = tuple[str, str, Mapping[str, Any], str | None]
+"""Server, tool, arguments and the answer, where there is one."""
+
+
+class LiveMCPBench:
+    """Tasks, transcripts and servers."""
+
+    label = "LiveMCPBench"
+
+    @staticmethod
+    def recognises(data: Any) -> bool:
+        """Whether a record looks like a task, a transcript or a server."""
+        return isinstance(data, Mapping) and (
+            _METADATA in data or {"task_id", "Question"} <= data.keys() or _is_server(data)
+        )
+
+    def look(self, record: Record, pool: ToolPool) -> None:
+        """Gather the tools of a server."""
+        if not _is_server(record.data):
+            return
+        category = record.data.get("category")
+        for key, server in record.data["tools"].items():
+            tools = server.get("tools") if isinstance(server, Mapping) else None
+            if not isinstance(tools, list):
+                raise BrokenError("wrong-type", f"The server {key!r} has no list of `tools`.")
+            for index, entry in enumerate(tools):
+                if (tool := read_tool(entry, index)) is not None:
+                    pool.add(tool, plugin=key, category=category if isinstance(category, str) else "")
+
+    def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
+        """The case of a task or a transcript."""
+        data = record.data
+        if _is_server(data):
+            return
+        if not isinstance(data, Mapping) or not isinstance(data.get("Question"), str):
+            raise BrokenError("wrong-type", "A task has a `Question`, which is text.")
+        performed = list(_performed(data["messages"])) if data.get("messages") is not None else None
+        names = _annotated(data.get(_METADATA))
+        row: CaseRow = {"id": str(data.get("task_id") or ""), "query": data["Question"]}
+        is_recorded = names is None or context.settings.labels is Labels.RECORDED
+        if is_recorded and performed is None:
+            raise UnmappedError("it has neither annotated tools nor messages")
+        if is_recorded:
+            row["expected"] = [_recorded_call(call, context) for call in performed or ()]
+        else:
+            row["expected"] = [{"tool": context.reference(name, None)} for name in names or ()]
+        if results := _results(performed or (), row["expected"], context):
+            row["results"] = results
+        category = data.get("category")
+        tags = [category] if isinstance(category, str) and category.strip() else []
+        row |= context.common(tags=tags, kind=kind_of([[call] for call in row["expected"]]))
+        if is_recorded and not context.settings.reviewed:
+            row["draft"] = True
+        yield row
+
+    def finish(self, context: Context) -> None:
+        """Nothing is joined."""
+
+
+def _is_server(data: Any) -> bool:
+    return isinstance(data, Mapping) and isinstance(data.get("tools"), dict) and "messages" not in data
+
+
+def _annotated(metadata: Any) -> list[str] | None:
+    """Names of tools, as an annotator listed them; `None` where there is no such list."""
+    written = metadata.get("Tools") if isinstance(metadata, Mapping) else None
+    if not isinstance(written, str):
+        return None
+    lines = (_NUMBERED.sub("", line).strip().strip("`") for line in written.splitlines())
+    return [line for line in lines if line]
+
+
+def _performed(value: Any) -> Iterator[Performed]:
+    """Every call of a tool through `execute-tool`; looking for tools is no selection."""
+    messages = check_messages(value)
+    answers = {
+        str(message.get("tool_call_id")): text_of(message.get("content"))
+        for message in messages
+        if message["role"] == "tool"
+    }
+    for index, message in enumerate(messages):
+        for call in calls_of(message, f"messages[{index}]") if message["role"] == "assistant" else ():
+            if call.name in _EXECUTE:
+                given = call.arguments
+                server, tool, params = given.get("server_name"), given.get("tool_name"), given.get("params")
+                if not isinstance(tool, str) or not tool.strip():
+                    raise BrokenError("wrong-type", f"A call of {call.name!r} in `messages[{index}]` names no tool.")
+                arguments = params if isinstance(params, dict) else {}
+                yield server if isinstance(server, str) else "", tool, arguments, answers.get(call.id)
+
+
+def _recorded_call(call: Performed, context: Context) -> CaseRow:
+    server, tool, arguments, _ = call
+    found = _tool_of(server, tool, context)
+    if found is None:
+        raise UnmappedError(NOT_IN_CATALOG, f"{server}/{tool}")
+    keeps = context.settings.keeps(recorded=True) and arguments
+    return {"tool": found} | ({"args": dict(arguments)} if keeps else {})
+
+
+def _tool_of(server: str, tool: str, context: Context) -> str | list[str] | None:
+    found = context.names.look_up(f"{server}/{tool}") if server else None
+    if isinstance(found, str):
+        return found
+    try:
+        return context.reference(tool, None)
+    except UnmappedError:
+        return None
+
+
+def _results(performed: Sequence[Performed], expected: Sequence[CaseRow], context: Context) -> CaseRow:
+    """What the tools of the label answered in the transcript, in order."""
+    wanted = {
+        tool for call in expected for tool in (call["tool"] if isinstance(call["tool"], list) else [call["tool"]])
+    }
+    made: CaseRow = {}
+    for server, tool, _, answer in performed:
+        found = _tool_of(server, tool, context)
+        if isinstance(found, str) and found in wanted and answer is not None:
+            made.setdefault(found, []).append(answer)
+    return made

@@ -1,0 +1,253 @@
+"""Message logs of the chat completions API as cases.
+
+What an agent did is not what is right, so that these cases are drafts until somebody reviewed them.
+
+A **conversation** makes a case of each turn of the user's: what was said until then is its history, the calls that
+were made until the user's next message are expected, and what tools answered to them are its `results`. Where a turn
+took several steps of one call each, their order counts (`match: ordered`); calls made side by side have no order.
+
+A **request with its response** makes one case: the request as it was sent, and the calls of the response alone. The
+steps before it stand in the request, and have records of their own in a log that keeps them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolbelt.evals.cases.imports.context import CaseRow, Context, kind_of
+from toolbelt.evals.cases.imports.exchanges import (
+    Exchange,
+    count_choices,
+    is_batch_response,
+    looks_like_exchange,
+    read_answer,
+    read_exchange,
+)
+from toolbelt.evals.cases.imports.joining import Joined
+from toolbelt.evals.cases.imports.ledger import UnmappedError
+from toolbelt.evals.cases.imports.messages import Call, Message, calls_of, check_answers, opening, results_of
+from toolbelt.evals.cases.imports.pool import ToolPool
+from toolbelt.evals.cases.imports.sources import Record
+
+_USERS = ("user", "system", "developer")
+NO_TOOLS = "no tools were offered and none was called, which says nothing about choosing"
+FORCED = "`tool_choice` left the model no choice"
+UNANSWERED = "a turn without an answer"
+OPEN_CALLS = "its history has calls that were never answered"
+SILENT = "a turn in which the user says nothing"
+UNASKED = "an answer that follows no words of a user's"
+REFUSED = "the model refused"
+EMPTY = "an answer that says nothing"
+NOT_TO_LEARN = "its answer is marked with `weight` 0"
+
+
+class OpenAILog:
+    """Records of a message log."""
+
+    label = "OpenAI message log"
+
+    def __init__(self) -> None:
+        self._responses = Joined()
+
+    @staticmethod
+    def recognises(data: Any) -> bool:
+        """Whether a record looks like one."""
+        return looks_like_exchange(data)
+
+    def look(self, record: Record, pool: ToolPool) -> None:
+        """Gather the tools of a record, or keep the response of a batch for its request."""
+        if isinstance(record.data, dict) and is_batch_response(record.data):
+            kept = record.data.get("error") or record.data["response"]
+            self._responses.add(str(record.data["custom_id"]), {"error": kept} if record.data.get("error") else kept)
+            return
+        exchange = _read(record)
+        if exchange is not None and exchange.tools is not None:
+            pool.add_list(exchange.tools)
+
+    def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
+        """Its cases."""
+        if isinstance(record.data, dict) and is_batch_response(record.data):
+            return
+        exchange = read_exchange(record.data)
+        if exchange.answer is None and "custom_id" in record.data:
+            exchange = self._answered(exchange, str(record.data["custom_id"]))
+        offered = context.offered(exchange.tools)
+        if exchange.choices > 1:
+            context.ledger.note("of several `choices` of one response only the first was read")
+        if _leaves_no_choice(exchange.tool_choice):
+            raise UnmappedError(FORCED)
+        turns = _Turns(exchange, offered, context, record)
+        yield from turns.conversation() if exchange.answer is None else turns.single(exchange.answer)
+
+    def finish(self, context: Context) -> None:
+        """Responses of batches whose request is in no source."""
+        if count := self._responses.unclaimed:
+            context.ledger.count("the response of a batch whose request is in no source", count)
+        if count := self._responses.repeated:
+            context.ledger.count("a second response to one request of a batch", count)
+
+    def _answered(self, exchange: Exchange, custom_id: str) -> Exchange:
+        found = self._responses.find(custom_id)
+        if found is None:
+            raise UnmappedError("a request of a batch whose response is in no source")
+        answer, choices = read_answer(found[0]), count_choices(found[0])
+        return replace(exchange, answer=answer, id=custom_id, choices=choices)
+
+
+def _read(record: Record) -> Exchange | None:
+    """What a record holds; `None` where it makes no case whatever its tools, which `rows` will say."""
+    try:
+        return read_exchange(record.data)
+    except UnmappedError:
+        return None
+
+
+class _Turns:
+    """The cases of one record."""
+
+    def __init__(self, exchange: Exchange, offered: tuple[str, ...] | None, context: Context, record: Record) -> None:
+        self._exchange = exchange
+        self._offered = offered
+        self._context = context
+        self._record = record
+
+    def conversation(self) -> Iterator[CaseRow]:
+        """A case for each turn of the user's."""
+        messages = self._exchange.messages
+        sound = check_answers(messages)
+        turns = list(_turns(messages))
+        if not turns:
+            raise UnmappedError(UNANSWERED)
+        own_id = self._exchange.id or self._record.own_id
+        for number, (start, end) in enumerate(turns, start=1):
+            try:
+                row = self._case(messages[:start], messages[start:end], start, sound=start <= sound)
+            except UnmappedError as reason:
+                detail = f"turn {number}{f': {reason.detail}' * bool(reason.detail)}"
+                self._context.ledger.leave_out(self._record.source, self._record.line, reason.reason, detail)
+                continue
+            if len(turns) > 1:
+                row["cluster"] = own_id
+            yield {"id": f"{own_id}/{number}" if len(turns) > 1 else own_id} | row
+        for index, loose in _uncovered(messages, turns):
+            self._context.ledger.leave_out(self._record.source, self._record.line, loose, f"messages[{index}]")
+
+    def single(self, answer: Sequence[Message]) -> Iterator[CaseRow]:
+        """The case of a request and its response."""
+        messages = self._exchange.messages
+        sound = check_answers(messages) == len(messages) and not _has_open_calls(messages[-1])
+        yield {"id": self._exchange.id} | self._case(messages, answer, None, sound=sound)
+
+    def _case(
+        self, history: Sequence[Message], answer: Sequence[Message], first: int | None, *, sound: bool
+    ) -> CaseRow:
+        if not sound:
+            raise UnmappedError(OPEN_CALLS)
+        if not _says_something(history):
+            raise UnmappedError(SILENT)
+        steps = self._steps(answer, first)
+        if not steps:
+            _refuse_empty(answer)
+        if not steps and not self._offered:
+            raise UnmappedError(NO_TOOLS)
+        context, settings = self._context, self._context.settings
+        calls = [call for step in steps for call in step]
+        references = {call.name: context.reference(call.name, self._offered) for call in calls}
+        keeps = settings.keeps(recorded=True)
+        row: CaseRow = opening(history)
+        row["expected"] = [
+            {"tool": references[call.name]} | ({"args": dict(call.arguments)} if keeps and call.arguments else {})
+            for call in calls
+        ]
+        if len(steps) > 1 and all(len(step) == 1 for step in steps):
+            row["match"] = "ordered"
+        row |= context.universe(self._offered)
+        if results := self._results(answer, calls, references):
+            row["results"] = results
+        row |= context.common(kind=kind_of(steps))
+        if not settings.reviewed:
+            row["draft"] = True
+        return row
+
+    @staticmethod
+    def _steps(answer: Sequence[Message], first: int | None) -> list[tuple[Call, ...]]:
+        steps = []
+        for index, message in enumerate(answer):
+            if message["role"] != "assistant":
+                continue
+            if message.get("weight") == 0:
+                raise UnmappedError(NOT_TO_LEARN)
+            if calls := calls_of(message, "response" if first is None else f"messages[{first + index}]"):
+                steps.append(calls)
+        return steps
+
+    @staticmethod
+    def _results(
+        answer: Sequence[Message], calls: Sequence[Call], references: dict[str, str | list[str]]
+    ) -> dict[str, Any]:
+        told = results_of(answer, {call.id: call.name for call in calls})
+        made: dict[str, Any] = {}
+        for name, texts in told.items():
+            tool_id = references.get(name)
+            if isinstance(tool_id, str):
+                made[tool_id] = texts[0] if len(texts) == 1 else texts
+        return made
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    """Where the answer of each turn begins and ends: from after a user's message to before the next."""
+    start: int | None = None
+    for index, message in enumerate(messages):
+        if message["role"] in _USERS:
+            if start is not None and start < index and any(one["role"] == "assistant" for one in messages[start:index]):
+                yield start, index
+                start = None
+            if message["role"] == "user" or start is not None:
+                start = index + 1
+    if start is not None and any(one["role"] == "assistant" for one in messages[start:]):
+        yield start, len(messages)
+
+
+def _uncovered(messages: Sequence[Message], turns: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    """Where an answer begins that is in no turn, and the user's last words where nobody answered them."""
+    covered = {index for start, end in turns for index in range(start, end)}
+    is_going = False
+    for index, message in enumerate(messages):
+        is_loose = message["role"] == "assistant" and index not in covered
+        if is_loose and not is_going:
+            yield index, UNASKED
+        is_going = is_loose or (is_going and message["role"] in ("tool", "function"))
+    last = max((index for index, message in enumerate(messages) if message["role"] == "user"), default=None)
+    if last is not None and all(message["role"] != "assistant" for message in messages[last:]):
+        yield last, UNANSWERED
+
+
+def _leaves_no_choice(asked: Any) -> bool:
+    """Whether `tool_choice`, or the older `function_call`, demands a tool, or forbids all."""
+    if isinstance(asked, dict):  # Anthropic writes `auto` and `any` as objects, too.
+        return asked.get("type") not in ("auto", "any")
+    return bool(asked == "none")
+
+
+def _refuse_empty(answer: Sequence[Message]) -> None:
+    """Raises `UnmappedError` where an answer without calls is a refusal, or nothing at all."""
+    user_texts = [message for message in answer if message["role"] == "assistant"]
+    for message in user_texts:
+        content = message.get("content")
+        parts = content if isinstance(content, list) else []
+        if message.get("refusal") or any(isinstance(one, dict) and one.get("type") == "refusal" for one in parts):
+            raise UnmappedError(REFUSED)
+    if not any(message.get("content") for message in user_texts):
+        raise UnmappedError(EMPTY)
+
+
+def _says_something(history: Sequence[Message]) -> bool:
+    """Whether the user's last message has more than blanks in it; a picture alone says something."""
+    content = next((message.get("content") for message in reversed(history) if message["role"] == "user"), None)
+    return bool(content.strip() if isinstance(content, str) else content)
+
+
+def _has_open_calls(message: Message) -> bool:
+    return message["role"] == "assistant" and bool(message.get("tool_calls"))

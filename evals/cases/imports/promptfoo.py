@@ -1,0 +1,149 @@
+"""promptfoo's configurations: `tests` whose assertions name tools, over `prompts` with `{{variables}}`.
+
+These assertions map; every other one is left out and told by name, and a test with none of these makes no case:
+
+- `tool-call-f1`: the list of names (or a text with commas between them) is expected, whatever its threshold;
+- `trajectory:tool-used`: the tools named are expected, others beside them are allowed (`match: superset`); with
+  `not-` before it they are forbidden;
+- `trajectory:tool-sequence`: the steps in order (`match: ordered`, `superset` where its mode is `in_order`);
+- `trajectory:tool-args-match`: a call with its arguments, further ones unchecked unless its mode is `exact`;
+- `is-valid-openai-tools-call`, `is-valid-openai-function-call`, `is-valid-function-call`: any call will do.
+
+Where there are no prompts, as in a file of tests alone, the one variable that a test has is what the user says.
+A test makes a case for each prompt and each distinct list of tools among the providers; these share a cluster.
+`scenarios` are their tests with each of their settings, and `defaultTest` is joined with every test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolbelt.evals.cases.imports.context import CaseRow, Context
+from toolbelt.evals.cases.imports.ledger import BrokenError, Ledger, UnmappedError
+from toolbelt.evals.cases.imports.pool import ToolPool
+from toolbelt.evals.cases.imports.promptfoo_files import Files
+from toolbelt.evals.cases.imports.promptfoo_prompts import ONE_VARIABLE, read_prompts
+from toolbelt.evals.cases.imports.promptfoo_tests import PromptfooTest, joined
+from toolbelt.evals.cases.imports.sources import Record
+
+_DECLARATIONS = ("functionDeclarations", "function_declarations")
+
+
+class Promptfoo:
+    """Configurations of promptfoo."""
+
+    label = "promptfoo configuration"
+
+    @staticmethod
+    def recognises(data: Any) -> bool:
+        """Whether a record looks like a configuration."""
+        if not isinstance(data, Mapping):
+            return isinstance(data, list) and bool(data) and all(map(_is_test, data))
+        return _is_test(data) or (
+            not {"tests", "scenarios"}.isdisjoint(data)
+            and not {"prompts", "providers", "targets", "defaultTest"}.isdisjoint(data)
+        )
+
+    def look(self, record: Record, pool: ToolPool) -> None:
+        """Gather the tools of every provider; where there are none, everything that is wrong is said at once."""
+        ledger, files = Ledger(), Files(record)
+        lists = list(_tool_lists(record, files, ledger))
+        for tools in lists:
+            pool.add_list(tools)
+        if ledger.broken and not lists:
+            read_prompts(_configuration(record.data).get("prompts", []), files, ledger)
+            list(_tests(record, files, ledger))
+            first, *_ = findings = ledger.findings()
+            raise BrokenError(first.rule, first.message, findings)
+
+    def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
+        """The cases of a configuration."""
+        files, ledger = Files(record), context.ledger
+        universes = list(dict.fromkeys(context.offered(tools) for tools in _tool_lists(record, files, ledger))) or [
+            None
+        ]
+        data = _configuration(record.data)
+        prompts = read_prompts(data["prompts"], files, ledger) if "prompts" in data else [ONE_VARIABLE]
+        for number, (line, test) in enumerate(_tests(record, files, ledger), start=1):
+            try:
+                yield from PromptfooTest(test, f"test-{number}", line, record, context).rows(prompts, universes)
+            except UnmappedError as reason:
+                ledger.leave_out(record.source, line, reason.reason, reason.detail)
+            except BrokenError as error:
+                ledger.add_broken(*error.all_findings(record.source, line))
+
+    def finish(self, context: Context) -> None:
+        """Nothing is joined."""
+
+
+def _tool_lists(record: Record, files: Files, ledger: Ledger) -> Iterator[list[Any]]:
+    """What each provider offers; files that cannot be read are told."""
+    data = record.data if isinstance(record.data, Mapping) else {}
+    key = "providers" if "providers" in data else "targets"
+    written = data.get(key)
+    for index, provider in enumerate(written if isinstance(written, list) else [written]):
+        try:
+            config = _config(files.resolve(provider) if isinstance(provider, str) else provider)
+            for name in ("tools", "functions"):
+                tools = files.resolve(config.get(name))
+                if isinstance(tools, list) and tools:
+                    yield list(_declared(tools))
+        except BrokenError as error:
+            line = files.line(key, index) if isinstance(written, list) else files.line(key)
+            ledger.add_broken(*error.all_findings(record.source, line))
+
+
+def _config(provider: Any) -> Mapping[str, Any]:
+    config = provider.get("config") if isinstance(provider, Mapping) else None
+    if config is None and isinstance(provider, Mapping) and len(provider) == 1:  # `{id: {config: …}}`
+        (inner,) = provider.values()
+        config = inner.get("config") if isinstance(inner, Mapping) else None
+    return config if isinstance(config, Mapping) else {}
+
+
+def _tests(record: Record, files: Files, ledger: Ledger) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Every test with its line, joined with what the configuration says of all of them."""
+    for line, parts in _in_parts(record, files, ledger):
+        try:
+            yield line, joined(parts, files)
+        except UnmappedError as reason:
+            ledger.leave_out(record.source, line, reason.reason, reason.detail)
+        except BrokenError as error:
+            ledger.add_broken(*error.all_findings(record.source, line))
+
+
+def _in_parts(record: Record, files: Files, ledger: Ledger) -> Iterator[tuple[int, tuple[Mapping[str, Any], ...]]]:
+    data = _configuration(record.data)
+    defaults = tuple(test for _, test in files.tests(data.get("defaultTest") or [], ledger, "defaultTest"))
+    place = () if isinstance(record.data, list) else ("tests",)
+    for line, test in files.tests(data.get("tests", []), ledger, *place):
+        yield line, (*defaults, test)
+    scenarios = data.get("scenarios") or []
+    for index, (line, scenario) in enumerate(files.tests(scenarios, ledger, "scenarios")):
+        at = ("scenarios", index) if isinstance(scenarios, list) and scenarios[index : index + 1] == [scenario] else ()
+        settings = [test for _, test in files.tests(scenario.get("config", [{}]), ledger, *at, "config")]
+        for own, test in files.tests(scenario.get("tests", [{}]), ledger, *at, "tests"):
+            for setting in settings:
+                yield own if at else line, (*defaults, setting, test)
+
+
+def _declared(tools: list[Any]) -> Iterator[Any]:
+    """Every definition; Google's APIs have them in lists of declarations."""
+    for entry in tools:
+        nested = [entry.get(key) for key in _DECLARATIONS] if isinstance(entry, Mapping) else []
+        found = next((one for one in nested if isinstance(one, list)), None)
+        yield from [entry] if found is None else found
+
+
+def _is_test(data: Any) -> bool:
+    return isinstance(data, Mapping) and {"vars", "assert"} <= data.keys()
+
+
+def _configuration(data: Any) -> Mapping[str, Any]:
+    """The configuration, which tests in a file of their own are taken for."""
+    if _is_test(data) or isinstance(data, list):
+        return {"tests": data if isinstance(data, list) else [data]}
+    if not isinstance(data, Mapping) or {"tests", "scenarios"}.isdisjoint(data):
+        raise BrokenError("wrong-type", "A configuration is an object with `tests` or `scenarios`.")
+    return data

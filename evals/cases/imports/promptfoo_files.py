@@ -1,0 +1,146 @@
+"""What a promptfoo configuration keeps in other files, named by `file://…` from the configuration's own folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from toolbelt.errors import InvalidFileError
+from toolbelt.evals.cases.imports.foreign_yaml import parse_foreign_yaml
+from toolbelt.evals.cases.imports.ledger import BrokenError, Ledger
+from toolbelt.evals.cases.imports.sources import MAX_DOCUMENT, Record
+from toolbelt.findings import Finding, Severity
+from toolbelt.sources import parse_json, parse_json_lines, read_text
+
+_SCHEME = "file://"
+_DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")
+_TEXT = (".txt", ".md")
+
+
+class Files:
+    """Files beside a configuration. Those that would have to be executed are never read.
+
+    Args:
+        record: The configuration.
+
+    Attributes:
+        source: The configuration's file, as the user wrote it.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self.source = record.source
+        self._record = record
+        self._folder = Path(record.source).parent
+
+    def resolve(self, value: Any) -> Any:
+        """The value, or what the file that it names holds; `None` for a file that would have to be executed,
+        and for a pattern of names.
+
+        Raises:
+            BrokenError: it names what is no file, or one with mistakes.
+        """
+        if isinstance(value, list):
+            resolved = [self.resolve(one) for one in value]
+            return [part for one in resolved for part in (one if isinstance(one, list) else [one])]
+        if not isinstance(value, str) or not value.startswith(_SCHEME):
+            return value
+        path = self._folder / value.removeprefix(_SCHEME)
+        suffix = path.suffix.lower()
+        if suffix not in (*_DATA, *_TEXT) or "*" in value:
+            return None
+        # Before opening: a pipe would be waited for, and a device has no end.
+        if not os.path.isfile(path):  # noqa: PTH113  pathlib refuses some names outright
+            kind = "no regular file" if os.path.exists(path) else "not there"  # noqa: PTH110
+            raise BrokenError("missing-file", f"{path} is {kind}.")
+        if path.stat().st_size > MAX_DOCUMENT:
+            raise BrokenError("too-long", f"{path} has more than {MAX_DOCUMENT // 1024**2} MiB.")
+        try:
+            return _parse(read_text(path), str(path), suffix)
+        except InvalidFileError as error:
+            raise BrokenError("invalid-file", f"{path} cannot be read.", error.findings) from None
+
+    def tests(self, written: Any, ledger: Ledger, *place: str | int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Every test with the line it stands in; those in other files have the line that names these.
+
+        Args:
+            written: One test, or a list of tests and names of files.
+            ledger: Told of what is no test, and of files that cannot be read.
+            place: Where that stands in the configuration.
+        """
+        for index, entry in enumerate(written if isinstance(written, list) else [written]):
+            line = self.line(*place, index) if isinstance(written, list) else self.line(*place)
+            is_file = isinstance(entry, str) and entry.startswith(_SCHEME)
+            try:
+                found = self.resolve(entry) if is_file else entry
+            except BrokenError as error:
+                ledger.add_broken(*error.all_findings(self.source, line))
+                continue
+            if is_file and not isinstance(found, list | Mapping):
+                ledger.leave_out(self.source, line, "tests that a program or a service makes", entry[:100])
+                continue
+            for test in found if isinstance(found, list) else [found]:
+                if isinstance(test, Mapping):
+                    yield line, test
+                else:
+                    message = "A test is an object with `vars` and `assert`, or `file://` and a file of tests."
+                    ledger.add_broken(Finding("wrong-type", Severity.ERROR, message, self.source, line))
+
+    def follow(self, value: Any) -> Any:
+        """What a `{"$ref": "#/…"}` refers to in the configuration; anything else as it is.
+
+        Raises:
+            BrokenError: it refers to nothing.
+        """
+        seen: set[str] = set()
+        while isinstance(value, Mapping) and isinstance(place := value.get("$ref"), str):
+            found: Any = self._record.data
+            for part in place.removeprefix("#/").split("/"):
+                found = found.get(part) if isinstance(found, Mapping) else None
+            if place in seen or found is None or not place.startswith("#/"):
+                raise BrokenError("bad-reference", f"The reference {place[:100]!r} leads nowhere.")
+            seen.add(place)
+            value = found
+        return value
+
+    def line(self, *place: str | int) -> int:
+        """Where a value of the configuration stands."""
+        document = self._record.document
+        return (document.find_line(*place) if document is not None else None) or self._record.line
+
+
+def _parse(text: str, source: str, suffix: str) -> Any:
+    if suffix in _TEXT:
+        return text
+    if suffix == ".json":
+        return parse_json(text, source).data
+    if suffix == ".jsonl":
+        read = list(parse_json_lines(text, source))
+        if findings := [finding for _, _, finding in read if finding is not None]:
+            raise InvalidFileError(findings)
+        return [value for _, value, _ in read]
+    if suffix == ".csv":
+        return [_csv_test(row) for row in csv.DictReader(io.StringIO(text))]
+    return parse_foreign_yaml(text, source).data
+
+
+def _csv_test(row: Mapping[str | None, Any]) -> dict[str, Any]:
+    """A line of a table: variables by column, `__expected…` columns with assertions written `type: value`."""
+    made: dict[str, Any] = {"vars": {}, "assert": []}
+    for column, value in row.items():
+        if not isinstance(column, str) or not isinstance(value, str):
+            raise BrokenError("wrong-type", "A line of a CSV file has more or fewer columns than its first one.")
+        name = column.strip()
+        if name.startswith("__expected"):
+            # A type may have a colon of its own, after which no blank comes.
+            kind, _, rest = value.partition(": " if ": " in value else ":")
+            if value.strip():
+                made["assert"].append({"type": kind.strip(), "value": rest.strip()})
+        elif name == "__description":
+            made["description"] = value
+        elif not name.startswith("__"):
+            made["vars"][name] = value
+    return made

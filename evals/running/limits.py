@@ -1,0 +1,102 @@
+"""What a model has room for, so that what cannot fit is never asked (rule E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from toolbelt.evals.offers import Offer
+from toolbelt.loadouts.fit import ModelFit, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLimits:
+    """What was known of a model's limits when a run began; `None` is unknown.
+
+    Attributes:
+        context_window: Tokens that a prompt takes at most.
+        output_reserve: Tokens kept free for an answer.
+        max_tools: The most tools that a request may hold.
+        tool_calling: Whether it calls tools.
+    """
+
+    context_window: int | None = None
+    output_reserve: int | None = None
+    max_tools: int | None = None
+    tool_calling: bool | None = None
+
+    def fit(self, model: str, tokens: int, tools: int, tokenizer: str = "") -> ModelFit:
+        """So many tools of so many tokens against the model."""
+        return ModelFit(
+            model=model,
+            context_window=self.context_window,
+            tokens=tokens,
+            tokenizer=tokenizer,
+            exact=False,
+            tools=tools,
+            output_reserve=self.output_reserve,
+            max_tools=self.max_tools,
+            tool_calling=self.tool_calling,
+        )
+
+    def refusal(self, model: str, offer: Offer) -> str:
+        """Why an offer cannot be sent to the model, in words; empty if it can, or nobody knows.
+
+        A model that is said to call no tools is asked all the same, if there is room: tables of models are often wrong
+        about that, and its answer shows.
+        """
+        fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
+        if fit.verdict is not Verdict.REFUSES:
+            return ""
+        both = fit.surplus and fit.room is not None and fit.room <= 0  # else who mends the one finds the other
+        return " ".join(fit.reasons[: 2 if both else 1])
+
+
+class FitGuard:
+    """Says of what is offered to one model whether it can be sent; each offer is looked at once.
+
+    Args:
+        model: Its name.
+        room: What it has room for.
+    """
+
+    def __init__(self, model: str, room: ModelLimits) -> None:
+        self._model = model
+        self._room = room
+        self._said: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()  # most offers are made for many trials
+
+    def refusal(self, offer: Offer) -> str:
+        """Why not, in words; empty if it can be sent, or nobody knows."""
+        if (said := self._said.get(offer)) is None:
+            said = self._said[offer] = self._room.refusal(self._model, offer)
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A pair of a model and a toolset that a suite has, and which is not asked.
+
+    Attributes:
+        model: Its name.
+        toolset: Its name.
+        verdict: `unsupported` where the model calls no tools, `refuses` where `auto` finds nothing that fits,
+            `unknown` where it cannot choose by an unknown window.
+        reason: In words.
+    """
+
+    model: str
+    toolset: str
+    verdict: Verdict
+    reason: str
+
+
+def read_rooms(plan: Mapping[str, Any]) -> dict[str, ModelLimits]:
+    """The `rooms` of a plan as it is kept."""
+    return {model: ModelLimits(**room) for model, room in plan.get("rooms", {}).items()}
+
+
+def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOut, ...]:
+    """The `left_out` of a plan as it is kept."""
+    return tuple(LeftOut(**{**one, "verdict": Verdict(one["verdict"])}) for one in plan.get("left_out", ()))

@@ -1,0 +1,79 @@
+"""Models × toolsets as a page shows them: a table that is a heat map, a sentence a model, what to paste."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
+from toolbelt.evals.views.figures import format_interval, format_number
+from toolbelt.evals.views.heat_cells import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell
+from toolbelt.evals.views.matrix_grid import reason_lines
+
+MOST_REASONS = 200
+"""Sentences on what was not scored; the rest are counted."""
+MOST_OPEN = 8
+"""Models whose sentences are all unfolded."""
+
+
+def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = False) -> dict[str, Any]:
+    """What the section on models and toolsets says.
+
+    Args:
+        matrix: The run.
+        recommendation: What to paste into `toolbelt.yaml`; nothing if empty.
+        is_first: Whether it stands above the table of arms, as what the run was made for.
+
+    Returns:
+        `toolsets`, `rows` (`model`, `window`, `choice`, `sure`, `reasons`, `cells`), `meaning` of a sure choice,
+        `unsure_meaning` of another, `small_meaning`, `notes`, `unscored`: sentences on pairs of which not all trials
+        were scored, `more_unscored`, `recommendation`, `is_first`, `is_folded`.
+    """
+    unscored = reason_lines(matrix)
+    return {
+        "toolsets": matrix.toolsets,
+        "rows": [_row(row) for row in matrix.rows],
+        "meaning": choice_meaning(matrix),
+        "unsure_meaning": UNSURE_MEANING,
+        "small_meaning": SMALL_MEANING,
+        "notes": matrix.notes,
+        "unscored": unscored[:MOST_REASONS],
+        "more_unscored": max(0, len(unscored) - MOST_REASONS),
+        "recommendation": recommendation,
+        "is_first": is_first,
+        "is_folded": len(matrix.rows) > MOST_OPEN,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "model": row.model,
+        "window": "" if row.context_window is None else f"{row.context_window:,} tokens",
+        "choice": row.pick.toolset,
+        "sure": row.pick.sure,
+        "reasons": row.pick.reasons,
+        "cells": [_cell(row, cell) for cell in row.cells],
+    }
+
+
+def _cell(row: Row, cell: Cell | None) -> dict[str, Any]:
+    shown = heat_cell(row, cell)
+    counts = interval = tokens = ""
+    if cell is not None:
+        tokens = "" if cell.definition_tokens is None else f"{format_number(cell.definition_tokens)} tokens"
+        if shown.step is not None:
+            counts, interval = (
+                f"{cell.accuracy.numerator:,}/{cell.accuracy.denominator:,}",
+                format_interval(cell.accuracy),
+            )
+    return {
+        "text": shown.text,
+        "step": shown.step,
+        "state": "not_run" if cell is None else cell.state.value,
+        "overflow": shown.overflow,
+        "chosen": shown.is_chosen,
+        "best": shown.is_best,
+        "unsure": shown.is_unsure,
+        "counts": counts,
+        "interval": interval,
+        "tokens": tokens,
+    }

@@ -1,0 +1,180 @@
+"""The page as a whole: the frame around blocks of data, written as they are read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import IO, Any
+
+from toolbelt.evals.analysis.comparison.comparison import Comparison
+from toolbelt.evals.analysis.comparison.wording import is_within
+from toolbelt.evals.analysis.gate.result import GateResult
+from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.summarize import at_one_moment
+from toolbelt.evals.probing.probe import ProbeResult
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.viewer.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
+from toolbelt.evals.viewer.compatibility import matrix_values
+from toolbelt.evals.viewer.packing import LONGEST_TEXT
+from toolbelt.evals.viewer.probes import probe_values
+from toolbelt.evals.viewer.records import read_blocks
+from toolbelt.evals.viewer.verdict import pair_values, verdict_values
+from toolbelt.evals.views.epochs import epoch_lines
+from toolbelt.evals.views.heat_cells import PICTURE
+from toolbelt.evals.views.heat_scale import STEPS
+from toolbelt.evals.views.picture import Picture
+
+
+def write_page(
+    connection: sqlite3.Connection,
+    run: str,
+    file: IO[str],
+    *,
+    summary: RunSummary,
+    pictures: Sequence[Picture],
+    comparison: Comparison | None = None,
+    gate: GateResult | None = None,
+    matrix: Matrix | None = None,
+    recommendation: str = "",
+    probes: Sequence[ProbeResult] = (),
+    advance: Callable[[int], object] | None = None,
+) -> None:
+    """Write a run's report as one page that needs no network: the same bytes for the same run.
+
+    Verdict, tables and pictures are there without a script; every trial can be searched for and opened with it. The
+    trials are read and written in blocks, so that memory does not grow with their number.
+
+    Args:
+        connection: To the file of runs; only read, at one moment.
+        run: Its id.
+        file: Where to; text in UTF-8.
+        summary: What the run came to.
+        pictures: Of it, in order; the heat map is left out, as there is a table that is one.
+        comparison: Whose verdicts stand on top; that of the gate where there is none.
+        gate: Whose verdict stands above all.
+        matrix: The run as models × toolsets.
+        recommendation: What to paste into `toolbelt.yaml`, by that matrix.
+        probes: The latest of each model.
+        advance: Told how many trials are written.
+    """
+    # Only what writes a page has to pay for the templates.
+    from toolbelt.evals.viewer.rendering import picture_size, picture_source, render_frame
+
+    comparison = comparison or (gate.comparison if gate else None)
+    names = arm_names(summary)
+    outcomes = outcome_columns(summary.arms)
+    frame = render_frame(
+        {
+            "summary": summary,
+            "names": names,
+            "facts": _facts(summary),
+            "top": verdict_values(summary, comparison, gate),
+            "columns": arm_columns(summary.arms),
+            "epochs": epoch_lines(summary),
+            "outcomes": outcomes,
+            "outcome_rows": [outcome_row(arm, outcomes) for arm in summary.arms],
+            "coverage_rows": [
+                [rate_cell(rate) for rate in (arm.coverage, arm.selection_given_coverage, arm.accuracy)]
+                for arm in summary.arms
+            ],
+            "pictures": [
+                {
+                    "title": one.title,
+                    "caption": one.caption,
+                    "source": picture_source(one.svg),
+                    "size": picture_size(one.svg),
+                }
+                for one in pictures
+                if one.name != PICTURE
+            ],
+            "matrix": None if matrix is None else matrix_values(matrix, recommendation, is_first=bool(summary.suite)),
+            "steps": STEPS,
+            "probes": probe_values(probes) if probes else None,
+            "comparison": comparison,
+            "pairs": pair_values(comparison, summary),
+        },
+        _script_data(summary, names, comparison),
+    )
+    file.write(frame.head)
+    written = 0
+    with at_one_moment(connection):
+        for block in read_blocks(connection, run):
+            file.write(f'<script type="text/plain" class="index">{block.index}</script>\n')
+            file.write(f'<script type="text/plain" class="details">{block.details}</script>\n')
+            written += block.trials
+            if advance is not None:
+                advance(written)
+    file.write(frame.tail)
+
+
+def _facts(summary: RunSummary) -> list[tuple[str, str]]:
+    """What was run, for whoever wants to run it again."""
+    settings = {key: value for key, value in summary.settings.items() if value not in (None, "", [], ())}
+    rows: list[tuple[str, Any]] = [
+        ("run", summary.run),
+        ("begun", _moment(summary.created)),
+        ("status", summary.status),
+        ("dataset", summary.dataset),
+        ("digest of its cases", summary.digest[:_DIGEST]),
+        ("catalog", summary.catalog),
+        ("cases", f"{summary.cases:,}"),
+        ("epochs", f"{summary.epochs:,}"),
+        ("seed", str(summary.seed)),
+        ("trials", f"{summary.scored:,} scored of {summary.planned:,} planned, {summary.errors:,} failed"),
+        *((f"tokenizer of {model}", name) for model, name in summary.tokenizers.items()),
+        *((_CODE.get(key, key), value) for key, value in summary.code.items()),
+        *((_setting(key), value) for key, value in settings.items() if key not in _OF_A_MACHINE),
+    ]
+    return [(name, _plain(value)) for name, value in rows]
+
+
+def _moment(created: str) -> str:
+    """Without fractions of a second; as it stands where it is no moment."""
+    try:
+        return datetime.fromisoformat(created).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except ValueError:
+        return created
+
+
+def _setting(name: str) -> str:
+    return "seed of sampling" if name == "seed" else name.replace("_", " ")
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+_DIGEST = 12
+"""Characters of it that are told, as in a comparison."""
+_CODE = {"changed": "changes not committed"}
+_OF_A_MACHINE = ("dataset", "catalog", "config", "drafts", "without_role")
+"""Paths of somebody's machine, and what is told elsewhere."""
+
+
+def _script_data(summary: RunSummary, names: Sequence[str], comparison: Comparison | None) -> dict[str, Any]:
+    return {
+        "run": summary.run,
+        "arms": list(names),
+        "epochs": summary.epochs,
+        "longest": LONGEST_TEXT,
+        "outcomes": [[one.value, _sort(one)] for one in Outcome],
+        "pair": _compared(summary, comparison),
+    }
+
+
+def _sort(outcome: Outcome) -> str:
+    if not outcome.is_scored:
+        return "unscored"
+    return "right" if outcome.is_right_by_names else "wrong"
+
+
+def _compared(summary: RunSummary, comparison: Comparison | None) -> list[int]:
+    """Positions of the arms whose flipped cases are shown first: those compared first, if they are of this run."""
+    keys = [(arm.model, arm.toolset, arm.variant) for arm in summary.arms]
+    if comparison is not None and comparison.new.name == summary.run and is_within(comparison):
+        for pair in comparison.pairs:
+            if pair.old.key in keys and pair.new.key in keys:
+                return [keys.index(pair.old.key), keys.index(pair.new.key)]
+    return [0, 1] if len(keys) > 1 else []

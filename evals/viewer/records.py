@@ -1,0 +1,208 @@
+"""The trials of a run, streamed from the store in blocks: an index to search, and what is shown of each trial."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from toolbelt.evals.running.records import parse_names
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.viewer.kept import REQUEST_FIGURES, case_texts, request_texts, snippet, wanted_tools
+from toolbelt.evals.viewer.packing import Numbered, cut, number, pack
+
+TRIALS_A_BLOCK = 256
+_MOST_CHARACTERS = 2_000_000
+"""Of a block, roughly, before packing."""
+_LONGEST_NAME = 120
+_OUTCOMES = {outcome.value: place for place, outcome in enumerate(Outcome)}
+_FIGURES = (
+    "definition_tokens",
+    "definition_tokens_total",
+    "own_prompt_tokens",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_read_tokens",
+    "cached_write_tokens",
+    "invalidated_tokens",
+    "requests",
+    "retries",
+    "latency_seconds",
+    "cost_usd",
+)
+# The trials of a case stand together, the cases in the order asked, so that both are in one block.
+_TRIALS = """
+    SELECT t.* FROM trials AS t
+    JOIN (SELECT case_id, min(trial) AS first FROM trials WHERE run = :run GROUP BY case_id) AS c USING (case_id)
+    WHERE t.run = :run ORDER BY c.first, t.epoch, t.arm, t.trial
+"""
+_REQUESTS = f"""
+    SELECT request, attempt, offer, tools, failure, message, reply, {", ".join(REQUEST_FIGURES)}
+    FROM requests WHERE run = ? AND trial = ? ORDER BY request, attempt
+"""  # noqa: S608  # the names are this module's own
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some trials, packed.
+
+    Attributes:
+        trials: How many.
+        index: What all of them are searched and listed by.
+        details: What is shown of one that is opened.
+    """
+
+    trials: int
+    index: str
+    details: str
+
+
+def read_blocks(connection: sqlite3.Connection, run: str, trials: int = TRIALS_A_BLOCK) -> Iterator[Block]:
+    """Every finished trial, those of a case one after the other; a block of them is held at a time.
+
+    Args:
+        connection: To the file of runs.
+        run: Its id.
+        trials: Of a block at most; fewer where they are long.
+    """
+    cursor = connection.cursor()
+    cursor.row_factory = sqlite3.Row
+    block = _Block(connection, run)
+    for row in cursor.execute(_TRIALS, {"run": run}):
+        block.add(row)
+        if len(block.trials) >= trials or block.is_long:
+            yield block.packed()
+            block = _Block(connection, run)
+    if len(block.trials):
+        yield block.packed()
+
+
+def _column() -> list[Any]:
+    return []
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The index of some trials, column by column; lists are as long as there are trials.
+
+    `flags`: 1 covered, 2 surfaced, 4 the tokens of the prompt are own count. `tokens` are of the prompt.
+    """
+
+    trial: list[int] = field(default_factory=_column)
+    arm: list[int] = field(default_factory=_column)
+    epoch: list[int] = field(default_factory=_column)
+    case: list[int] = field(default_factory=_column)
+    outcome: list[int] = field(default_factory=_column)
+    flags: list[int] = field(default_factory=_column)
+    called: list[list[int]] = field(default_factory=_column)
+    missing: list[list[int]] = field(default_factory=_column)
+    surplus: list[list[int]] = field(default_factory=_column)
+    definitions: list[float | None] = field(default_factory=_column)
+    tokens: list[float | None] = field(default_factory=_column)
+    requests: list[int] = field(default_factory=_column)
+    latency: list[float | None] = field(default_factory=_column)
+    cost: list[float | None] = field(default_factory=_column)
+
+
+class _Block:
+    """Trials being gathered; names, offers and cases are kept once."""
+
+    def __init__(self, connection: sqlite3.Connection, run: str) -> None:
+        self._cursor, self._run = connection.cursor(), run
+        self._cursor.row_factory = sqlite3.Row
+        self._tools, self._cases, self._names = Numbered(), Numbered(), Numbered()
+        self._columns = _Columns()
+        self._index_cases: list[list[Any]] = []
+        self._detail_cases: list[dict[str, Any]] = []
+        self._offers: dict[str, int] = {}
+        self._offered: list[list[int]] = []
+        self._characters = 0
+        self.trials: list[dict[str, Any]] = []
+
+    @property
+    def is_long(self) -> bool:
+        return self._characters >= _MOST_CHARACTERS
+
+    def add(self, row: sqlite3.Row) -> None:
+        """One more trial, with its case where that is new and its requests."""
+        self._add_case(row)
+        self._add_index(row)
+        requests = self._cursor.execute(_REQUESTS, (self._run, row["trial"])).fetchall()
+        for request in requests:
+            self._add_offer(request["offer"])
+            self._characters += len(request["reply"] or "") + len(request["message"])
+        self._characters += len(row["reason"]) + 200
+        self.trials.append(
+            {
+                "trial": row["trial"],
+                "reason": cut(row["reason"]),
+                "ending": row["ending"],
+                "would_dispatch": row["would_dispatch"],
+                "called": [cut(name) for name in parse_names(row["called"])],
+                "missing": [cut(name) for name in parse_names(row["missing"])],
+                "surplus": [cut(name) for name in parse_names(row["surplus"])],
+                "requests": request_texts(requests, self._offers),
+                "figures": {name: number(row[name]) for name in _FIGURES},
+            }
+        )
+
+    def packed(self) -> Block:
+        """What was gathered."""
+        columns = {name: getattr(self._columns, name) for name in _Columns.__slots__}
+        index = {"tools": self._tools.strings, "cases": self._index_cases, **columns}
+        details = {
+            "names": self._names.strings,
+            "offers": self._offered,
+            "cases": self._detail_cases,
+            "case": self._columns.case,
+            "trials": self.trials,
+        }
+        return Block(len(self.trials), pack(index), pack(details))
+
+    def _add_case(self, row: sqlite3.Row) -> None:
+        if row["case_id"] in self._cases:
+            return
+        self._cases.number(row["case_id"])
+        kept = self._cursor.execute(
+            "SELECT content FROM cases WHERE run = ? AND case_id = ?", (self._run, row["case_id"])
+        ).fetchone()
+        case = case_texts("{}" if kept is None else kept[0])
+        wanted = [self._tool(tool) for tool in wanted_tools(case)]
+        self._index_cases.append([row["case_id"], row["kind"], row["cluster"], snippet(case), wanted])
+        self._detail_cases.append(case | {"is_kept": kept is not None})
+        self._characters += 0 if kept is None else len(kept[0])
+
+    def _add_index(self, row: sqlite3.Row) -> None:
+        to = self._columns
+        is_own = row["prompt_tokens"] is None
+        to.trial.append(row["trial"])
+        to.arm.append(row["arm"])
+        to.epoch.append(row["epoch"])
+        to.case.append(self._cases.number(row["case_id"]))
+        to.outcome.append(_OUTCOMES[row["outcome"]])
+        to.flags.append(row["covered"] | row["surfaced"] << 1 | is_own << 2)
+        for column, text in ((to.called, row["called"]), (to.missing, row["missing"]), (to.surplus, row["surplus"])):
+            column.append([self._tool(name) for name in parse_names(text)])
+        to.definitions.append(number(row["definition_tokens"]))
+        to.tokens.append(number(row["own_prompt_tokens"] if is_own else row["prompt_tokens"]))
+        to.requests.append(row["requests"])
+        to.latency.append(number(row["latency_seconds"]))
+        to.cost.append(number(row["cost_usd"]))
+
+    def _tool(self, name: str) -> int:
+        return self._tools.number(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
+
+    def _add_offer(self, offer: str) -> None:
+        if offer in self._offers:
+            return
+        kept = self._cursor.execute("SELECT names FROM offers WHERE offer = ?", (offer,)).fetchone()
+        if kept is None:
+            return
+        numbers = [self._names.number(cut(str(name))) for name in json.loads(kept[0])]
+        self._offers[offer] = len(self._offered)
+        # A list is mostly a stretch of another: as steps from name to name it packs to next to nothing.
+        self._offered.append(numbers[:1] + [after - before for before, after in pairwise(numbers)])
+        self._characters += 4 * len(numbers)

@@ -1,0 +1,299 @@
+"""What stands on top of a page: the verdict and what must be known first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolbelt.console.text import plural
+from toolbelt.evals.analysis.comparison.comparison import (
+    ArmComparison,
+    Comparison,
+    Confusion,
+    Contrast,
+    Measure,
+)
+from toolbelt.evals.analysis.comparison.confusions import missing_and_surplus
+from toolbelt.evals.analysis.comparison.wording import (
+    format_bounds,
+    format_change,
+    format_points,
+    is_within,
+    pair_names,
+    sentence,
+)
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
+from toolbelt.evals.analysis.gate.result import Check, GateResult
+from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.viewer.arms import arm_names
+from toolbelt.evals.views.figures import (
+    NOTHING,
+    format_cost,
+    format_interval,
+    format_number,
+    format_seconds,
+    format_share,
+    status_lines,
+    uncovered_line,
+)
+
+MOST_FLIPS = 200
+"""Flipped cases of a pair that are listed; the rest are counted."""
+MOST_CONFUSIONS = 20
+MOST_OVERFLOWING = 20
+_WORDS = {
+    Verdict.REGRESSION: "Regression",
+    Verdict.NO_REGRESSION: "No regression",
+    Verdict.INSUFFICIENT_DATA: "Not enough data",
+}
+_CHECK_WORDS = {
+    Verdict.REGRESSION: "Failed",
+    Verdict.NO_REGRESSION: "Passed",
+    Verdict.INSUFFICIENT_DATA: "Undecided",
+}
+_RANK = (Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA, Verdict.NO_REGRESSION)
+_BADGES = (*(verdict.value for verdict in _RANK[:2]), "none", _RANK[2].value)
+_MARKS = {Verdict.REGRESSION: "✕", Verdict.NO_REGRESSION: "✓", Verdict.INSUFFICIENT_DATA: "?"}
+
+
+def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: GateResult | None) -> dict[str, Any]:
+    """What the top of the page says.
+
+    Returns:
+        `badge` (`mark`, `word`, `verdict`; `None` where there is no one verdict), `lead`: sentences, `checks` of a
+        gate, the worst first, `pairs`: verdict and sentence each of a comparison, but not what a check of the gate
+        says already, `notes`: what must be known first.
+    """
+    comparison = comparison or (gate.comparison if gate else None)
+    pairs = [] if comparison is None or not comparison.is_comparable else _sentences(comparison, gate)
+    if gate is not None:
+        pairs = [pair for pair in pairs if pair["verdict"] == Verdict.NO_REGRESSION.value]
+    values: dict[str, Any] = {"badge": None, "lead": [], "checks": [], "pairs": pairs}
+    if gate is not None:
+        values["badge"] = badge(gate.verdict)
+        values["lead"] = [_gate_lead(gate)]
+        values["checks"] = [{**_check_badge(check.verdict), "check": check} for check in _worst_first(gate)]
+    elif comparison is not None and not comparison.is_comparable:
+        values["lead"] = [f"{_sides(comparison)} cannot be compared.", *comparison.reasons]
+    elif comparison is not None and comparison.pairs:
+        values["lead"] = [_comparison_lead(comparison)]
+    else:
+        values["lead"] = _run_lead(summary, is_compared=comparison is not None)
+    values["notes"] = list(
+        dict.fromkeys([*(comparison.notes if comparison else ()), *_drafts(summary), *status_lines(summary)])
+    ) + [line for line in (uncovered_line(summary),) if line]
+    return values
+
+
+def badge(verdict: Verdict | None) -> dict[str, Any]:
+    """A verdict as a sign and in words; no colour is needed to read it."""
+    if verdict is None:
+        return {"mark": "·", "word": "No verdict", "verdict": "none"}
+    return {"mark": _MARKS[verdict], "word": _WORDS[verdict], "verdict": verdict.value}
+
+
+def _check_badge(verdict: Verdict) -> dict[str, Any]:
+    return {"mark": _MARKS[verdict], "word": _CHECK_WORDS[verdict], "verdict": verdict.value}
+
+
+def _worst_first(gate: GateResult) -> list[Check]:
+    return sorted(gate.checks, key=lambda check: _RANK.index(check.verdict))
+
+
+def pair_values(comparison: Comparison | None, summary: RunSummary) -> list[dict[str, Any]]:
+    """The pairs of a comparison in full: contrasts, what coverage and selection did, flips, confusions, kinds.
+
+    `place` is the position of the new arm in the run, `None` where it is of another; `is_worst` is true of one pair.
+    """
+    if comparison is None or not comparison.is_comparable or not comparison.pairs:
+        return []
+    pairs = [_pair(comparison, pair, _place(comparison, pair.new, summary)) for pair in comparison.pairs]
+    worst = min(pairs, key=lambda pair: _BADGES.index(pair["badge"]["verdict"]))
+    return [{**pair, "is_worst": pair is worst} for pair in pairs]
+
+
+def _place(comparison: Comparison, arm: ArmName, summary: RunSummary) -> int | None:
+    keys = [(one.model, one.toolset, one.variant) for one in summary.arms]
+    return keys.index(arm.key) if comparison.new.name == summary.run and arm.key in keys else None
+
+
+def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dict[str, Any]:
+    old, new = pair_names(comparison, pair)
+    judged = _judged(pair)
+    return {
+        "old": old,
+        "new": new,
+        "place": place,
+        "badge": badge(pair.verdict_by(judged)),
+        "sentence": sentence(comparison, pair, judged),
+        "contrasts": [_contrast(one, comparison.margin) for one in pair.contrasts],
+        "overflowing": pair.newly_overflowing[:MOST_OVERFLOWING],
+        "more_overflowing": max(0, len(pair.newly_overflowing) - MOST_OVERFLOWING),
+        "contribution": _contribution(pair),
+        "worse": sum(flip.change < 0 for flip in pair.flips),
+        "better": sum(flip.change > 0 for flip in pair.flips),
+        "flips": [
+            {
+                "case": flip.case,
+                "kind": flip.kind,
+                "change": "worse" if flip.change < 0 else "better",
+                "old": _attempt(flip.old),
+                "new": _attempt(flip.new),
+            }
+            for flip in pair.flips[:MOST_FLIPS]
+        ],
+        "more_flips": max(0, len(pair.flips) - MOST_FLIPS),
+        "confusions": [_confusion(one) for one in pair.confusions[:MOST_CONFUSIONS] if one.old != one.new],
+        "parts": [
+            {
+                "kind": one.kind,
+                "cases": one.cases,
+                "worse": one.worse,
+                "better": one.better,
+                "old": format_share(one.old),
+                "new": format_share(one.new),
+            }
+            for one in pair.parts
+        ],
+        "unpaired": [f"{count:,} {why}" for why, count in pair.unpaired.items()],
+    }
+
+
+def _contrast(contrast: Contrast, margin: float) -> dict[str, Any]:
+    show = _share if contrast.measure.is_share else _SHOW[contrast.measure]
+    low, high = contrast.low, contrast.high
+    if contrast.difference is None:
+        difference, interval = NOTHING, "; ".join(contrast.reasons)
+    elif contrast.measure.is_share:
+        difference = f"{format_points(contrast.difference)} points"
+        interval = "" if low is None or high is None else format_bounds(low, high, margin)
+    elif contrast.ratio is not None:
+        low, high = contrast.ratio_low, contrast.ratio_high
+        difference = format_change(contrast.ratio)
+        interval = "" if low is None or high is None else f"{format_change(low)} to {format_change(high)}"
+    else:
+        difference, interval = show(contrast.difference), ""
+    return {
+        "measure": contrast.measure.value.removesuffix("_usd").removesuffix("_seconds").replace("_", " "),
+        "old": show(contrast.old),
+        "new": show(contrast.new),
+        "difference": difference,
+        "interval": interval,
+        "p": NOTHING if contrast.adjusted_p is None else _p_value(contrast.adjusted_p),
+        "verdict": badge(contrast.verdict) if contrast.measure.is_share else None,
+        "reasons": () if contrast.difference is None else contrast.reasons,
+    }
+
+
+def _share(share: float | None) -> str:
+    return format_share(share)
+
+
+_SHOW = {
+    Measure.DEFINITION_TOKENS: format_number,
+    Measure.PROMPT_TOKENS: format_number,
+    Measure.REQUESTS: format_number,
+    Measure.COST_USD: format_cost,
+    Measure.LATENCY_SECONDS: format_seconds,
+}
+
+
+def _p_value(p: float) -> str:
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _contribution(pair: ArmComparison) -> str:
+    one = pair.contribution
+    if one is None:
+        return ""
+    reached = [
+        f"{plural(count, 'case')} {what}"
+        for count, what in (
+            (one.newly_uncovered, "can no longer be answered rightly"),
+            (one.newly_covered, "can be answered rightly now"),
+        )
+        if count
+    ]
+    also = f" {' and '.join(reached)}." if reached else ""
+    return (
+        f"Coverage, {format_share(one.old_coverage)} before and {format_share(one.new_coverage)} now, contributed "
+        f"{format_points(one.coverage)} points; selection where a right answer could be reached, "
+        f"{format_share(one.old_selection)} before and {format_share(one.new_selection)} now, "
+        f"{format_points(one.selection)}.{also}"
+    )
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    called = None if attempt.called is None else ", ".join(attempt.called) or "nothing"
+    if called is None and attempt.outcome.is_right_by_names:  # a baseline does not keep them
+        called = "the right tools"
+    missing, surplus = missing_and_surplus(attempt)
+    wanted = ", ".join(missing)
+    if attempt.outcome is Outcome.WRONG_TOOL and attempt.missing and not (missing or surplus):
+        wanted = "another order"
+    return {"outcome": attempt.outcome.value, "called": called, "wanted": wanted}
+
+
+def _confusion(one: Confusion) -> dict[str, Any]:
+    return {"wanted": one.wanted or "nothing", "called": one.called or "nothing", "old": one.old, "new": one.new}
+
+
+def _sentences(comparison: Comparison, gate: GateResult | None) -> list[dict[str, Any]]:
+    said = []
+    for pair in comparison.pairs:
+        measure = _judged(pair) if gate is None else gate.limits.measure
+        said.append({**badge(pair.verdict_by(measure)), "text": sentence(comparison, pair, measure)})
+    return said
+
+
+def _judged(pair: ArmComparison) -> Measure:
+    """The share that a verdict is given of; accuracy where of both, or of neither."""
+    judged = [one.measure for one in pair.contrasts if one.measure.is_share and one.verdict is not None]
+    return Measure.ACCURACY if Measure.ACCURACY in judged or not judged else judged[0]
+
+
+def _gate_lead(gate: GateResult) -> str:
+    against = f" against {gate.comparison.old.name}" if gate.comparison else ""
+    said = {
+        Verdict.REGRESSION: "at least one check found a regression.",
+        Verdict.NO_REGRESSION: "every check passed.",
+        Verdict.INSUFFICIENT_DATA: "no check failed, but not all of them could be decided. This is not a pass.",
+    }[gate.verdict]
+    return f"The gate looked at run {gate.run.name}{against}: {said}"
+
+
+def _comparison_lead(comparison: Comparison) -> str:
+    return f"{_sides(comparison)}, case by case, over the cases both were scored on."
+
+
+def _sides(comparison: Comparison) -> str:
+    if is_within(comparison):
+        return f"The arms of {comparison.old.name}"
+    return f"{comparison.new.name} against {comparison.old.name}"
+
+
+def _run_lead(summary: RunSummary, *, is_compared: bool) -> list[str]:
+    """What was run, and the extremes in figures; a run alone gives no verdict, nor one without two arms to compare."""
+    names = arm_names(summary)
+    said = [f"{plural(len(summary.arms), 'arm')} over {plural(summary.cases, 'case')} of {summary.dataset}."]
+    rated = [(arm.accuracy.value, place) for place, arm in enumerate(summary.arms) if arm.accuracy.value is not None]
+    if rated:
+        best, place = max(rated, key=lambda one: (one[0], -one[1]))
+        interval = format_interval(summary.arms[place].accuracy)
+        what = "Highest accuracy" if len(rated) > 1 else "Accuracy"
+        sure = f" (95% interval {interval})" if interval else ""
+        said.append(f"{what}: {names[place]}, {format_share(best)}{sure}.")
+    if len(summary.arms) > 1:
+        why = "No two arms could be compared" if is_compared else "No comparison was asked for"
+        said.append(f"{why}, so nothing here says that one arm is better than another.")
+    return said
+
+
+def _drafts(summary: RunSummary) -> Sequence[str]:
+    drafts = summary.settings.get("drafts") or 0
+    if not drafts:
+        return ()
+    are = "is a draft" if drafts == 1 else "are drafts"
+    return (f"{plural(drafts, 'case')} {are} that nobody has reviewed, so nothing may be proved by this run.",)

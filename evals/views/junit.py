@@ -1,0 +1,204 @@
+"""Verdicts and runs as JUnit XML, which every CI shows; the one way to junitparser."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, Any
+
+from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
+
+from toolbelt.console.text import visible
+from toolbelt.errors import NotFoundError
+from toolbelt.evals.analysis.gate.flips import describe_flip, describe_lost
+from toolbelt.evals.analysis.gate.result import Check, GateResult
+from toolbelt.evals.analysis.summary.summarize import at_one_moment
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.statistics.verdict import Verdict
+
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that XML 1.0 has no form for, not even escaped."""
+_BREAKS = re.compile(
+    r"(>)(<(?:testsuite |testcase |/testsuite|properties|/properties|property |failure |error |system-out))"
+)
+"""Where a line ends; in texts and attributes these characters are escaped."""
+_MOST_FLIPS = 100
+_TOLD_EVERY = 200
+"""Trials; to tell of each would take longer than to write it."""
+_WHOLE_RUN = "run"
+"""Class of the checks that are of no arm."""
+_TRIALS = """
+SELECT case_id, kind, epoch, outcome, covered, reason, called, missing, surplus, requests, definition_tokens,
+       latency_seconds, cost_usd
+FROM trials WHERE run = ? AND arm = ? ORDER BY trial
+"""
+
+
+def gate_junit(result: GateResult) -> str:
+    """A gate's checks as one suite: a regression is a failure, insufficient data an error, so that neither passes.
+
+    The class of a test is the arm. What was looked at, its interval and the limit are properties of the test.
+    """
+    suite = TestSuite(_legal("toolbelt gate"))
+    about = result.run
+    facts = {
+        "verdict": result.verdict.value,
+        "run": about.name,
+        "baseline": "" if result.comparison is None else result.comparison.old.name,
+        "dataset": about.dataset,
+        "digest": about.digest,
+    }
+    for name, value in facts.items():
+        suite.add_property(name, _legal(value))
+    suite.add_testcases([_check(result, check) for check in result.checks])
+    whole = JUnitXml("toolbelt eval gate")
+    whole.add_testsuite(suite)
+    return _HEAD + _BREAKS.sub(r"\1\n\2", _text(whole)) + "\n"
+
+
+def write_run_junit(
+    connection: sqlite3.Connection, run: str, file: IO[str], advance: Callable[[int], object] | None = None
+) -> None:
+    """A run's trials: a suite an arm, a test a trial; written as they are read, however many there are.
+
+    A trial that is right with its arguments passes. One that is wrong is a failure of the type of its outcome, one that
+    ended with an error is an error, and one that did not fit the model's window, which is never a wrong answer, is
+    skipped. The time is that of the answered requests, in seconds.
+
+    Args:
+        connection: To the file of runs.
+        run: Its id.
+        file: Text, to be encoded as UTF-8.
+        advance: Told how many trials are written, now and then.
+
+    Raises:
+        NotFoundError: there is no such run.
+    """
+    written = 0
+    with at_one_moment(connection):
+        if connection.execute("SELECT 1 FROM runs WHERE run = ?", (run,)).fetchone() is None:
+            raise NotFoundError("run", run, (row[0] for row in connection.execute("SELECT run FROM runs")))
+        arms = connection.execute(
+            "SELECT arm, model, toolset, variant, tokenizer FROM arms WHERE run = ? ORDER BY arm", (run,)
+        ).fetchall()
+        counts = {arm: _count(connection, run, arm) for arm, *_ in arms}
+        total = {name: sum(count[name] for count in counts.values()) for name in _COUNTS}
+        file.write(f"{_HEAD}{_opening(JUnitXml(_legal(run)), total)}\n")
+        for arm, *names, tokenizer in arms:
+            suite = TestSuite(_legal(" · ".join(filter(None, names))))
+            file.write(f"{_opening(suite, counts[arm])}\n")
+            facts = dict(zip(("model", "toolset", "variant", "tokenizer"), (*names, tokenizer), strict=True))
+            file.write(f"{_text(_properties(facts))}\n")
+            for row in connection.execute(_TRIALS, (run, arm)):
+                file.write(f"{_text(_trial(suite.name, row))}\n")
+                written += 1
+                if advance is not None and written % _TOLD_EVERY == 0:
+                    advance(written)
+            file.write("</testsuite>\n")
+        file.write("</testsuites>\n")
+
+
+def _check(result: GateResult, check: Check) -> TestCase:
+    case = TestCase(_legal(check.name), _legal(check.arm or _WHOLE_RUN))
+    figures = {name: getattr(check, name) for name in ("observed", "low", "high", "limit")}
+    case.append(_properties({"verdict": check.verdict.value, **figures}))
+    told = "\n".join([visible(check.message), *_flips(result, check)])
+    if check.verdict is Verdict.NO_REGRESSION:
+        case.system_out = _legal(told)  # what flipped within the margin is to be seen, too
+        return case
+    kind = Failure if check.verdict is Verdict.REGRESSION else Error
+    found = kind(_legal(check.message), check.verdict.value)
+    found.text = _legal(told)
+    case.append(found)
+    return case
+
+
+def _flips(result: GateResult, check: Check) -> Iterator[str]:
+    if check.name != result.limits.measure.value or result.comparison is None:
+        return
+    for pair in result.comparison.pairs:
+        if pair.new.label != check.arm:
+            continue
+        yield from (visible(describe_lost(lost)) for lost in result.lost if lost.arm == check.arm)
+        worse = [flip for flip in pair.flips if flip.change < 0]
+        yield from (visible(f"{flip.case}: {describe_flip(flip)}") for flip in worse[:_MOST_FLIPS])
+        if len(worse) > _MOST_FLIPS:
+            yield f"… and {len(worse) - _MOST_FLIPS:,} more"
+
+
+def _trial(arm: str, row: tuple[Any, ...]) -> TestCase:
+    case_id, kind, epoch, word, covered, reason, called, missing, surplus, requests, tokens, latency, cost = row
+    outcome = Outcome(word)
+    name = case_id if not epoch else f"{case_id} (epoch {epoch + 1})"
+    case = TestCase(_legal(name), _legal(f"{arm} · {kind}" if kind else arm), latency)
+    facts = {
+        "outcome": word,
+        "covered": "yes" if covered else "no",
+        "called": called,
+        "missing": missing,
+        "surplus": surplus,
+        "requests": requests,
+        "definition_tokens": tokens,
+        "cost_usd": cost,
+    }
+    case.append(_properties(facts))
+    message = _legal(reason or word)
+    if outcome is Outcome.ERROR:
+        case.append(Error(message, word))
+    elif not outcome.is_scored:
+        case.append(Skipped(message, word))
+    elif outcome is Outcome.CORRECT and not covered:
+        case.append(Failure("The right answer could not be reached.", "uncovered"))
+    elif outcome is not Outcome.CORRECT:
+        case.append(Failure(message, word))
+    return case
+
+
+_COUNTS: Mapping[str, str] = {
+    "tests": "count(*)",
+    "failures": "total(outcome NOT IN ('error', 'context_overflow') AND NOT (outcome = 'correct' AND covered))",
+    "errors": "total(outcome = 'error')",
+    "skipped": "total(outcome = 'context_overflow')",
+    "time": "total(latency_seconds)",
+}
+
+
+def _count(connection: sqlite3.Connection, run: str, arm: int) -> dict[str, float]:
+    # The expressions are this module's own.
+    wanted = f"SELECT {', '.join(_COUNTS.values())} FROM trials WHERE run = ? AND arm = ?"  # noqa: S608
+    row = connection.execute(wanted, (run, arm)).fetchone()
+    return {name: value if name == "time" else int(value) for name, value in zip(_COUNTS, row, strict=True)}
+
+
+def _opening(element: JUnitXml | TestSuite, counts: Mapping[str, float]) -> str:
+    """The tag that begins an element whose content is written as it comes."""
+    for name, value in counts.items():
+        setattr(element, name, value)
+    text = _text(element)
+    return f"{text[: text.index('>')].rstrip('/').rstrip()}>"
+
+
+def _properties(facts: Mapping[str, object]) -> Properties:
+    """Those that are known."""
+    properties = Properties()
+    for name, value in facts.items():
+        if value is not None:
+            properties.add_property(Property(name, _legal(_plain(value))))
+    return properties
+
+
+def _plain(value: object) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _text(element: Any) -> str:
+    content: bytes | str = element.tostring()
+    return content if isinstance(content, str) else content.decode("utf-8")
+
+
+def _legal(text: str) -> str:
+    """Foreign text that XML can hold and a reader can see."""
+    lines: Iterable[str] = (visible(line) for line in text.split("\n"))
+    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", "\n".join(lines))

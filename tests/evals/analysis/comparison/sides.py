@@ -1,0 +1,68 @@
+"""Sides of a comparison that are written down in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolbelt.evals.analysis.evidence.evidence import About, ArmName, Attempt, CaseEvidence
+from toolbelt.evals.scoring.outcome import Outcome
+
+ARM = ArmName("local/bm25", "full", tokenizer="o200k")
+ABOUT = About("20260301-120000-beef", "shipped", "d1", "c1", cases=1)
+
+OUTCOMES: Mapping[str, Attempt | None] = {
+    "+": Attempt(Outcome.CORRECT, covered=True),
+    "a": Attempt(Outcome.WRONG_ARGUMENTS, covered=True),  # right by names, not solved
+    "-": Attempt(Outcome.WRONG_TOOL, covered=True, missing=("git/log",), surplus=("git/show",)),
+    "u": Attempt(Outcome.MISSING_CALL, covered=False, missing=("git/log",)),
+    "e": Attempt(Outcome.ERROR, covered=True),
+    "o": Attempt(Outcome.CONTEXT_OVERFLOW, covered=True),
+    ".": None,
+}
+"""What became of a trial, by one character."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A side whose arms are given; counts how often each was read."""
+
+    about: About
+    arms: tuple[ArmName, ...]
+    evidence: tuple[Mapping[str, CaseEvidence], ...]
+
+    def read(self, arm: int) -> Mapping[str, CaseEvidence]:
+        return self.evidence[arm]
+
+
+def evidence(
+    trials: Iterable[str | Sequence[Attempt | None]],
+    clusters: Sequence[str] | None = None,
+    kinds: Sequence[str] | None = None,
+) -> dict[str, CaseEvidence]:
+    """Cases `c0`, `c1`, … whose epochs are given, a character each; an empty one has not been read at all."""
+    found = {}
+    for number, epochs in enumerate(trials):
+        if epochs:
+            case = f"c{number}"
+            attempts = tuple(OUTCOMES[one] if isinstance(one, str) else one for one in epochs)
+            cluster = clusters[number] if clusters else case
+            found[case] = CaseEvidence(case, cluster, kinds[number] if kinds else "single", attempts)
+    return found
+
+
+def side(
+    *arms: Iterable[str | Sequence[Attempt | None]],
+    names: Sequence[ArmName] | None = None,
+    clusters: Sequence[str] | None = None,
+    kinds: Sequence[str] | None = None,
+    **about: Any,
+) -> Written:
+    """A side of arms whose cases are given; asked as many cases, as often, as the first arm's say."""
+    written = [list(arm) for arm in arms]
+    epochs = max((len(trial) for arm in written for trial in arm), default=1)
+    told = {"cases": len(written[0]) if written else 0, "epochs": max(1, epochs), **about}
+    if names is None:
+        names = [replace(ARM, toolset=f"loadout:{position}" if position else "full") for position in range(len(arms))]
+    return Written(replace(ABOUT, **told), tuple(names), tuple(evidence(arm, clusters, kinds) for arm in written))

@@ -1,0 +1,237 @@
+"""Two sides compared: laws that hold whatever the cases, and what is said first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.evals.analysis.comparison.sides import ABOUT, ARM, Written, side
+from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
+from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms, pair_within
+from toolbelt.evals.statistics.verdict import Verdict
+
+SHARES = [measure for measure in Measure if measure.is_share]
+FEW = 50  # resamples, where only laws are looked at
+
+
+def compared(old: Written, new: Written, **settings: object) -> ArmComparison:
+    (pair,) = compare(old, new, pair_arms(old.arms, new.arms), resamples=FEW, **settings).pairs  # type: ignore[arg-type]
+    return pair
+
+
+EPOCHS = st.text("+-au-+eo.", min_size=2, max_size=2)
+CASES = st.lists(st.tuples(EPOCHS, EPOCHS, st.sampled_from("klmnopq")), min_size=1, max_size=14)
+
+
+def sides(cases: list[tuple[str, str, str]]) -> tuple[Written, Written]:
+    clusters = [cluster for *_, cluster in cases]
+    old, new = ([case[position] for case in cases] for position in (0, 1))
+    return side(old, clusters=clusters, kinds=clusters), side(new, clusters=clusters, kinds=clusters)
+
+
+@settings(max_examples=40, deadline=None)
+@given(CASES)
+def test_E7_swapping_the_sides_negates(cases: list[tuple[str, str, str]]) -> None:
+    old, new = sides(cases)
+    one, back = compared(old, new), compared(new, old)
+    for measure in (Measure.ACCURACY, Measure.REQUESTS):
+        there, here = one.contrast(measure), back.contrast(measure)
+        assert (there.old, there.new) == (here.new, here.old)
+        if there.difference is not None:
+            assert there.difference == pytest.approx(-(here.difference or 0))
+    exact = [single for single in cases if set(single[0] + single[1]) <= set("+-")]
+    if exact:  # where nothing is drawn by chance
+        old, new = side(one[0] for one, *_ in exact), side(two[0] for _, two, _ in exact)
+        there, here = (compared(*both).contrast(Measure.ACCURACY) for both in ((old, new), (new, old)))
+        assert here.low is not None
+        assert here.high is not None
+        assert (there.low, there.high, there.p_value) == pytest.approx((-here.high, -here.low, here.p_value))
+    assert {flip.case: flip.change for flip in one.flips} == {flip.case: -flip.change for flip in back.flips}
+    assert {(c.wanted, c.called): (c.old, c.new) for c in one.confusions} == {
+        (c.wanted, c.called): (c.new, c.old) for c in back.confusions
+    }
+    assert one.unpaired == {
+        f"{'new' if key.startswith('old') else 'old'}{key[3:]}": count for key, count in back.unpaired.items()
+    }
+
+
+@settings(max_examples=40, deadline=None)
+@given(CASES, st.randoms(use_true_random=False))
+def test_E7_the_order_of_cases_does_not_matter(cases: list[tuple[str, str, str]], random: Random) -> None:
+    old, new = sides(cases)
+    mixed = []
+    for one in (old, new):
+        items = list(one.evidence[0].items())
+        random.shuffle(items)
+        mixed.append(replace(one, evidence=(dict(items),)))
+    there, here = compared(old, new), compared(*mixed)
+    for measure in Measure:
+        before, after = there.contrast(measure), here.contrast(measure)
+        assert (before.verdict, before.cases, before.clusters) == (after.verdict, after.cases, after.clusters)
+        for name in ("old", "new", "difference", "low", "high", "ratio", "p_value", "adjusted_p"):
+            assert getattr(before, name) == pytest.approx(getattr(after, name), abs=1e-12), name
+    assert sorted(there.flips, key=str) == sorted(here.flips, key=str)
+    assert (there.parts, there.confusions, there.contribution, there.unpaired) == (
+        here.parts,
+        here.confusions,
+        here.contribution,
+        here.unpaired,
+    )
+
+
+def test_E7_nor_where_rounding_depends_on_the_order_of_the_cases_of_a_cluster() -> None:
+    random = Random(0)
+    cases = [("".join(random.choices("+-", k=3)), "".join(random.choices("+-", k=3)), str(n % 20)) for n in range(100)]
+    there, here = (compared(*sides(one)).contrast(Measure.ACCURACY) for one in (cases, cases[::-1]))
+    assert (there.low, there.high, there.p_value) == (here.low, here.high, here.p_value)
+
+
+@settings(max_examples=40, deadline=None)
+@given(CASES)
+def test_E7_what_lies_behind_adds_up(cases: list[tuple[str, str, str]]) -> None:
+    pair = compared(*sides(cases))
+    accuracy = pair.contrast(Measure.ACCURACY)
+    assert sum(part.cases for part in pair.parts) == accuracy.cases
+    if accuracy.difference is None:
+        assert (pair.flips, pair.contribution, pair.parts) == ((), None, ())
+        return
+    assert accuracy.old is not None
+    assert accuracy.new is not None
+    assert accuracy.difference == pytest.approx(accuracy.new - accuracy.old)
+    assert sum(flip.change for flip in pair.flips) == pytest.approx(accuracy.cases * accuracy.difference)
+    assert sum(part.cases * (part.new - part.old) for part in pair.parts) == pytest.approx(
+        accuracy.cases * accuracy.difference
+    )
+    assert sum(part.better + part.worse for part in pair.parts) == len(pair.flips)
+    assert pair.contribution is not None
+    assert pair.contribution.coverage + pair.contribution.selection == pytest.approx(accuracy.difference)
+
+
+@settings(max_examples=40, deadline=None)
+@given(CASES)
+def test_E7_flips_and_kinds_are_of_the_share_that_is_told(cases: list[tuple[str, str, str]]) -> None:
+    pair = compared(*sides(cases), measures=[Measure.SOLVED])
+    solved = pair.contrast(Measure.SOLVED)
+    lost = (solved.difference or 0) * solved.cases
+    assert sum(flip.change for flip in pair.flips) == pytest.approx(lost)
+    assert sum(part.cases * (part.new - part.old) for part in pair.parts) == pytest.approx(lost)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from("+-a.")] * 4), min_size=5, max_size=20))
+def test_E7_holm_never_lowers_a_p_value(cases: list[tuple[str, ...]]) -> None:
+    run = side(*zip(*cases, strict=True))
+    found = [pair.contrast(measure) for pair in compare(run, run, pair_within(run.arms)).pairs for measure in SHARES]
+    for one in found:
+        if one.p_value is None:
+            assert one.adjusted_p is None
+            assert one.verdict is not Verdict.NO_REGRESSION
+        else:
+            assert one.adjusted_p is not None
+            assert one.adjusted_p >= one.p_value
+
+
+def test_E7_what_is_not_comparable_is_not_compared() -> None:
+    old, new = side("+-"), side("+-", epochs=2, catalog="more", status="killed")
+    found = compare(old, new, pair_arms(old.arms, new.arms))
+    assert (found.is_comparable, found.pairs, len(found.reasons)) == (False, (), 1)
+    assert (len(found.differences), len(found.notes)) == (1, 1)
+
+
+def test_E4_a_case_that_was_too_long_before_is_not_newly_so() -> None:
+    old = side(["++", "+o", "oo", "e.", "+e", "-+", "++"])
+    new = side(["+o", "oo", "oo", "oo", "oo", "o-", "+e"])
+    pair = compared(old, new)
+    assert pair.newly_overflowing == ("c0", "c4", "c5")
+    assert pair.unpaired == {
+        "old: context_overflow": 2,
+        "old: error": 2,
+        "old: not run": 1,
+        "new: context_overflow": 6,
+        "new: error": 1,
+    }
+    assert pair.verdict is Verdict.REGRESSION
+    for measure in SHARES:
+        assert pair.verdict_by(measure) is Verdict.REGRESSION
+        assert pair.contrast(measure).verdict is Verdict.INSUFFICIENT_DATA, "of the cases that could be scored"
+
+
+def test_cases_that_neither_arm_has_read_are_counted_as_not_run() -> None:
+    pair = compared(side(["+", "", "e", ""]), side(["+", "", "+", "."]))
+    assert pair.unpaired == {"old: error": 1, "old: not run": 2, "new: not run": 2}
+
+
+def test_a_run_that_is_named_twice_is_told() -> None:
+    run = side("++", "+-", names=[ARM, replace(ARM, toolset="tiered")])
+    itself = compare(run, run, pair_arms(run.arms, run.arms), resamples=FEW)
+    assert itself.notes == (f"Both sides are {ABOUT.name}, whose arms are held against themselves.",)
+    assert compare(run, run, Pairing(((0, 1),)), resamples=FEW).notes == ()
+    assert compare(run, run, pair_within(run.arms), resamples=FEW).notes == ()
+    assert compare(run, replace(run, about=replace(run.about, name="b")), Pairing(((0, 0),))).notes == ()
+
+
+def test_unscored_trials_and_missing_arms_are_said_first() -> None:
+    names = [replace(ARM, toolset=toolset) for toolset in ("full", "loadout", "tiered")]
+    old = side("+" * 9, "+++++++++", names=names[:2], name="a")
+    new = side("++++e...-", "+" * 9, names=[names[0], names[2]], name="b")
+    found = compare(old, new, pair_arms(old.arms, new.arms))
+    assert (found.missing, found.added) == ((names[1],), (names[2],))
+    assert found.notes == (
+        "1 arm of a not in b: local/bm25 · loadout.",
+        "1 arm of b not in a: local/bm25 · tiered.",
+        "4 of 9 cases are not scored in both arms.",
+    )
+    within = compare(new, new, pair_within(new.arms))
+    assert within.notes == ("4 of 9 cases are not scored in both arms.",)
+    assert within.differences == ()  # which arms are the contrast is plain to see
+
+
+def test_unscored_trials_of_many_arms_are_one_sentence() -> None:
+    run = side("++++", "+++e", "++++", "+e..")
+    assert compare(run, run, pair_within(run.arms)).notes == (
+        "3 of 4 cases are not scored in both arms (2 of 3 comparisons; this is the worst of them).",
+    )
+
+
+def test_arms_that_are_the_contrast_are_told() -> None:
+    old, new = side("++", names=[ARM]), side("++", names=[replace(ARM, model="m", toolset="loadout")])
+    assert compare(old, new, pair_arms(old.arms, new.arms)).differences == (
+        "The arms compared differ in model and toolset.",
+    )
+    assert compare(new, new, Pairing(((0, 0),))).differences == ()
+
+
+def test_measures_are_those_asked_for_shares_first() -> None:
+    old = side("++")
+    wanted = [Measure.REQUESTS, Measure.SOLVED, Measure.REQUESTS]
+    (pair,) = compare(old, old, Pairing(((0, 0),)), measures=wanted).pairs
+    assert [contrast.measure for contrast in pair.contrasts] == [Measure.SOLVED, Measure.REQUESTS]
+    assert pair.contrast(Measure.ACCURACY).verdict is None
+
+
+def test_advance_is_told_each_pair_and_an_arm_is_read_once() -> None:
+    class Counting(Written):
+        def read(self, arm: int):  # type: ignore[no-untyped-def]
+            read.append(arm)
+            return super().read(arm)
+
+    read: list[int] = []
+    told: list[int] = []
+    written = side("++", "+-", "--", "-+")
+    run = Counting(written.about, written.arms, written.evidence)
+    found: Comparison = compare(run, run, pair_within(run.arms), advance=told.append)
+    assert told == [1, 2, 3]
+    assert read == [0, 1, 2, 3]
+    assert [pair.new for pair in found.pairs] == list(run.arms[1:])
+    assert found.old is found.new
+
+
+def test_a_margin_below_nothing_is_refused() -> None:
+    old = Written(ABOUT, (ARM,), side("+").evidence)
+    with pytest.raises(ValueError, match="A margin is 0 or more"):
+        compare(old, old, Pairing(((0, 0),)), margin=-0.1)

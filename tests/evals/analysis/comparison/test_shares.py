@@ -1,0 +1,241 @@
+"""Verdicts, and that none rests on what was not scored: by hand, by brute force."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.evals.analysis.comparison.sides import Written, side
+from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
+from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms
+from toolbelt.evals.statistics.multiplicity import holm
+from toolbelt.evals.statistics.paired import paired_difference
+from toolbelt.evals.statistics.verdict import Verdict, judge
+
+SHARES = (Measure.ACCURACY, Measure.SOLVED)
+MISSING = "eo."
+
+
+def contrast(old: Written, new: Written, margin: float = 0.02, measure: Measure = Measure.ACCURACY) -> Contrast:
+    (pair,) = compare(old, new, pair_arms(old.arms, new.arms), margin=margin, measures=[measure]).pairs
+    return pair.contrast(measure)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict", "reasons"),
+    [
+        pytest.param("+" * 400, "+" * 400, "no_regression", (), id="nothing-changed"),
+        pytest.param("+" * 400, "-" * 20 + "+" * 380, "regression", (), id="much-was-lost"),
+        pytest.param(
+            "+" * 20,
+            "+" * 20,
+            "insufficient_data",
+            ("Too few cases: -16.1 to +16.1 points are possible.",),
+            id="20-cases-say-little",
+        ),
+        pytest.param(
+            "+" * 400,
+            "+" * 396 + "e.eo",
+            "insufficient_data",
+            ("4 of 400 cases are not scored in both arms; counted as lost, the lower bound is -2.5 points.",),
+            id="a-case-that-no-longer-fits-is-lost-as-others-are",
+        ),
+        pytest.param(
+            "+" * 400,
+            "+" * 396 + "e.e.",
+            "insufficient_data",
+            ("4 of 400 cases are not scored in both arms; counted as lost, the lower bound is -2.5 points.",),
+            id="lost-trials-may-have-been-a-loss",
+        ),
+        pytest.param(
+            "-" * 396 + "e.e.",
+            "-" * 400,
+            "insufficient_data",
+            ("4 of 400 cases are not scored in both arms; counted as lost, the lower bound is -2.5 points.",),
+            id="what-the-old-arm-lost-may-have-been-right",
+        ),
+        pytest.param("+" * 396 + "e.o.", "+" * 400, "no_regression", (), id="what-is-right-now-cannot-be-a-loss"),
+        pytest.param(
+            "+" * 50,
+            "-" * 10 + "+" * 36 + "e" * 4,
+            "regression",
+            (),
+            id="lost-trials-do-not-hide-a-loss-that-is-certain",
+        ),
+        pytest.param(
+            "+" * 40 + "-" * 4 + "+" * 6,
+            "-" * 8 + "+" * 32 + "...." + "+" * 6,
+            "insufficient_data",
+            ("4 of 50 cases are not scored in both arms; counted as won, the upper bound is +6.2 points.",),
+            id="lost-trials-may-have-been-gains",
+        ),
+        pytest.param(
+            "+" * 20 + ".",
+            "-" * 7 + "+" * 14,
+            "insufficient_data",
+            ("1 of 21 cases is not scored in both arms; counted as won, the adjusted p value is 0.07.",),
+            id="one-lost-trial-may-have-been-a-gain",
+        ),
+        pytest.param("e" * 9, "+" * 9, "insufficient_data", ("No case was scored in both arms.",), id="nothing-scored"),
+        pytest.param("+e", "e+", "insufficient_data", ("No case was scored in both arms.",), id="nothing-in-both"),
+        pytest.param("+" * 600, "+" * 599 + "o", "no_regression", (), id="the-share-is-of-the-cases-that-fit"),
+        pytest.param("++", "oo", "insufficient_data", ("No case was scored in both arms.",), id="nothing-left"),
+        pytest.param("+" * 600, "+" * 599 + "e", "no_regression", (), id="one-lost-trial-of-many-cannot-matter"),
+    ],
+)
+def test_E7_verdicts_and_why_they_are_no_better(old: str, new: str, verdict: str, reasons: tuple[str, ...]) -> None:
+    found = contrast(side(old), side(new))
+    assert (found.verdict, found.reasons) == (verdict, reasons)
+
+
+def test_E7_cases_that_neither_side_has_read_are_counted() -> None:
+    found = contrast(side("+" * 400 + "." * 4, cases=404), side(["+"] * 400 + [""] * 4, cases=404))
+    assert (found.cases, found.reasons) == (
+        400,
+        ("4 of 404 cases are not scored in both arms; counted as lost, the lower bound is -2.5 points.",),
+    )
+    assert contrast(side("+" * 400, cases=404), side("+" * 400, cases=404)).reasons == found.reasons
+
+
+def test_E7_epochs_are_lost_one_by_one() -> None:
+    old, new = side(["++"] * 40), side(["++"] * 36 + ["+."] * 4)
+    found = contrast(old, new, margin=0.1)
+    assert (found.cases, found.new, found.verdict) == (40, 1, Verdict.INSUFFICIENT_DATA)
+    low = paired_difference([[(1, 1)]] * 36 + [[(0.5, 1)]] * 4).low
+    (reason,) = found.reasons
+    assert reason.startswith("4 of 40 cases are not scored at every epoch in both arms; counted as lost, the lower ")
+    assert reason.endswith(f" bound is {100 * low:.1f} points.")
+    assert contrast(old, new, margin=0.2).verdict is Verdict.NO_REGRESSION
+
+
+def test_E5_an_uncovered_trial_and_one_with_wrong_arguments() -> None:
+    old, new = side("++++"), side("uaa+")
+    accuracy, solved = contrast(old, new), contrast(old, new, measure=Measure.SOLVED)
+    assert (accuracy.old, accuracy.new, solved.old, solved.new) == (1, 0.75, 1, 0.25)
+
+
+def test_E7_holm_is_over_all_verdicts_of_the_call() -> None:
+    old = side(*["+" * 40] * 3)
+    new = side("-" * 7 + "+" * 33, "-" * 6 + "+" * 34, "a" * 9 + "+" * 31)
+    found = compare(old, new, pair_arms(old.arms, new.arms), measures=tuple(Measure))
+    contrasts = [pair.contrast(measure) for pair in found.pairs for measure in SHARES]
+    assert [one.adjusted_p for one in contrasts] == list(holm([one.p_value or 0 for one in contrasts]))
+    assert [str(one.verdict) for one in contrasts] == ["insufficient_data"] * 5 + ["regression"]
+    chance = "among 6 verdicts it may be chance (adjusted: 0.078)"
+    assert contrasts[0].reasons == (f"A loss is likely but not certain: alone its p value would be 0.016; {chance}.",)
+    alone = compare(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
+    assert alone.pairs[0].contrast(Measure.ACCURACY).verdict is Verdict.REGRESSION
+
+
+def test_E7_what_another_arm_lost_lifts_none_over_the_threshold() -> None:
+    # The second arm's p value of 0.031 is small enough only after the first one's, which is smaller.
+    whole, lost = side("+" * 60, "+" * 60), side("+" * 12 + "." * 40 + "+" * 8, "+" * 60)
+    new = side("-" * 12 + "+" * 48, "-" * 6 + "+" * 54)
+    pairing = pair_arms(whole.arms, new.arms)
+    told = [
+        [pair.contrast(Measure.ACCURACY) for pair in compare(old, new, pairing, measures=[Measure.ACCURACY]).pairs]
+        for old in (whole, lost)
+    ]
+    assert [one.verdict for one in told[0]] == [Verdict.REGRESSION] * 2
+    assert [one.verdict for one in told[1]] == [Verdict.INSUFFICIENT_DATA] * 2
+    assert told[1][1].reasons == (
+        "Not all cases of other arms are scored; counted as won, the adjusted p value is 0.062.",
+    )
+
+
+def test_E7_an_arm_of_which_nothing_is_scored_makes_no_other_surer() -> None:
+    old = side("+" * 40, "+" * 40)
+    found = compare(old, side("-" * 6 + "+" * 34, "e" * 40), Pairing(((0, 0), (1, 1))), measures=[Measure.ACCURACY])
+    one, other = (pair.contrast(Measure.ACCURACY) for pair in found.pairs)
+    assert (other.p_value, other.adjusted_p, other.reasons) == (None, None, ("No case was scored in both arms.",))
+    assert (one.adjusted_p, one.verdict) == (one.p_value, Verdict.INSUFFICIENT_DATA)
+    assert one.reasons == ("Not all cases of other arms are scored; counted as won, the adjusted p value is 0.062.",)
+
+
+CASES = st.lists(st.tuples(st.sampled_from("+-+-e."), st.sampled_from("+-+-e.")), min_size=6, max_size=24)
+
+
+@settings(max_examples=50, deadline=None)
+@given(CASES, st.sampled_from([0.0, 0.1, 0.3, 0.5]), st.integers(0, 2))
+def test_E7_a_verdict_holds_however_the_lost_trials_would_have_gone(
+    cases: list[tuple[str, str]], margin: float, unread: int
+) -> None:
+    old, new = "".join(one for one, _ in cases) + "." * unread, "".join(other for _, other in cases) + "." * unread
+    found = contrast(side(old), side(new), margin)
+    worst = contrast(side(fill(old, "+")), side(fill(new, "-")), margin)
+    best = contrast(side(fill(old, "-")), side(fill(new, "+")), margin)
+    known = [(one, other) for one, other in cases if not {one, other} & set(MISSING)]
+    seen = Verdict.INSUFFICIENT_DATA
+    if known:
+        alone = contrast(side(one for one, _ in known), side(other for _, other in known), margin)
+        assert (found.low, found.high, found.p_value) == (alone.low, alone.high, alone.p_value)
+        assert alone.verdict is not None
+        seen = alone.verdict
+    if seen is Verdict.NO_REGRESSION and worst.verdict is not Verdict.NO_REGRESSION:
+        seen = Verdict.INSUFFICIENT_DATA
+    if seen is Verdict.REGRESSION and not (best.high is not None and best.high < 0 and (best.p_value or 0) < 0.05):
+        seen = Verdict.INSUFFICIENT_DATA
+    assert found.verdict is seen
+    assert bool(found.reasons) == (found.verdict is Verdict.INSUFFICIENT_DATA)
+
+
+@pytest.mark.parametrize("margin", [0.1, 0.3])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("+" * 30, "+" * 26 + "...."),
+        ("-" * 3 + "+" * 25 + "..", "." * 2 + "-" + "+" * 25 + "+."),
+        ("+" * 20, "-" * 16 + "...."),
+        ("+" * 13 + "-...", "-" * 13 + "+..+"),
+    ],
+    ids=["all-was-kept", "little-is-known", "much-was-lost", "lost-on-both-sides"],
+)
+def test_E7_no_way_the_lost_trials_may_have_gone_contradicts_a_verdict(old: str, new: str, margin: float) -> None:
+    verdict = contrast(side(old), side(new), margin).verdict
+    verdicts = {
+        contrast(side(one), side(other), margin).verdict for one, other in product(every_way(old), every_way(new))
+    }
+    if verdict is not Verdict.INSUFFICIENT_DATA:
+        assert verdicts == {verdict}
+
+
+def fill(trials: str, outcome: str) -> str:
+    return "".join(outcome if trial in MISSING else trial for trial in trials)
+
+
+def every_way(trials: str) -> list[str]:
+    lost = sum(trial in MISSING for trial in trials)
+    ways = []
+    for outcomes in product("+-", repeat=lost):
+        chosen = iter(outcomes)
+        ways.append("".join(next(chosen) if trial in MISSING else trial for trial in trials))
+    return ways
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "margin", "reasons"),
+    [
+        pytest.param("+" * 187, "+" * 187, 0.02, ("Too few cases: -2.01 to +2.0 points are possible.",), id="too-few"),
+        pytest.param(
+            "+" * 400,
+            "+" * 396 + "e.e.",
+            0.0254,
+            ("4 of 400 cases are not scored in both arms; counted as lost, the lower bound is -2.543 points.",),
+            id="unscored",
+        ),
+    ],
+)
+def test_no_reason_rounds_a_bound_to_the_margin(old: str, new: str, margin: float, reasons: tuple[str, ...]) -> None:
+    assert contrast(side(old), side(new), margin).reasons == reasons
+
+
+def test_a_contrast_is_judged_as_rule_E7_has_it() -> None:
+    found = contrast(side("+" * 90 + "-" * 10), side("+" * 80 + "-" * 20), margin=0.05)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.adjusted_p is not None
+    assert found.verdict is judge(found.low, found.high, found.adjusted_p, 0.05)

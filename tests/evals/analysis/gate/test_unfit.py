@@ -1,0 +1,109 @@
+"""What a gate says of an arm that fitted no case when its baseline was saved (rules E4 and E9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jsonschema
+import pytest
+
+from tests.evals.analysis.evidence.sides import FAILED, FULL, RIGHT, TIERED, TOO_LONG, WrittenSide, side
+from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.analysis.gate.data import gate_data, summary_line
+from toolbelt.evals.analysis.gate.gate import check_run
+from toolbelt.evals.analysis.gate.result import FAIL, PASS, UNSURE, Check, GateResult, Limits
+from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.exports.schemas import read_schema
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.viewer.verdict import pair_values
+
+MANY = 300
+FITS, UNFIT = [RIGHT] * MANY, [TOO_LONG] * MANY
+LIMITS = Limits(max_token_increase=0.1, max_cost_increase=0.1, min_sample_size=200)
+AS_BEFORE = "nothing fits, as before"
+SUMMARY = RunSummary("20260301-120000-beef", "2026-03-01T12:00:00Z", "finished", "office", "sha256:0123", cases=MANY)
+
+
+def base(*arms: Sequence[Attempt | None]) -> WrittenSide:
+    return side(*arms, is_baseline=True, name="baseline.json")
+
+
+def of(result: GateResult, arm: str) -> dict[str, Check]:
+    return {check.name: check for check in result.checks if check.arm == arm}
+
+
+def test_E4_what_did_not_fit_and_does_not_is_no_change_and_does_not_hold_up_the_gate() -> None:
+    result = check_run(side(UNFIT, FITS), LIMITS, base(UNFIT, FITS))
+    assert result.verdict is PASS
+    checks = of(result, FULL.label)
+    assert {name: check.message for name, check in checks.items()} == {
+        "sample-size": "300 independent cases, 200 are wanted",
+        **dict.fromkeys(("overflow", "accuracy", "tokens", "cost"), AS_BEFORE),
+    }
+    assert of(result, TIERED.label)["overflow"].message == "every case that fitted the model's window still does"
+    jsonschema.validate(gate_data(result), read_schema("gate"))
+
+
+def test_E4_what_fits_now_is_an_improvement() -> None:
+    result = check_run(side(FITS, FITS), LIMITS, base(UNFIT, FITS))
+    checks = of(result, FULL.label)
+    assert (result.verdict, {check.verdict for check in checks.values()}) == (PASS, {PASS})
+    assert checks["overflow"].message == "improved: 300 of 300 cases fit the model's window, none did before"
+    assert checks["accuracy"].message == "nothing fitted before, so nothing is lost"
+    assert checks["tokens"].message == "nothing fitted before, so no prompt tokens are there to have grown"
+    assert summary_line(result).endswith("all 14 checks passed; newly fitting: local/bm25 with full")
+
+
+def test_E4_what_fits_in_part_now_is_one_too() -> None:
+    some = check_run(side([RIGHT] * 7 + [TOO_LONG] * (MANY - 7)), Limits(), base(UNFIT))
+    assert of(some, FULL.label)["overflow"].message.startswith("improved: 7 of 300 cases fit")
+    assert some.verdict is PASS
+
+
+def test_E4_what_fitted_and_does_not_is_a_regression() -> None:
+    result = check_run(side(UNFIT, FITS), LIMITS, base(FITS, FITS))
+    assert result.verdict is FAIL
+    assert of(result, FULL.label)["overflow"].verdict is FAIL
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        pytest.param([FAILED] * MANY, UNFIT, id="all-failed-now"),
+        pytest.param([*UNFIT[1:], FAILED], UNFIT, id="one-failed-now-and-might-have-fitted"),
+        pytest.param([*UNFIT[1:], None], UNFIT, id="one-was-not-run"),
+        pytest.param(UNFIT, [*UNFIT[1:], FAILED], id="one-failed-before-and-might-have-fitted"),
+        pytest.param(UNFIT, [FAILED] * MANY, id="all-failed-before"),
+    ],
+)
+def test_E4_what_nobody_knows_is_no_pass(new: list[Attempt | None], old: list[Attempt | None]) -> None:
+    check = of(check_run(side(new, cases=MANY), Limits(), base(old)), FULL.label)["overflow"]
+    assert (check.verdict, check.message) == (UNSURE, "cannot be told: no case fitted")
+
+
+def test_E9_an_absolute_limit_is_not_reached_by_what_was_not_asked() -> None:
+    checks = of(check_run(side(UNFIT, FITS), Limits(min_accuracy=0.0), base(UNFIT, FITS)), FULL.label)
+    assert checks["min-accuracy"].verdict is UNSURE
+    assert checks["min-accuracy"].message == (
+        "cannot be told: nothing was scored, as nothing fits the model's window; "
+        "name with --arm those that are to reach it"
+    )
+    failed = of(check_run(side([FAILED, TOO_LONG]), Limits(min_accuracy=0.0), None), FULL.label)
+    assert failed["min-accuracy"].message == "cannot be told: nothing was scored"
+    reached = check_run(side(UNFIT, FITS), Limits(min_accuracy=0.5), base(UNFIT, FITS), only={TIERED.key})
+    assert reached.verdict is PASS, "what is told works"
+
+
+def test_E7_too_few_cases_are_too_few_whether_they_fit_or_not() -> None:
+    checks = of(check_run(side(UNFIT), Limits(min_sample_size=301), base(UNFIT)), FULL.label)
+    assert (checks["sample-size"].verdict, checks["sample-size"].observed) == (UNSURE, MANY)
+
+
+def test_E4_the_comparison_of_the_two_says_what_the_gate_says() -> None:
+    comparison = check_run(side(UNFIT, FITS), Limits(), base(UNFIT, UNFIT)).comparison
+    assert comparison is not None
+    assert [pair.verdict for pair in comparison.pairs] == [Verdict.NO_REGRESSION, Verdict.NO_REGRESSION]
+    still, now = pair_values(comparison, SUMMARY)
+    assert (still["badge"]["word"], now["badge"]["word"]) == ("No regression", "No regression")
+    assert still["sentence"] == "Nothing of full fits its model's window, as before."
+    assert now["sentence"] == "tiered has improved: 300 of 300 cases fit the model's window, none did before."

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.evals.analysis.summary.rows import RUN
+from tests.evals.viewer.compared import ABOUT, ACCURACY, CHECKS, PAIR, RIGHT, TOKENS, WITHIN, WRONG
+from tests.evals.viewer.reading import Read
+from tests.evals.viewer.runs import HOSTILE, small_run
+from tests.evals.viewer.writing import page_text
+from toolbelt.characters import UNSAFE
+from toolbelt.evals.analysis.comparison.comparison import Comparison, Confusion, Contrast, Flip, Measure
+from toolbelt.evals.analysis.comparison.wording import sentence
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
+from toolbelt.evals.analysis.gate.result import Check, GateResult, Limits
+from toolbelt.evals.analysis.summary.summarize import summarize
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.viewer.verdict import MOST_FLIPS, pair_values, verdict_values
+
+SUMMARY = summarize(small_run(), RUN)
+
+
+def top_of(page: str) -> str:
+    """What stands before the table of arms."""
+    return " ".join(Read.of(page).text.partition("Measures of each arm")[0].split())
+
+
+@pytest.mark.parametrize(
+    ("checks", "words"),
+    [
+        (CHECKS, "✕ Regression"),
+        (CHECKS[:2], "? Not enough data"),
+        (CHECKS[:1], "✓ No regression"),
+        ((), "? Not enough data"),
+    ],
+    ids=["one-failed", "one-undecided", "all-passed", "nothing-looked-at-is-no-pass"],
+)
+def test_a_gate_says_its_verdict_in_words_and_every_check(checks: tuple[Check, ...], words: str) -> None:
+    top = top_of(page_text(small_run(), gate=GateResult(ABOUT, checks, Limits())))
+    assert words in top
+    assert all(check.message in top for check in checks)
+    assert ("This is not a pass." in top) == (words == "? Not enough data")
+
+
+def test_the_checks_that_failed_stand_first() -> None:
+    values = verdict_values(summarize(small_run(), RUN), None, GateResult(ABOUT, CHECKS, Limits()))
+    assert [one["word"] for one in values["checks"]] == ["Failed", "Undecided", "Passed"]
+
+
+def test_a_comparison_says_its_sentence_for_every_pair_and_what_to_know_first() -> None:
+    page = page_text(small_run(), comparison=WITHIN)
+    top = top_of(page)
+    assert sentence(WITHIN, PAIR) in top
+    assert "✕ Regression" in top
+    assert "2 cases were not scored." in top
+    assert "Unscored, so in no rate: 3 error." in top
+    text = Read.of(page).text
+    for told in (
+        "-10.0 points",
+        "-15.0 to -5.0",
+        "-60.0%",
+        "0.002",
+        "contributed -4.0 points",
+        "▼ worse",
+        "91.2%",
+        "2 new: error",
+    ):
+        assert told in text
+
+
+def test_a_comparison_of_a_gate_is_shown_without_being_given_and_on_top_only_what_no_check_says() -> None:
+    page = page_text(small_run(), gate=GateResult(ABOUT, CHECKS, Limits(), WITHIN))
+    assert sentence(WITHIN, PAIR) not in top_of(page)
+    assert sentence(WITHIN, PAIR) in " ".join(Read.of(page).text.split())
+    assert "Which cases flipped, and to which tools" in top_of(page)
+    fine = replace(PAIR, contrasts=(replace(ACCURACY, verdict=Verdict.NO_REGRESSION), TOKENS))
+    within = replace(WITHIN, pairs=(fine,))
+    top = top_of(page_text(small_run(), gate=GateResult(ABOUT, CHECKS[:1], Limits(), within)))
+    assert sentence(within, fine) in top
+    assert "Which cases flipped" not in top
+
+
+def test_E7_a_bound_is_never_rounded_to_where_the_verdict_would_be_another() -> None:
+    near = replace(ACCURACY, difference=-0.01, low=-0.02004, high=0.0001, verdict=Verdict.INSUFFICIENT_DATA)
+    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(near,)),)), SUMMARY)
+    assert pair["contrasts"][0]["interval"] == "-2.004 to +0.01"
+
+
+def test_the_worst_pair_is_the_one_that_is_unfolded() -> None:
+    verdicts = (Verdict.NO_REGRESSION, Verdict.INSUFFICIENT_DATA, Verdict.REGRESSION, Verdict.REGRESSION)
+    pairs = tuple(replace(PAIR, contrasts=(replace(ACCURACY, verdict=one),)) for one in verdicts)
+    values = pair_values(replace(WITHIN, pairs=pairs), SUMMARY)
+    assert [one["is_worst"] for one in values] == [False, False, True, False]
+    assert [one["badge"]["verdict"] for one in values] == [one.value for one in verdicts]
+
+
+def test_E4_cases_that_no_longer_fit_are_named() -> None:
+    gone = replace(PAIR, newly_overflowing=("case-07", "case-09"))
+    text = " ".join(Read.of(page_text(small_run(), comparison=replace(WITHIN, pairs=(gone,)))).text.split())
+    assert "No longer fit: case-07, case-09." in text
+
+
+def test_why_a_verdict_is_no_better_stands_beside_it() -> None:
+    open_ = replace(ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=("20 cases are too few",))
+    page = page_text(small_run(), comparison=replace(WITHIN, pairs=(replace(PAIR, contrasts=(open_,)),)))
+    assert "20 cases are too few" in Read.of(page).text.partition("Measures of each arm")[2]
+
+
+def test_what_was_wanted_stands_beside_what_was_called_and_leads_to_the_arm() -> None:
+    (pair,) = pair_values(WITHIN, SUMMARY)
+    assert pair["flips"][0]["new"] == {"outcome": "wrong_tool", "called": "files/write", "wanted": "files/read_1"}
+    assert pair["place"] == 1
+    elsewhere = replace(WITHIN, new=replace(ABOUT, name="other"))
+    assert pair_values(elsewhere, SUMMARY)[0]["place"] is None
+
+
+@pytest.mark.parametrize(
+    ("attempt", "called", "wanted"),
+    [
+        pytest.param(Attempt(Outcome.CORRECT, True, None), "the right tools", "", id="right-and-not-kept"),
+        pytest.param(Attempt(Outcome.WRONG_ARGUMENTS, True, None), "the right tools", "", id="arguments-and-not-kept"),
+        pytest.param(Attempt(Outcome.MISSING_CALL, True, None, ("a",)), None, "a", id="wrong-and-not-kept"),
+        pytest.param(Attempt(Outcome.MISSING_CALL, True, (), ("a",)), "nothing", "a", id="nothing-called"),
+        pytest.param(
+            Attempt(Outcome.WRONG_TOOL, True, ("b", "a"), ("a",), ("a",)), "b, a", "another order", id="order"
+        ),
+        pytest.param(Attempt(Outcome.UNOFFERED_TOOL, True, ("a",), ("a",), ("a",)), "a", "", id="not-offered"),
+        pytest.param(
+            Attempt(Outcome.WRONG_TOOL, True, ("a", "c"), ("b", "a"), ("a", "c")), "a, c", "b", id="one-of-two"
+        ),
+    ],
+)
+def test_a_flip_wants_no_tool_that_was_called(attempt: Attempt, called: str | None, wanted: str) -> None:
+    pair = replace(PAIR, flips=(Flip("case-01", "single", -1.0, RIGHT, attempt),))
+    (values,) = pair_values(replace(WITHIN, pairs=(pair,)), SUMMARY)
+    told = values["flips"][0]["new"]
+    assert (told["called"], told["wanted"]) == (called, wanted)
+
+
+def test_what_cannot_be_compared_says_why_and_gives_no_verdict() -> None:
+    other = replace(ABOUT, name="other")
+    top = top_of(page_text(small_run(), comparison=Comparison(other, ABOUT, reasons=("The cases differ.",))))
+    assert "cannot be compared. The cases differ." in top
+    assert "egression" not in top
+
+
+def test_a_run_alone_gives_no_verdict() -> None:
+    top = top_of(page_text(small_run()))
+    assert "3 arms over 20 cases of assistant." in top
+    assert "No comparison was asked for" in top
+    assert "egression" not in top
+
+
+def test_drafts_are_said_first() -> None:
+    summary = replace(summarize(small_run(), RUN), settings={"drafts": 1})
+    assert verdict_values(summary, None, None)["notes"][0].startswith("1 case is a draft that nobody has reviewed")
+
+
+def test_confusions_that_did_not_change_are_left_out_and_nothing_is_named() -> None:
+    (pair,) = pair_values(WITHIN, SUMMARY)
+    assert pair["confusions"] == [{"wanted": "files/read_1", "called": "files/write", "old": 0, "new": 4}]
+    gone = replace(PAIR, confusions=(Confusion("a", "", 1, 0),))
+    assert pair_values(replace(WITHIN, pairs=(gone,)), SUMMARY)[0]["confusions"][0]["called"] == "nothing"
+
+
+def test_of_very_many_flips_the_first_are_listed_and_the_rest_counted() -> None:
+    flips = tuple(Flip(f"c{number}", "k", 0.5, WRONG, RIGHT) for number in range(MOST_FLIPS + 7))
+    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, flips=flips),)), SUMMARY)
+    assert (len(pair["flips"]), pair["more_flips"], pair["better"]) == (MOST_FLIPS, 7, MOST_FLIPS + 7)
+
+
+def test_figures_that_are_not_known_say_so() -> None:
+    unknown = Contrast(Measure.COST_USD, reasons=("the price is unknown",))
+    (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(unknown,), contribution=None),)), SUMMARY)
+    assert pair["contrasts"][0]["difference"] == "–"
+    assert pair["contrasts"][0]["interval"] == "the price is unknown"
+    assert pair["contribution"] == ""
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_of_a_comparison_and_a_gate_are_escaped(text: str) -> None:
+    arm = ArmName(text, text)
+    attempt = Attempt(Outcome.WRONG_TOOL, covered=True, called=(text,))
+    pair = replace(
+        PAIR, new=arm, flips=(Flip(text, text, -1.0, attempt, attempt),), confusions=(Confusion(text, text, 0, 1),),
+        unpaired={text: 1},
+    )  # fmt: skip
+    about = replace(ABOUT, name=text)
+    comparison = Comparison(about, ABOUT, differences=(text,), notes=(text,), pairs=(pair,))
+    page = page_text(
+        small_run(), gate=GateResult(about, (Check(text, Verdict.REGRESSION, text, arm=text),), Limits(), comparison)
+    )
+    plain = page_text(small_run(), gate=GateResult(ABOUT, CHECKS[-1:], Limits(), WITHIN))
+    page.encode("utf-8")
+    assert {one.tag for one in Read.of(page).elements} == {one.tag for one in Read.of(plain).elements}
+    assert not [character for character in UNSAFE.findall(page) if character not in "\n\t"]
+
+
+def test_a_run_of_which_no_two_arms_can_be_compared_says_what_was_run_and_why_no_more() -> None:
+    summary = summarize(small_run(), RUN)
+    alone = replace(WITHIN, pairs=(), notes=("Not compared, as nothing fits: m with full.",))
+    values = verdict_values(summary, alone, None)
+    assert (values["pairs"], values["notes"][0]) == ([], "Not compared, as nothing fits: m with full.")
+    assert values["lead"] == [
+        line.replace("No comparison was asked for", "No two arms could be compared")
+        for line in verdict_values(summary, None, None)["lead"]
+    ]
+    assert "No two arms could be compared, so nothing here says" in values["lead"][-1]

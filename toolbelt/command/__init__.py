@@ -1,0 +1,1 @@
+"""What every command shares: options, groups, the environment, errors as exit codes."""

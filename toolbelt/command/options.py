@@ -1,0 +1,44 @@
+"""Options that commands share; each has its twin in the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from toolbelt.command.environment import PREFIX
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def option(*names: str, **settings: Any) -> Callable[[Command], Command]:
+    """`click.option` with `TOOLBELT_<NAME>` as its environment variable, shown in the help."""
+    longest = max((name for name in names if name.startswith("--")), key=len)
+    variable = PREFIX + longest.split("/")[0].strip("-").replace("-", "_").upper()
+    return click.option(*names, **{"envvar": variable, "show_envvar": True, **settings})
+
+
+catalog_option = option(
+    "--catalog",
+    "-c",
+    metavar="C",
+    help="A shipped catalog, a dataset folder, or a file.  [default: toolbelt.yaml's, else assistant]",
+)
+config_option = option("--config", metavar="FILE", help="A toolbelt.yaml.  [default: the nearest from here upward]")
+tokenizer_option = option(
+    "--tokenizer", metavar="T", help="o200k_base, cl100k_base or estimate.  [default: o200k_base]"
+)
+json_option = option("--json", "as_json", is_flag=True, help="Print one JSON document.", envvar="TOOLBELT_JSON")
+
+
+def source_options(command: Command) -> Command:
+    """`--catalog --config --json`, for what counts no tokens."""
+    for add in (json_option, config_option, catalog_option):
+        command = add(command)
+    return command
+
+
+def workspace_options(command: Command) -> Command:
+    """`--catalog --config --json --tokenizer`."""
+    return source_options(tokenizer_option(command))

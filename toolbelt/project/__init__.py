@@ -1,0 +1,1 @@
+"""A folder with `toolbelt.yaml`, opened."""

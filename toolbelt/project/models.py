@@ -1,0 +1,34 @@
+"""What the commands about models work on: the project's own, and litellm's table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from toolbelt.console.screen import notify
+from toolbelt.providers.choosing import find_unknown_base
+from toolbelt.providers.models import ModelTable
+from toolbelt.stores.config import Config, read_config
+from toolbelt.stores.files import cache_folder
+
+
+def tell_unknown_bases(names: Iterable[str], table: ModelTable) -> None:
+    """Say which models are based on what nobody knows."""
+    for name in names:
+        if (unknown := find_unknown_base(name, table)) is not None:
+            notify(f"the base of {name!r} is unknown: {unknown}", "warning")
+
+
+def open_models(config: str | None) -> tuple[Config, ModelTable]:
+    """The project's files, and what is known of models, with what these files say themselves.
+
+    Args:
+        config: Of a `toolbelt.yaml`; the nearest from here upward if `None`.
+
+    Raises:
+        NotFoundError: no such file.
+        InvalidFileError: every mistake in the project's files.
+    """
+    found = read_config(Path.cwd(), config)
+    return found, ModelTable(cache_folder(os.environ), own=found.own_models)

@@ -1,0 +1,132 @@
+"""Real tokenizers, offline: tiktoken with the vocabularies that litellm ships."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from toolbelt.catalog.tokens import TOKENIZER_NAMES, EstimateCounter, TokenCounter
+from toolbelt.errors import NotFoundError
+from toolbelt.providers.litellm_files import TOKENIZERS, find_litellm_file
+
+if TYPE_CHECKING:
+    import tiktoken
+
+DEFAULT_TOKENIZER = "o200k_base"
+VOCABULARY_FILES: Mapping[str, str] = MappingProxyType(
+    # tiktoken's names for its cached downloads: the SHA-1 of where each comes from.
+    {
+        "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+    }
+)
+_MODEL_TOKENIZERS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[134])(?![0-9a-z])"), "o200k_base"),
+    (re.compile(r"(gpt-4|gpt-3\.5|gpt-35)(?![0-9])|(davinci|babbage)-002|text-embedding-(ada|3)-"), "cl100k_base"),
+)
+_OPENAI_PREFIXES = ("openai/", "azure/", "azure_ai/", "openrouter/openai/", "github/", "text-completion-openai/")
+_LONG_TEXT = 100_000
+"""Characters above which a text is counted in pieces: the encoder's time grows faster than the text."""
+
+
+def make_counter(name: str) -> TokenCounter:
+    """The counter of that name.
+
+    Args:
+        name: One of `TOKENIZER_NAMES`.
+
+    Returns:
+        A real tokenizer, or the estimate where its vocabulary is not installed.
+
+    Raises:
+        NotFoundError: no such tokenizer.
+    """
+    if name == EstimateCounter().name:
+        return EstimateCounter()
+    if name not in VOCABULARY_FILES:
+        raise NotFoundError("tokenizer", name, TOKENIZER_NAMES)
+    folder = find_litellm_file(TOKENIZERS)
+    if folder is None or not (folder / VOCABULARY_FILES[name]).exists():
+        return EstimateCounter()
+    return TiktokenCounter(name, str(folder))
+
+
+def find_tokenizer(model: str) -> str | None:
+    """The name of a model's own tokenizer, where it is known and can be had offline; else `None`.
+
+    Source: the table in `tiktoken.model`, which the tests hold against this one.
+    """
+    bare = model.lower()
+    for prefix in _OPENAI_PREFIXES:
+        bare = bare.removeprefix(prefix)
+    bare = re.sub(r"^ft:", "", bare)
+    for pattern, name in _MODEL_TOKENIZERS:
+        if pattern.match(bare):
+            return name
+    return None
+
+
+@dataclass(frozen=True)
+class TiktokenCounter:
+    """OpenAI's tokenizers.
+
+    Attributes:
+        name: Of the encoding.
+        folder: Where its vocabulary is.
+    """
+
+    name: str
+    folder: str
+
+    @property
+    def exact(self) -> bool:
+        """It is the real one."""
+        return True
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, in order; text that looks like a control token counts as plain text."""
+        return [sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text)) for text in texts]
+
+    @cached_property
+    def _encoding(self) -> tiktoken.Encoding:
+        import tiktoken
+
+        with _environment("TIKTOKEN_CACHE_DIR", self.folder):
+            return tiktoken.get_encoding(self.name)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """`text` in pieces that are encoded as they would be in one: cut before the blank between two words.
+
+    Only where there is no such blank in thousands of characters is it cut where it must be, at a token at most.
+    """
+    start = 0
+    while len(text) - start > _LONG_TEXT:
+        end = start + _LONG_TEXT
+        look_from = end - _LONG_TEXT // 20
+        between_words = [match.start() + 1 for match in re.finditer("[a-z] [a-z]", text[look_from:end])]
+        end = look_from + between_words[-1] if between_words else end
+        yield text[start:end]
+        start = end
+    if text:
+        yield text[start:]
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    # tiktoken takes the place of its vocabularies from the environment alone.
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

@@ -1,0 +1,70 @@
+"""Texts and documents from the disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from toolbelt.errors import InvalidFileError, NotFoundError, StorageError
+from toolbelt.findings import Finding, Severity
+from toolbelt.sources.document import Document
+from toolbelt.sources.json_text import parse_json
+from toolbelt.sources.yaml_text import parse_yaml
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a UTF-8 file (a byte-order mark is dropped).
+
+    Raises:
+        NotFoundError: no such file.
+        InvalidFileError: it is a directory, or not UTF-8 (with the line of the first bad byte).
+        StorageError: it may not be read.
+    """
+    file = Path(path)
+    try:
+        raw = file.read_bytes()
+    except FileNotFoundError:
+        siblings = _names_beside(file)
+        raise NotFoundError("file", str(path), siblings) from None
+    except IsADirectoryError:
+        raise InvalidFileError([Finding("not-a-file", Severity.ERROR, "This is a folder.", str(path))]) from None
+    except (OSError, ValueError) as error:
+        # A NUL in the name, a name too long, a file in the place of a folder: nothing can be there.
+        if isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP):
+            raise NotFoundError("file", str(path)) from None
+        raise StorageError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
+    return decode(raw, str(path))
+
+
+def decode(raw: bytes, source: str) -> str:
+    """UTF-8 bytes as text.
+
+    Raises:
+        InvalidFileError: not UTF-8.
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        hint = " It looks like UTF-16; save it as UTF-8." if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+        message = f"Not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}.{hint}"
+        raise InvalidFileError([Finding("not-utf8", Severity.ERROR, message, source, line)]) from None
+
+
+def read_document(path: str | os.PathLike[str]) -> Document:
+    """A `.json` file as JSON, anything else as YAML.
+
+    Raises:
+        NotFoundError: no such file.
+        InvalidFileError: its mistakes.
+    """
+    text = read_text(path)
+    return parse_json(text, str(path)) if str(path).lower().endswith(".json") else parse_yaml(text, str(path))
+
+
+def _names_beside(file: Path) -> tuple[str, ...]:
+    try:
+        return tuple(str(file.parent / entry.name) for entry in file.parent.iterdir())
+    except OSError:
+        return ()

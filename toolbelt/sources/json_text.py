@@ -1,0 +1,105 @@
+"""Strict JSON and JSON Lines."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from toolbelt.errors import InvalidFileError
+from toolbelt.findings import Finding, Severity
+from toolbelt.sources.document import HALF_PAIR, MAX_DEPTH, Document, Key, has_surrogate, too_deep
+
+
+def parse_json(text: str, source: str) -> Document:
+    """One JSON value; duplicate keys, NaN and lone surrogates are mistakes.
+
+    Raises:
+        InvalidFileError: every mistake found.
+    """
+    has_duplicates = has_odd_numbers = False
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal has_duplicates
+        made = dict(pairs)
+        has_duplicates = has_duplicates or len(made) != len(pairs)
+        return made
+
+    def number(word: str) -> float:
+        nonlocal has_odd_numbers
+        value = float(word)
+        has_odd_numbers = has_odd_numbers or not math.isfinite(value)
+        return value
+
+    try:
+        data = json.loads(text, object_pairs_hook=unique, parse_float=number, parse_constant=number)
+    except json.JSONDecodeError as error:
+        message = f"Not JSON: {error.msg} (column {error.colno})."
+        raise InvalidFileError([Finding("syntax", Severity.ERROR, message, source, error.lineno)]) from None
+    except RecursionError:
+        raise InvalidFileError([too_deep(source)]) from None
+    except ValueError as error:
+        raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not JSON: {error}.", source)]) from None
+    document = Document(data, source, text)
+    if _depth_exceeds(data, MAX_DEPTH):
+        raise InvalidFileError([too_deep(source)])
+    findings: list[Finding] = []
+    if has_duplicates:
+        findings.extend(_repeated_keys(text, source))
+    if has_odd_numbers or "\\ud" in text or "\\uD" in text or has_surrogate(text):
+        findings.extend(_check_json_values(document))
+    if findings:
+        raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
+    return document
+
+
+def parse_json_lines(text: str, source: str) -> Iterator[tuple[int, Any, Finding | None]]:
+    """One `(line number, value, None)` per line that holds something, or `(line number, None, finding)` per mistake."""
+    # Not splitlines(): U+2028 and its like may stand raw inside a JSON string.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield number, parse_json(line, source).data, None
+        except InvalidFileError as error:
+            for found in error.findings:
+                yield number, None, Finding(found.rule, found.severity, found.message, source, number)
+
+
+def _repeated_keys(text: str, source: str) -> Iterator[Finding]:
+    from toolbelt.sources.json_places import locate_json  # only when something is amiss
+
+    for line, key in locate_json(text)[1]:
+        yield Finding("duplicate-key", Severity.ERROR, f"The key {key!r} stands here twice.", source, line)
+
+
+def _check_json_values(document: Document) -> Iterator[Finding]:
+    pending: list[tuple[tuple[Key, ...], Any]] = [((), document.data)]
+    while pending:
+        place, value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(((*place, key), item) for key, item in value.items())
+            if any(has_surrogate(key) for key in value):
+                yield document.finding("bad-character", HALF_PAIR, *place)
+        elif isinstance(value, list):
+            pending.extend(((*place, index), item) for index, item in enumerate(value))
+        elif isinstance(value, str) and has_surrogate(value):
+            yield document.finding("bad-character", HALF_PAIR, *place)
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield document.finding("not-json", f"{value} has no form in JSON.", *place)
+
+
+def _depth_exceeds(data: Any, limit: int) -> bool:
+    level = [data]
+    for _ in range(limit):
+        level = [
+            child
+            for value in level
+            if isinstance(value, dict | list)
+            for child in (value.values() if isinstance(value, dict) else value)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
