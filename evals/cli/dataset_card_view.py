@@ -10,7 +10,7 @@ from rich.text import Text
 
 from toolbelt.console.text import plural, visible
 from toolbelt.evals.cases.card.card import Card
-from toolbelt.evals.cases.card.content import content_data
+from toolbelt.evals.cases.card.check import content_data
 
 WIDTH = 12
 """Columns that labels take."""

@@ -15,8 +15,8 @@ from toolbelt.console.screen import make_screen, notify, print_json, progress, s
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cases.split_parts import WrittenPart, counts_by_kind, write_split
-from toolbelt.evals.cases.splitting import Grouping, Part, Split, draw_split
+from toolbelt.evals.cases.split import Grouping, Part, Split, draw_split
+from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
 
