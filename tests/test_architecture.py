@@ -22,6 +22,7 @@ FLOORS: dict[str, int] = {
     "toolbelt.patterns": 0,
     "toolbelt.characters": 0,
     "toolbelt.sources": 0,
+    "toolbelt.reporter": 0,
     "toolbelt.catalog": 1,
     "toolbelt.views": 1,
     "toolbelt.loadouts": 2,

@@ -16,6 +16,7 @@ import click
 from toolbelt.cli.loadout_questions import Answers, ask_answers, ask_name, confirm
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import notify, print_json
 from toolbelt.console.text import visible
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
@@ -25,7 +26,7 @@ from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.written import read_loadout
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.sources import parse_yaml
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_schema import format_loadout
