@@ -12,7 +12,6 @@ from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import catalog_option, config_option, json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.drafting_views import (
     drafted_data,
@@ -39,6 +38,7 @@ from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.project.workspace import Workspace, open_workspace
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
+from toolbelt.text import plural
 
 _MOST_SEED = 10**9
 
