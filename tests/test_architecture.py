@@ -20,7 +20,7 @@ FLOORS: dict[str, int] = {
     "toolbelt.errors": 0,
     "toolbelt.findings": 0,
     "toolbelt.patterns": 0,
-    "toolbelt.characters": 0,
+    "toolbelt.text": 0,
     "toolbelt.sources": 0,
     "toolbelt.reporter": 0,
     "toolbelt.catalog": 1,

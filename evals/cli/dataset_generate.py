@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from toolbelt.text import plural
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import catalog_option, config_option, json_option, option
 from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.drafting_views import (
     drafted_data,

@@ -14,7 +14,6 @@ from toolbelt.command.options import option, workspace_options
 from toolbelt.command.project import open_workspace
 from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
-from toolbelt.console.text import json_text, plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import ModelFit, Verdict
 from toolbelt.loadouts.inspection import fit_data
@@ -27,6 +26,7 @@ from toolbelt.models.wire import make_wire_form, wire_data
 from toolbelt.patterns import fold
 from toolbelt.project.workspace import Workspace
 from toolbelt.stores.files import write_text
+from toolbelt.text import json_text, plural
 
 WHOLE = "the whole catalog"
 _FAILED = 1

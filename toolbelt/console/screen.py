@@ -12,9 +12,9 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
-from toolbelt.console.text import json_text, visible
 from toolbelt.findings import Finding, Severity
 from toolbelt.reporter import Advance, Reporter
+from toolbelt.text import json_text, visible
 
 PIPED_WIDTH = 200
 """Columns where there is no terminal to ask: wide enough that a name is seldom cut."""
