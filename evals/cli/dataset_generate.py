@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from toolbelt.text import plural
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
@@ -40,6 +39,7 @@ from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.project.workspace import Workspace
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
+from toolbelt.text import plural
 
 _MOST_SEED = 10**9
 
