@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 import click
+from toolbelt.text import plural
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import notify, print_json, progress
-from toolbelt.console.text import plural
 from toolbelt.evals.cases.imports.context import Keeping, Labels, Settings
 from toolbelt.evals.cases.imports.formats import FORMATS
 from toolbelt.evals.cases.imports.importer import Imported, import_cases

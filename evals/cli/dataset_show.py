@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from toolbelt.text import plural
 
 from toolbelt.catalog.frozen import thaw
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option
 from toolbelt.console.screen import make_screen, notify, print_findings, print_json, show_view
-from toolbelt.console.text import plural
 from toolbelt.evals.cases.card.card import Card, card_path
 from toolbelt.evals.cases.card.check import count_content, differences
 from toolbelt.evals.cases.card.reader import read_card

@@ -8,12 +8,12 @@ from typing import Any
 import click
 from rich.console import Group
 from rich.text import Text
+from toolbelt.text import plural, visible
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.split import Grouping, Part, Split, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
+from toolbelt.text import plural, visible
 
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.drafts.answer_store import Journal
 from toolbelt.evals.drafts.estimate import DraftEstimate
