@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import click
-from toolbelt.text import plural
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
@@ -21,6 +20,7 @@ from toolbelt.project.workspace import Workspace
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import examine_config
+from toolbelt.text import plural
 
 _SHOWN = 20
 """What was left out, one by one, on the screen; `--json` has a thousand."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from toolbelt.text import plural
 
 from toolbelt.catalog.frozen import thaw
 from toolbelt.command.groups import examples
@@ -21,6 +20,7 @@ from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_projec
 from toolbelt.evals.cli.dataset_views import case_view, dataset_view, list_view
 from toolbelt.project.workspace import Workspace
 from toolbelt.stores.shipped import shipped_datasets
+from toolbelt.text import plural
 
 _MOST_WARNINGS = 5
 

@@ -8,7 +8,6 @@ from typing import Any
 import click
 from rich.console import Group
 from rich.text import Text
-from toolbelt.text import plural, visible
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
@@ -19,6 +18,7 @@ from toolbelt.evals.cases.split import Grouping, Part, Split, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
+from toolbelt.text import plural, visible
 
 _MOST_LARGE = 5
 """Groups that are too large, told one by one."""

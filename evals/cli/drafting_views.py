@@ -7,7 +7,6 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
-from toolbelt.text import plural, visible
 
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
@@ -17,6 +16,7 @@ from toolbelt.evals.drafts.estimate import DraftEstimate
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.writing import NOT_ASKED, Drafted, Short
+from toolbelt.text import plural, visible
 
 _MOST_SHORT = 10
 """Tools with too few drafts that are told one by one."""
