@@ -17,7 +17,7 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedCase:
     """What came of one line.
 
     Attributes:
@@ -33,7 +33,7 @@ class Parsed:
     detail: str = ""
 
 
-class Row:
+class CaseFields:
     """The fields of a line; a wrong one is noted and taken for absent.
 
     Args:

@@ -21,9 +21,9 @@ from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
-from toolbelt.evals.cases.fields import Parsed, Row, default_steps, shown
+from toolbelt.evals.cases.fields import CaseFields, ParsedCase, default_steps, shown
 from toolbelt.evals.cases.own_layout import CALL_KEYS, CASE_KEYS
-from toolbelt.evals.cases.references import Names, Unresolved
+from toolbelt.evals.cases.references import ToolNames, Unresolved
 
 NOT_IN_CATALOG = "label not in the catalog"
 NOT_OFFERED = "label not among the tools offered"
@@ -41,7 +41,7 @@ class _ExcludedError(Exception):
         self.reason, self.detail = reason, detail
 
 
-def adapt_case(data: object, names: Names, *, lists: bool) -> Parsed:
+def parse_imported_case(data: object, names: ToolNames, *, lists: bool) -> ParsedCase:
     """The case of one line of the public layout, a pure function of the line and the catalog.
 
     Args:
@@ -49,21 +49,21 @@ def adapt_case(data: object, names: Names, *, lists: bool) -> Parsed:
         names: What labels mean.
         lists: Whether `expected_args` has lists of accepted values, rather than the values.
     """
-    row = _PublicRow(data if isinstance(data, dict) else {}, names, lists=lists)
+    row = _ImportedFields(data if isinstance(data, dict) else {}, names, lists=lists)
     if not isinstance(data, dict):
         row.error("wrong-type", f"A case is an object, not {shown(data)}.")
-        return Parsed(None, tuple(row.findings))
+        return ParsedCase(None, tuple(row.findings))
     try:
         case = row.case()
     except _ExcludedError as reason:
         if not row.is_wrong:
-            return Parsed(None, (), reason.reason, reason.detail)
+            return ParsedCase(None, (), reason.reason, reason.detail)
         case = None
-    return Parsed(None if row.is_wrong else case, tuple(row.findings))
+    return ParsedCase(None if row.is_wrong else case, tuple(row.findings))
 
 
-class _PublicRow(Row):
-    def __init__(self, data: Mapping[str, Any], names: Names, *, lists: bool) -> None:
+class _ImportedFields(CaseFields):
+    def __init__(self, data: Mapping[str, Any], names: ToolNames, *, lists: bool) -> None:
         super().__init__(data)
         self._names = names
         self._lists = lists
@@ -117,7 +117,7 @@ class _PublicRow(Row):
         written = self.texts("offered")
         found = []
         for reference in written:
-            tool_id = self._names.look_up(reference)
+            tool_id = self._names.resolve(reference)
             if isinstance(tool_id, Unresolved):
                 raise _ExcludedError(OFFER_NOT_IN_CATALOG, reference)
             found.append(tool_id)
@@ -145,12 +145,12 @@ class _PublicRow(Row):
         return found
 
     def _known(self, references: tuple[str, ...]) -> tuple[str, ...]:
-        found = map(self._names.look_up, references)
+        found = map(self._names.resolve, references)
         return tuple(dict.fromkeys(tool_id for tool_id in found if isinstance(tool_id, str)))
 
     def _candidates(self, label: str) -> Iterator[str]:
         """The tool a label means; every one that bears it, where several do and nothing says which."""
-        found = self._names.look_up(label)
+        found = self._names.resolve(label)
         if isinstance(found, str):
             yield found
             return
@@ -176,7 +176,7 @@ class _PublicRow(Row):
         yield from (value for key in _TAG_FIELDS if (value := _label(self.data.get(key))))
 
 
-def has_only_lists(data: Mapping[str, Any]) -> bool | None:
+def has_value_lists(data: Mapping[str, Any]) -> bool | None:
     """Whether every value in `expected_args` of a line is a list; `None` where there is no value."""
     written = data.get("expected_args")
     calls = [call for call in written if isinstance(call, dict)] if isinstance(written, list) else []

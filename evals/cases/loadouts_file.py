@@ -110,7 +110,7 @@ class _Lists:
                 message = f"Loadout {name!r} must hold ids of tools, not {shown(reference)}."
                 self._add("wrong-type", message, *path, index)
                 continue
-            found = self.names.look_up(reference)
+            found = self.names.resolve(reference)
             tool = self.names.find_tool(found) if isinstance(found, str) else None
             if tool is None:
                 self.unknown.setdefault(name, []).append(reference)

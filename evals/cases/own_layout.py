@@ -22,8 +22,8 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import suggestion
 from toolbelt.evals.cases.case import Answer, Case, ExpectedArguments, ExpectedCall, Matching
-from toolbelt.evals.cases.fields import Parsed, Row, default_steps, shown
-from toolbelt.evals.cases.references import Names, Unresolved
+from toolbelt.evals.cases.fields import CaseFields, ParsedCase, default_steps, shown
+from toolbelt.evals.cases.references import ToolNames, Unresolved
 
 CASE_KEYS = (
     "id",
@@ -52,23 +52,23 @@ _OPEN_SCHEMAS = ("$ref", "allOf", "anyOf", "oneOf", "patternProperties")
 """Keys of a schema that may bring properties which are not listed at its top."""
 
 
-def parse_case(data: object, names: Names) -> Parsed:
+def parse_own_case(data: object, names: ToolNames) -> ParsedCase:
     """The case of one line, a pure function of the line and the catalog.
 
     Args:
         data: What the line holds, as JSON.
         names: What references mean.
     """
-    row = _OwnRow(data if isinstance(data, dict) else {}, names)
+    row = _OwnFields(data if isinstance(data, dict) else {}, names)
     if not isinstance(data, dict):
         row.error("wrong-type", f"A case is an object, not {shown(data)}.")
-        return Parsed(None, tuple(row.findings))
+        return ParsedCase(None, tuple(row.findings))
     case = row.case()
-    return Parsed(None if row.is_wrong else case, tuple(row.findings))
+    return ParsedCase(None if row.is_wrong else case, tuple(row.findings))
 
 
-class _OwnRow(Row):
-    def __init__(self, data: Mapping[str, Any], names: Names) -> None:
+class _OwnFields(CaseFields):
+    def __init__(self, data: Mapping[str, Any], names: ToolNames) -> None:
         super().__init__(data)
         self._names = names
 
@@ -239,7 +239,7 @@ class _OwnRow(Row):
 
     def _resolved(self, references: tuple[str, ...], place: str) -> Iterator[str]:
         for reference in references:
-            found = self._names.look_up(reference)
+            found = self._names.resolve(reference)
             if isinstance(found, Unresolved):
                 self.error(found.rule, f"`{place}`: {found.message}")
             else:

@@ -15,7 +15,7 @@ from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.fields import shown
-from toolbelt.evals.cases.mentions import names_tool
+from toolbelt.evals.cases.mentions import mentions_tool
 from toolbelt.evals.cases.own_layout import may_take
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
 from toolbelt.sources import parse_json
@@ -140,7 +140,7 @@ class DraftChecker:
                 yield ParsedNearMiss(entry.get("query"), None)
             elif not isinstance(name, str) or not name.strip():
                 yield AnswerFault(FaultReason.OTHER_FORM, place)
-            elif isinstance(tool_id := self.names.look_up(name.strip()), Unresolved):
+            elif isinstance(tool_id := self.names.resolve(name.strip()), Unresolved):
                 if name.strip().casefold() in _NO_TOOL and not tool_id.candidates:  # a tool may have that name
                     yield ParsedNearMiss(entry.get("query"), None)
                 else:
@@ -160,7 +160,7 @@ class DraftChecker:
             return FaultReason.UNPRINTABLE
         tools = [tool for tool in map(self.names.find_tool, tool_ids) if tool is not None]
         names = (name for tool in tools for name in (tool.name, self._wire_names[tool.id]))
-        return FaultReason.NAMES_TOOL if any(names_tool(query, name) for name in names) else None
+        return FaultReason.NAMES_TOOL if any(mentions_tool(query, name) for name in names) else None
 
     def _argument_fault(self, arguments: Any, tool: Tool) -> str | None:
         if not isinstance(arguments, dict):

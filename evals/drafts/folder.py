@@ -19,8 +19,8 @@ from toolbelt.catalog.files import format_catalog
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case_file import MAX_LINE, Line, open_lines, read_lines
 from toolbelt.evals.cases.digests import id_digest, line_digest
-from toolbelt.evals.cases.own_layout import parse_case
-from toolbelt.evals.cases.references import Names
+from toolbelt.evals.cases.own_layout import parse_own_case
+from toolbelt.evals.cases.references import ToolNames
 from toolbelt.evals.drafts.answers import normalized_query
 from toolbelt.evals.drafts.tool_drafts import stem_of
 from toolbelt.findings import Finding, Severity
@@ -110,7 +110,7 @@ class DraftFolder:
             if file.is_dir():
                 raise ToolbeltError(f"{str(file)!r} is a folder; name another.")
 
-    def read_state(self, names: Names | None = None) -> FolderState:
+    def read_state(self, names: ToolNames | None = None) -> FolderState:
         """What a human has changed in the cases since they were written.
 
         Args:
@@ -243,9 +243,9 @@ def _digest(file: Path) -> str:
     return digest.hexdigest()
 
 
-def _errors_of(line: Line, names: Names | None) -> Iterator[Finding]:
+def _errors_of(line: Line, names: ToolNames | None) -> Iterator[Finding]:
     """Why a line is not a case."""
     if line.findings or names is None:
         yield from line.findings
         return
-    yield from (finding for finding in parse_case(line.data, names).findings if finding.severity is Severity.ERROR)
+    yield from (finding for finding in parse_own_case(line.data, names).findings if finding.severity is Severity.ERROR)

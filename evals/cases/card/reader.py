@@ -41,7 +41,7 @@ class Cases(Protocol):
         """How many cases there are."""
         ...
 
-    def find_ids(self, case_ids: Sequence[str]) -> frozenset[str]:
+    def known_ids(self, case_ids: Sequence[str]) -> frozenset[str]:
         """Those of the ids that a case has."""
         ...
 
@@ -237,7 +237,7 @@ class _Reader:
             case_id = self._text(value, "case", *inner)
             if case_id and removed is not True:
                 self._named.append((case_id, (*inner, "case")))
-            if case_id and removed is True and self._cases.find_ids([case_id]):
+            if case_id and removed is True and self._cases.known_ids([case_id]):
                 message = f"Case {case_id!r} is there, so it was not `removed`."
                 self._error("not-removed", message, *inner, "removed")
             why, done = self._text(value, "why", *inner), self._text(value, "done", *inner)
@@ -252,7 +252,7 @@ class _Reader:
             yield Ambiguity(case_ids, self._text(value, "text", *place))
 
     def _check_ids(self) -> None:
-        known = self._cases.find_ids([case_id for case_id, _ in self._named])
+        known = self._cases.known_ids([case_id for case_id, _ in self._named])
         lacking = [(case_id, place) for case_id, place in self._named if case_id not in known]
         for number, (case_id, place) in enumerate(lacking):
             message = f"There is no case {case_id!r}."

@@ -7,15 +7,15 @@ import pytest
 from tests.evals.cases.samples import NAMES, public
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
-from toolbelt.evals.cases.fields import Parsed
+from toolbelt.evals.cases.fields import ParsedCase
 from toolbelt.evals.cases.imported_layout import (
     IMPORTED_KEYS,
     NOT_IN_CATALOG,
     NOT_OFFERED,
     OFFER_NOT_IN_CATALOG,
     OWN_KEYS,
-    adapt_case,
     has_foreign_key,
+    parse_imported_case,
     stray_keys,
 )
 from toolbelt.evals.cases.own_layout import CASE_KEYS
@@ -24,8 +24,8 @@ from toolbelt.evals.scoring.bfcl import check_bfcl
 from toolbelt.findings import Severity
 
 
-def adapt(row: Any, *, lists: bool = True, names: CatalogNames = NAMES) -> Parsed:
-    return adapt_case(row, names, lists=lists)
+def adapt(row: Any, *, lists: bool = True, names: CatalogNames = NAMES) -> ParsedCase:
+    return parse_imported_case(row, names, lists=lists)
 
 
 def made(row: Any, *, lists: bool = True, names: CatalogNames = NAMES) -> Case:
@@ -128,7 +128,7 @@ def test_E3_a_label_that_several_bear_accepts_each_and_says_so(fields: dict[str,
 def test_E3_a_case_that_cannot_be_asked_is_excluded_with_the_reason(
     fields: dict[str, Any], reason: str, detail: str
 ) -> None:
-    assert adapt(public(**fields)) == Parsed(None, (), reason, detail)
+    assert adapt(public(**fields)) == ParsedCase(None, (), reason, detail)
 
 
 def test_E3_lists_hold_accepted_values_and_an_empty_text_permits_leaving_out() -> None:

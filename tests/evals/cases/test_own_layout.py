@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from tests.evals.cases.samples import CATALOG, NAMES, case
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall, Matching
-from toolbelt.evals.cases.own_layout import CASE_KEYS, parse_case
+from toolbelt.evals.cases.own_layout import CASE_KEYS, parse_own_case
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.findings import Severity
 
 
 def read(row: Any) -> Case:
-    parsed = parse_case(row, NAMES)
+    parsed = parse_own_case(row, NAMES)
     assert parsed.findings == ()
     assert parsed.case is not None
     return parsed.case
 
 
 def wrong(row: Any) -> list[tuple[str, str]]:
-    parsed = parse_case(row, NAMES)
+    parsed = parse_own_case(row, NAMES)
     assert parsed.case is None
     return [(finding.rule, finding.message) for finding in parsed.findings if finding.severity is Severity.ERROR]
 
@@ -156,7 +156,7 @@ def test_E3_calls_in_messages_are_in_openais_form(call: Any) -> None:
         {"role": "user", "content": "Read."},
         {"role": "assistant", "content": None, "tool_calls": [READ, call]},
     ]
-    (finding,) = parse_case(case(query=..., messages=user_texts), NAMES).findings
+    (finding,) = parse_own_case(case(query=..., messages=user_texts), NAMES).findings
     assert finding.rule == "invalid-call"
     assert "`messages[1].tool_calls[1]`" in finding.message
 
@@ -315,7 +315,7 @@ def test_E3_all_mistakes_of_a_line_are_told_at_once() -> None:
     ],
 )
 def test_E3_an_argument_that_no_schema_describes_is_a_warning(tool: Any, argument: str, doubtful: bool) -> None:
-    parsed = parse_case(case(expected=[{"tool": tool, "args": {argument: "x"}}]), NAMES)
+    parsed = parse_own_case(case(expected=[{"tool": tool, "args": {argument: "x"}}]), NAMES)
     assert parsed.case is not None
     assert [(f.rule, f.severity) for f in parsed.findings] == [("undescribed-argument", Severity.WARNING)] * doubtful
 
@@ -323,7 +323,7 @@ def test_E3_an_argument_that_no_schema_describes_is_a_warning(tool: Any, argumen
 def test_E3_a_schema_made_of_parts_is_not_held_against_arguments() -> None:
     tool = Tool("t", parameters={"type": "object", "allOf": [{"properties": {"a": {}}}]})
     names = CatalogNames(Catalog(plugins=(Plugin("p", (tool,)),)))
-    assert parse_case(case(expected=[{"tool": "t", "args": {"a": 1}}]), names).findings == ()
+    assert parse_own_case(case(expected=[{"tool": "t", "args": {"a": 1}}]), names).findings == ()
 
 
 _JSON = st.recursive(
@@ -336,7 +336,7 @@ _JSON = st.recursive(
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from((*CASE_KEYS, "other")), _JSON))
 def test_E3_whatever_stands_in_a_line_is_a_case_or_has_an_error(row: dict[str, Any]) -> None:
-    parsed = parse_case(row, NAMES)
+    parsed = parse_own_case(row, NAMES)
     has_error = any(finding.severity is Severity.ERROR for finding in parsed.findings)
     assert (parsed.case is None) is has_error
 
@@ -352,6 +352,6 @@ def test_E3_values_of_arguments_come_through_unchanged(one: Any, several: list[A
 
 def test_E3_an_unknown_name_is_searched_for_only_so_often() -> None:
     names = CatalogNames(CATALOG)
-    messages = [parse_case(case(expected=[{"tool": f"git_pus{n}"}]), names).findings[0].message for n in range(150)]
+    messages = [parse_own_case(case(expected=[{"tool": f"git_pus{n}"}]), names).findings[0].message for n in range(150)]
     assert "Did you mean 'git_push'" in messages[0]
     assert messages[-1] == "`expected[0].tool`: No tool named 'git_pus149'."

@@ -69,6 +69,8 @@ def test_E6_an_estimate_says_what_is_kept_and_what_is_unknown() -> None:
     jobs = make_jobs(ONE_EACH, CATALOG.tools)
     found = DraftEstimate(1, 3, 1234, 90, None)
     shown = " ".join(drawn(estimate_view(found, jobs, "m\x1b[31m")).split())
-    assert shown.startswith("4 tools, 8 cases: 1 request of m\\x1b[31m; 3 answers stored already, about 1,234 prompt and")
+    assert shown.startswith(
+        "4 tools, 8 cases: 1 request of m\\x1b[31m; 3 answers stored already, about 1,234 prompt and"
+    )
     data = estimate_data(found, jobs, "m")
     assert (data["dry_run"], data["cases"], data["answered"], data["cost_usd"]) == (True, 8, 3, None)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.drafts.samples import CATALOG, TWO_EACH, make_drafting, said
-from toolbelt.evals.cases.own_layout import parse_case
+from toolbelt.evals.cases.own_layout import parse_own_case
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.evals.drafts.answers import FaultReason, read_answer
 from toolbelt.evals.drafts.jobs import Wanted
@@ -205,7 +205,7 @@ def test_E3_every_draft_is_a_case_and_says_that_it_is_one() -> None:
     queries = ["Order 17 came too late, undo it fast.", "Undo 17 fast, it was tardy."]
     drafts.add_answer(ModelAnswer(said([(arguments, queries)], [("Bill 17.", "invoice"), ("Sing.", None)])))
     rows = list(case_rows(drafts, "m", KEY))
-    cases = [parse_case(row, CatalogNames(CATALOG)) for row in rows]
+    cases = [parse_own_case(row, CatalogNames(CATALOG)) for row in rows]
     assert [parsed.findings for parsed in cases] == [()] * 4
     assert all(parsed.case and parsed.case.draft and "generated" in parsed.case.tags for parsed in cases)
     assert [row["kind"] for row in rows] == ["single", "single", "near-miss", "irrelevant"]
