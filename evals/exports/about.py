@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 
 TRIALS_SCHEMA = "toolbelt.trials/1"
 """Name and version of the columns of trials: a column may be added; what there is keeps its name, unit and meaning."""

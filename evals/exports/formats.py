@@ -10,8 +10,8 @@ from typing import IO, Any
 
 from toolbelt.console.text import json_text
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.summary.measures import RunSummary
-from toolbelt.evals.analysis.summary.summarize import at_one_moment, summarize
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.analysis.summary.summarize import read_snapshot, summarize
 from toolbelt.evals.exports.about import about_arms, about_trials
 from toolbelt.evals.exports.findings import Findings, Wanted, find_out
 from toolbelt.evals.exports.progress import Progress, untold
@@ -167,5 +167,5 @@ def export_run(
     Raises:
         ToolbeltError: no trial of the run has finished.
     """
-    with at_one_moment(store.connection):
+    with read_snapshot(store.connection):
         FORMS[form].write(Job(store, row, table, models, progress), file)

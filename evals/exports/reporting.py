@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolbelt.console.text import json_text
-from toolbelt.evals.analysis.summary.summarize import at_one_moment
+from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.exports.about import about_trials
 from toolbelt.evals.exports.findings import Findings, Wanted, find_out
 from toolbelt.evals.exports.progress import Progress, untold
@@ -49,7 +49,7 @@ def write_report(
     from toolbelt.evals.views.junit import write_run_junit
 
     connection, run, trials = store.connection, row.run, row.finished
-    with at_one_moment(connection), replacing_all(folder) as opened:
+    with read_snapshot(connection), replacing_all(folder) as opened:
         findings = find_out(store, row, wanted, progress=progress)
         pictures = findings.draw()
         with opened("report.html", "w") as file, progress("writing the page", trials) as advance:

@@ -12,8 +12,8 @@ from toolbelt.evals.offers import Offer
 from toolbelt.evals.probing.probe import CheckOutcome
 from toolbelt.evals.probing.steps import Judged, one_line
 from toolbelt.evals.scoring.literal import are_equal
+from toolbelt.evals.scoring.reasons import differs, missing, show_name, unexpected
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
-from toolbelt.evals.scoring.wording import differs, missing, show_name, unexpected
 
 _SAID = 120
 """Characters of a model's words that are repeated."""

@@ -9,7 +9,7 @@ from toolbelt.evals.conversation import Message, Reply
 from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.probing.probe import CheckOutcome
-from toolbelt.evals.scoring.wording import cut
+from toolbelt.evals.scoring.reasons import cut
 
 NOTHING = Offer()
 LONGEST_SAYING = 240

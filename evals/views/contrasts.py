@@ -12,7 +12,12 @@ from rich.text import Text
 
 from toolbelt.console.text import visible
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
-from toolbelt.evals.analysis.comparison.wording import main_contrast, sentence, short_label, toolset_label
+from toolbelt.evals.analysis.comparison.comparison_text import (
+    main_contrast,
+    sentence,
+    short_label,
+    toolset_label,
+)
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.contrast_figures import (
     BETTER_HEADERS,

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console.text import plural, visible
-from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.views.epochs import epoch_lines
 from toolbelt.evals.views.figures import (
     COLUMNS,
