@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.console.text import plural
-from toolbelt.evals.analysis.comparison.comparison import (
-    ArmComparison,
-    Comparison,
-    Confusion,
-    Contrast,
-    Measure,
-)
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import (
     format_bounds,
     format_change,
@@ -38,6 +31,7 @@ from toolbelt.evals.views.figures import (
     status_lines,
     uncovered_line,
 )
+from toolbelt.text import plural
 
 MOST_FLIPS = 200
 """Flipped cases of a pair that are listed; the rest are counted."""

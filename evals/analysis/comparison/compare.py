@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
 from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_notes
-from toolbelt.evals.analysis.comparison.comparison import (
-    LEVEL,
-    MARGIN,
-    ArmComparison,
-    Comparison,
-    Contrast,
-    Measure,
-)
+from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import name_arms
 from toolbelt.evals.analysis.comparison.explanations import find_confusions, find_contribution, find_flips, part_by_kind
 from toolbelt.evals.analysis.comparison.paired_cases import (
@@ -36,6 +28,7 @@ from toolbelt.evals.analysis.comparison.shares import (
 )
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side, SideInfo
 from toolbelt.evals.statistics.paired import RESAMPLES
+from toolbelt.text import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import format_bound, format_bounds
 from toolbelt.evals.analysis.comparison.paired_cases import CasePair, PairedCases, group_by_cluster
@@ -23,6 +22,7 @@ from toolbelt.evals.analysis.comparison.sample_size import is_unfinished
 from toolbelt.evals.statistics import paired
 from toolbelt.evals.statistics.multiplicity import holm
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, judge
+from toolbelt.text import plural
 
 
 @dataclass(frozen=True, slots=True)

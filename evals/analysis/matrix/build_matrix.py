@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.comparability import find_notes
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.analysis.comparison.paired_cases import describe_cluster_sizes, measure_clusters, pair_cases
@@ -17,6 +16,7 @@ from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.models.own import OwnModel
+from toolbelt.text import plural
 
 
 def build_matrix(
