@@ -12,7 +12,7 @@ from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import visible
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.cli.probe_opening import Prepared, describe_estimate, sum_up
-from toolbelt.evals.probing.estimating import ProbeEstimate
+from toolbelt.evals.probing.costs import ProbeEstimate
 
 _FEW = 4
 """Checks of which it goes without saying that three take most."""

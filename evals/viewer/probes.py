@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
-from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, title_of, works_of
+from toolbelt.evals.probing.checks import title_of
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
 from toolbelt.evals.views.figures import NOTHING
 
 _MARKS = {CheckOutcome.WORKS: "✓", CheckOutcome.PARTLY: "~", CheckOutcome.SKIPPED: "–", CheckOutcome.UNKNOWN: "?"}

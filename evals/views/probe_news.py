@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console.text import visible, visible_lines
-from toolbelt.evals.probing.news import News, format_entry
+from toolbelt.evals.probing.learned import News, format_entry
 
 _TOLD = frozenset({"context_window", "max_tools"})
 """What is not tried, but read in what the provider says."""

@@ -24,7 +24,7 @@ from toolbelt.characters import UNSAFE
 from toolbelt.evals.analysis.gate.result import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.viewer.compatibility import MOST_REASONS, matrix_values
 from toolbelt.evals.viewer.probes import probe_values
 from toolbelt.evals.views.heat_scale import STEPS, heat_colour, ink_on

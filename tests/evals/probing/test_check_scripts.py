@@ -13,14 +13,14 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.catalog.wire_names import MAX_LENGTH, is_legal_wire_name
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, ModelError
+from toolbelt.evals.probing.check_scripts import make_scripts
 from toolbelt.evals.probing.checks import CHECKS, EVERY, TOOL_COUNTS, tools_key
-from toolbelt.evals.probing.kit import BRIDGES, LONG_NAME, Kit
-from toolbelt.evals.probing.probe import CheckOutcome
-from toolbelt.evals.probing.scripts import make_scripts
-from toolbelt.evals.probing.steps import Answer, Ask, Judged
+from toolbelt.evals.probing.probe_tools import BRIDGES, LONG_NAME, ProbeTools
+from toolbelt.evals.probing.results import CheckOutcome
+from toolbelt.evals.probing.script import CheckRequest, CheckVerdict, ReplyOrError
 from toolbelt.providers.tokenizers import make_counter
 
-KIT = Kit(EstimateCounter())
+KIT = ProbeTools(EstimateCounter())
 SCRIPTS = make_scripts(KIT)
 WORKS, PARTLY, FAILS = CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.FAILS
 OSLO, LIMA = ("get_weather", {"city": "Oslo"}), ("get_time", {"city": "Lima"})
@@ -47,22 +47,22 @@ def calls(*made: tuple[str, Mapping[str, Any] | str]) -> Reply:
     return Reply(calls=uses)
 
 
-def judge(key: str, answers: Sequence[Answer]) -> Judged:
+def judge(key: str, answers: Sequence[ReplyOrError]) -> CheckVerdict:
     """What a check comes to; each answer must have been asked for."""
     for number in range(len(answers)):
-        assert isinstance(SCRIPTS[key].script(answers[:number]), Ask), f"ended before answer {number}"
-    judged = SCRIPTS[key].script(answers)
-    assert isinstance(judged, Judged), "asks for more"
+        assert isinstance(SCRIPTS[key].next_step(answers[:number]), CheckRequest), f"ended before answer {number}"
+    judged = SCRIPTS[key].next_step(answers)
+    assert isinstance(judged, CheckVerdict), "asks for more"
     return judged
 
 
-def ask(key: str, *answers: Answer) -> Ask:
-    following = SCRIPTS[key].script(answers)
-    assert isinstance(following, Ask)
+def ask(key: str, *answers: ReplyOrError) -> CheckRequest:
+    following = SCRIPTS[key].next_step(answers)
+    assert isinstance(following, CheckRequest)
     return following
 
 
-TABLE: dict[str, tuple[str, list[Answer], CheckOutcome, str]] = {
+TABLE: dict[str, tuple[str, list[ReplyOrError], CheckOutcome, str]] = {
     # One call
     "the-call-asked-for": ("one_tool", [calls(OSLO)], WORKS, "called it"),
     "words-and-the-call": ("one_tool", [Reply("On it.", calls(OSLO).calls)], WORKS, "called it"),
@@ -239,7 +239,9 @@ TABLE: dict[str, tuple[str, list[Answer], CheckOutcome, str]] = {
 
 
 @pytest.mark.parametrize(("key", "answers", "outcome", "said"), TABLE.values(), ids=TABLE)
-def test_a_check_is_judged_by_what_was_asked(key: str, answers: list[Answer], outcome: CheckOutcome, said: str) -> None:
+def test_a_check_is_judged_by_what_was_asked(
+    key: str, answers: list[ReplyOrError], outcome: CheckOutcome, said: str
+) -> None:
     judged = judge(key, answers)
     assert judged.outcome is outcome, judged.said
     assert said in judged.said
@@ -259,7 +261,7 @@ def test_the_table_has_every_check_right_and_wrong() -> None:
 def test_one_of_many_is_found_or_not(count: int) -> None:
     key = tools_key(count)
     first = ask(key)
-    name = SCRIPTS[key].ideal[0].calls[0].name
+    name = SCRIPTS[key].ideal_replies[0].calls[0].name
     assert len(first.offer.by_name) == count, "all names differ"
     assert list(first.offer.by_name).index(name) not in (0, count - 1)
     assert judge(key, [calls((name, {"id": "K-17"}))]).outcome is WORKS
@@ -285,7 +287,7 @@ def test_E4_a_failure_says_of_every_check_what_it_is(
     key: str, failure: Failure, outcome: CheckOutcome, said: str
 ) -> None:
     error = ModelError(failure, "no \x1b[31m\nway")
-    before = SCRIPTS[key].ideal[:-1]
+    before = SCRIPTS[key].ideal_replies[:-1]
     for number in range(len(before) + 1):
         judged = judge(key, [*before[:number], error])
         assert judged.outcome is outcome
@@ -336,24 +338,24 @@ def test_the_suite_is_what_it_says() -> None:
     assert [check.key for check in CHECKS] == list(EVERY)
     assert set(SCRIPTS) == set(EVERY)
     assert len(EVERY) == len(set(EVERY))
-    asked = sum(len(one.ideal) for one in SCRIPTS.values())
+    asked = sum(len(one.ideal_replies) for one in SCRIPTS.values())
     assert 20 <= asked <= sum(check.requests for check in CHECKS) <= 30
     for check in CHECKS:
-        assert len(SCRIPTS[check.key].ideal) <= check.requests
+        assert len(SCRIPTS[check.key].ideal_replies) <= check.requests
         assert check.about.endswith(".")
 
 
 @pytest.mark.parametrize("key", EVERY)
 def test_what_goes_well_works_and_the_same_answers_lead_to_the_same(key: str) -> None:
-    ideal = [
+    ideal_replies = [
         Reply(one.text, one.calls, Usage(5000, 5, 4000)) if key == "cached_tokens" else one
-        for one in SCRIPTS[key].ideal
+        for one in SCRIPTS[key].ideal_replies
     ]
-    assert judge(key, ideal).outcome is WORKS
-    for number in range(len(ideal)):
-        again = make_scripts(Kit(EstimateCounter()))[key].script(ideal[:number])
-        assert isinstance(again, Ask)
-        first = ask(key, *ideal[:number])
+    assert judge(key, ideal_replies).outcome is WORKS
+    for number in range(len(ideal_replies)):
+        again = make_scripts(ProbeTools(EstimateCounter()))[key].next_step(ideal_replies[:number])
+        assert isinstance(again, CheckRequest)
+        first = ask(key, *ideal_replies[:number])
         assert (again.messages, again.offer.definitions, again.tool_choice) == (
             first.messages,
             first.offer.definitions,
@@ -363,8 +365,8 @@ def test_what_goes_well_works_and_the_same_answers_lead_to_the_same(key: str) ->
 
 @pytest.mark.parametrize("key", EVERY)
 def test_what_is_sent_is_a_conversation_that_providers_take(key: str) -> None:
-    for number in range(len(SCRIPTS[key].ideal)):
-        sent = ask(key, *SCRIPTS[key].ideal[:number])
+    for number in range(len(SCRIPTS[key].ideal_replies)):
+        sent = ask(key, *SCRIPTS[key].ideal_replies[:number])
         json.dumps(sent.messages)
         assert all(is_legal_wire_name(name) for name in sent.offer.by_name)
         roles = [message["role"] for message in sent.messages]
@@ -378,7 +380,9 @@ def test_what_is_sent_is_a_conversation_that_providers_take(key: str) -> None:
 
 def test_the_long_name_is_the_longest_and_the_long_prompt_long_enough() -> None:
     assert len(LONG_NAME) == MAX_LENGTH == 64
-    prompts = [str(ask("cached_tokens", *SCRIPTS["cached_tokens"].ideal[:n]).messages[0]["content"]) for n in (0, 1)]
+    prompts = [
+        str(ask("cached_tokens", *SCRIPTS["cached_tokens"].ideal_replies[:n]).messages[0]["content"]) for n in (0, 1)
+    ]
     shared = next(at for at, (a, b) in enumerate(zip(*prompts, strict=False)) if a != b)
     [counted] = make_counter("o200k_base").count([prompts[0][:shared]])
     assert 4096 < counted < 8192 - 2048, "providers cache from 1,024 to 4,096 tokens on; a window of 8k takes it"

@@ -14,14 +14,12 @@ from tests.evals.probing.able_model import AbleModel, answer, fail, probe, setti
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Failure, ModelError, Request
-from toolbelt.evals.probing.checks import EVERY, FIRST
-from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
+from toolbelt.evals.probing.costs import find_no_room
 from toolbelt.evals.probing.learned import learned
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.probing.probing import run_probe
-from toolbelt.evals.probing.tally import find_no_room
-from toolbelt.evals.probing.wording import total_cost, total_requests
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult, total_cost, total_requests
+from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.store import RunStore
 from toolbelt.loadouts.fit import Verdict

@@ -1,4 +1,4 @@
-"""Probes in the file that keeps the runs: every attempt before it is used, every check before the next is reported."""
+"""Probes in the run store. An attempt is stored before its reply is used, a check before the next one is reported."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
-from toolbelt.evals.probing.checks import CHECKS
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.probing.steps import one_line
+from toolbelt.evals.probing.checks import CHECKS, ProbePlan
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.script import one_line
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.records import RequestRecord

@@ -1,16 +1,79 @@
-"""What a check takes, and whether there is room for it."""
+"""Requests, tokens and USD of a probe: estimated before anything is asked, counted afterwards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.models.model import Model
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
-from toolbelt.evals.probing.steps import Answer
+from toolbelt.evals.probing.check_scripts import make_scripts
+from toolbelt.evals.probing.checks import EVERY
+from toolbelt.evals.probing.probe_tools import ProbeTools
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
+from toolbelt.evals.probing.script import CheckRequest, ReplyOrError
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.retrying import Attempts, plus_cost
+
+TOKENS_OF_AN_ANSWER = 150
+"""Rough: a call takes some 30, a sentence likewise; a model that thinks first takes some hundreds, or thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeEstimate:
+    """What a probe would take if all goes well; what goes otherwise takes a request or two more, and retries.
+
+    Attributes:
+        requests: Expected.
+        prompt_tokens: Over all requests, definitions among them; own count.
+        completion_tokens: Over all requests, at `TOKENS_OF_AN_ANSWER` each.
+        cost_usd: `None` where the price is unknown.
+        by_check: The prompt tokens of each check, by key.
+    """
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    by_check: Mapping[str, int]
+
+
+def estimate_probe(
+    model: Model,
+    counter: TokenCounter,
+    form: str = "openai",
+    room: ModelLimits | None = None,
+    checks: Iterable[str] = EVERY,
+) -> ProbeEstimate:
+    """What checks would take of a model; nobody is asked.
+
+    Args:
+        model: Gives the price.
+        counter: Counts as it does, as far as that is known.
+        form: The provider's format that is counted, a key of `DEFINITION_FORMATS`.
+        room: What is known of its window: what does not fit is not asked. `None` for nothing.
+        checks: Keys of those that are left to be made.
+    """
+    tools = ProbeTools(counter, form)
+    scripts = make_scripts(tools)
+    requests = 0
+    by_check: dict[str, int] = {}
+    for key in checks:
+        by_check[key] = 0
+        for number in range(len(scripts[key].ideal_replies)):
+            request = scripts[key].next_step(scripts[key].ideal_replies[:number])
+            assert isinstance(request, CheckRequest)  # noqa: S101  the ideal answers are as many as the requests
+            tokens = request.offer.tokens + tools.count(request.messages)
+            if find_no_room(room, tokens):
+                break
+            requests += 1
+            by_check[key] += tokens
+    prompt, completion = sum(by_check.values()), requests * TOKENS_OF_AN_ANSWER
+    cost_usd = model.cost_usd(Usage(prompt, completion))
+    return ProbeEstimate(requests, prompt, completion, cost_usd, MappingProxyType(by_check))
 
 
 @dataclass(eq=False)
@@ -33,7 +96,7 @@ class Tally:
     latency_seconds: float = 0.0
     cost_usd: float | None = 0.0
 
-    def add(self, offer: Offer, answer: Answer, made: Attempts) -> None:
+    def add(self, offer: Offer, answer: ReplyOrError, made: Attempts) -> None:
         """Count one request, with all attempts at it."""
         self.requests += 1
         self.attempts += made.attempts

@@ -1,4 +1,4 @@
-"""How well tools fit what was said: BM25 says which is the best, `fit` whether that one is good enough."""
+"""Ranks tools for a text: BM25 finds the best tool, `fit` says whether it is good enough."""
 
 from __future__ import annotations
 

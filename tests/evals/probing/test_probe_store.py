@@ -9,10 +9,9 @@ import pytest
 
 from tests.evals.running.test_store import request_record
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.probing.checks import EVERY
-from toolbelt.evals.probing.kept import ProbeStore, find_open
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
+from toolbelt.evals.probing.checks import EVERY, ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore, find_open
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 from toolbelt.evals.running.store import RunStore
 
 HERE = "http://127.0.0.1:1/v1"

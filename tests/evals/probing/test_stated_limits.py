@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbelt.evals.probing.checks import EVERY, TOOL_COUNTS, tools_key
-from toolbelt.evals.probing.limits import ToolLimit, find_limit
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.stated_limits import ToolLimit, find_limit, find_window
 
 W, P, F, R, T, U, S = (
     CheckOutcome.WORKS,
@@ -132,3 +132,24 @@ def test_whatever_is_said_a_limit_is_one_that_was_not_refused_and_not_seen_to_be
     limit = refused(said.replace("{", "").replace("}", ""), *outcomes)
     assert limit is not None
     assert limit.told is None or limit.taken <= limit.told < limit.refused
+
+
+@pytest.mark.parametrize(
+    ("said", "window"),
+    [
+        pytest.param("This model's maximum context length is 8192 tokens. You requested 9,000.", 8192, id="is"),
+        pytest.param("exceeds the model's maximum context length of 131,072 tokens", 131_072, id="of-with-a-comma"),
+        pytest.param("the request exceeds the available context size (4096 tokens), increase it", 4096, id="available"),
+        pytest.param("model loaded with context length of only 4096 tokens, which is not enough", 4096, id="only"),
+        pytest.param("prompt is too long: 208310 tokens > 200000 maximum", 200_000, id="more-than"),
+        pytest.param("count (9) exceeds the maximum number of tokens allowed (1048576).", 1_048_576, id="allowed"),
+        pytest.param("too large for model with 32768 maximum context length", 32_768, id="number-first"),
+        pytest.param("This model's maximum prompt length is 131072 but it has 537812.", 131_072, id="prompt"),
+        pytest.param("Your prompt has 9000 tokens. Reduce its length.", None, id="the-prompts-own-length"),
+        pytest.param("Request too large: tokens per minute (TPM): Limit 6000, Requested 9000", None, id="rate"),
+        pytest.param("maximum context length is 10 tokens; maximum context length is 20 tokens", None, id="two"),
+        pytest.param("", None, id="nothing"),
+    ],
+)
+def test_L15_a_window_is_what_a_provider_names_and_never_a_guess(said: str, window: int | None) -> None:
+    assert find_window(said) == window

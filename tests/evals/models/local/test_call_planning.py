@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt.evals.models.local.clauses import MOST_CLAUSES, split_clauses, split_sentences
+from toolbelt.evals.models.local.call_planning import MOST_CLAUSES, split_clauses, split_sentences
 
 
 @pytest.mark.parametrize(

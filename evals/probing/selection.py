@@ -1,4 +1,4 @@
-"""Looking for probes where they may be kept."""
+"""Which stored probe stands for a model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from toolbelt.evals.models.opening import OPENERS
 from toolbelt.evals.probing.checks import CHECKS, SUITE
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.running.store import RunStore
 
 

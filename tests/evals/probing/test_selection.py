@@ -9,11 +9,10 @@ import pytest
 
 from tests.evals.probing.probes import SAID, make_probe
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.probing.checks import CHECKS, SUITE
-from toolbelt.evals.probing.finding import find_latest, latest_of_each, pick, pick_latest, probes_of_run
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.checks import CHECKS, SUITE, ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.selection import find_latest, latest_of_each, pick, pick_latest, probes_of_run
 from toolbelt.evals.running.store import RunStore
 
 EVERY = tuple(check.key for check in CHECKS)

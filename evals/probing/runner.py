@@ -1,4 +1,4 @@
-"""Probing a model: the checks at once, each kept as it ends, until all are done or something ends the probe."""
+"""Runs a probe: checks run concurrently, and each is stored when it ends."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from typing import Any, Protocol
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.models.model import Failure, Model, ModelError
-from toolbelt.evals.probing.checks import FIRST
-from toolbelt.evals.probing.kept import ProbeStore, find_open
-from toolbelt.evals.probing.kit import Kit
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.probing.scripted import Scripted
-from toolbelt.evals.probing.scripts import make_scripts
-from toolbelt.evals.probing.steps import Answer, Ask, Judged, one_line
-from toolbelt.evals.probing.tally import Tally, find_no_room
+from toolbelt.evals.probing.check_scripts import make_scripts
+from toolbelt.evals.probing.checks import FIRST, ProbePlan
+from toolbelt.evals.probing.costs import Tally, find_no_room
+from toolbelt.evals.probing.probe_store import ProbeStore, find_open
+from toolbelt.evals.probing.probe_tools import ProbeTools
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ReplyOrError, one_line
 from toolbelt.evals.running.budget import Budget, CapReached
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.records import RequestRecord
@@ -192,12 +190,12 @@ class Prober:
         Raises:
             StorageError: something could not be kept; all kept before is.
         """
-        kit = Kit(self.settings.counter, self.settings.form)
-        scripts = make_scripts(kit)
+        tools = ProbeTools(self.settings.counter, self.settings.form)
+        scripts = make_scripts(tools)
         left = list(find_open(self.probes.ended(self.probe).values(), self.planned))
         if FIRST in left:
             left.remove(FIRST)
-            await self._worker(iter([FIRST]), scripts, kit)
+            await self._worker(iter([FIRST]), scripts, tools)
         if self._reason:
             return self._reason
         first = self.probes.ended(self.probe).get(FIRST)
@@ -209,7 +207,7 @@ class Prober:
                 return self._count_unanswered()
             case _:
                 keys = iter(left)
-                await run_workers(self._worker(keys, scripts, kit) for _ in range(self.settings.max_concurrency))
+                await run_workers(self._worker(keys, scripts, tools) for _ in range(self.settings.max_concurrency))
                 return self._reason or self._count_unanswered()
 
     def _skip(self, keys: Sequence[str], why: str) -> None:
@@ -223,12 +221,12 @@ class Prober:
         many = f"{len(open_ones)} checks got no answer, the last" if len(open_ones) > 1 else "one check got no answer"
         return f"{many}: {open_ones[-1].said}"
 
-    async def _worker(self, keys: Iterator[str], scripts: Mapping[str, Scripted], kit: Kit) -> None:
+    async def _worker(self, keys: Iterator[str], scripts: Mapping[str, CheckScript], tools: ProbeTools) -> None:
         for key in keys:
             if self._reason:
                 return
             try:
-                result = await self._check(key, scripts[key], kit)
+                result = await self._check(key, scripts[key], tools)
             except (CapReached, _ForGood) as ended:
                 self._reason = self._reason or str(ended)  # of many at once, the first says it
                 return
@@ -243,7 +241,7 @@ class Prober:
         if self.watcher is not None:
             self.watcher.checked(result)
 
-    async def _check(self, key: str, scripted: Scripted, kit: Kit) -> CheckResult:
+    async def _check(self, key: str, script: CheckScript, tools: ProbeTools) -> CheckResult:
         """Make one check to its end.
 
         Raises:
@@ -251,13 +249,13 @@ class Prober:
             _ForGood: the model cannot be asked.
         """
         earlier = self.probes.find_earlier(self.probe, key)
-        answers: list[Answer] = []
+        answers: list[ReplyOrError] = []
         tally = Tally()
-        while isinstance(following := scripted.script(answers), Ask):
+        while isinstance(following := script.next_step(answers), CheckRequest):
             number = len(answers)
-            own_tokens = following.offer.tokens + kit.count(following.messages)
+            own_tokens = following.offer.tokens + tools.count(following.messages)
             if said := find_no_room(self.settings.room, own_tokens):
-                following = Judged(CheckOutcome.TOO_LARGE, said)
+                following = CheckVerdict(CheckOutcome.TOO_LARGE, said)
                 break
             known = earlier.get(number, Attempts())
             answer, made = await self._answer(key, following, number, known, own_tokens)
@@ -265,12 +263,12 @@ class Prober:
                 raise _ForGood(str(answer))
             tally.add(following.offer, answer, made)
             answers.append(answer)
-        assert isinstance(following, Judged)  # noqa: S101  the loop ends by nothing else
+        assert isinstance(following, CheckVerdict)  # noqa: S101  the loop ends by nothing else
         return replace(tally.result(key), outcome=following.outcome, said=one_line(following.said, LONGEST_SENTENCE))
 
     async def _answer(
-        self, key: str, ask: Ask, number: int, earlier: Attempts, own_tokens: int
-    ) -> tuple[Answer, Attempts]:
+        self, key: str, ask: CheckRequest, number: int, earlier: Attempts, own_tokens: int
+    ) -> tuple[ReplyOrError, Attempts]:
         if earlier.reply is not None:
             return earlier.reply, earlier
         why = ""
@@ -298,5 +296,5 @@ class Prober:
             return unanswered.error, unanswered.earlier
 
 
-def _is_for_good(answer: Answer) -> bool:
+def _is_for_good(answer: ReplyOrError) -> bool:
     return isinstance(answer, ModelError) and answer.failure.is_for_good

@@ -1,4 +1,4 @@
-"""Browsing and loading: which category or toolkit to load for words that no tool at hand fits."""
+"""Meta-tools: which category or toolkit to load for words that no tool at hand fits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.catalog.search import split_name
-from toolbelt.evals.models.local.fit import Ranking, parameters_of, words_of
 from toolbelt.evals.models.local.history import History
+from toolbelt.evals.models.local.ranking import Ranking, parameters_of, words_of
 from toolbelt.evals.offers import Offer
 
 MOST_LOADED = 3

@@ -1,4 +1,4 @@
-"""How many tools a request may hold, as far as a probe shows it: what was taken, what was refused, what was said."""
+"""Limits that a provider states when it refuses a request: the number of tools, and the context window."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolbelt.console.text import plural
 from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 
 _ANSWERED = (CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.FAILS)
 _OF_TOOLS = re.compile(r"tools?\b|functions?\b|function.?declarations?\b", re.IGNORECASE)
@@ -74,3 +74,30 @@ def _told(said: str, taken: int, refused: int) -> int | None:
     found = {int(match[1].replace(",", "")) for match in _NUMBER.finditer(said)}
     between = {number for number in found if taken <= number < refused}
     return between.pop() if len(between) == 1 else None
+
+
+_WINDOW_NUMBER = r"(\d[\d,]*)"
+_WINDOW_WORDINGS = tuple(
+    re.compile(wording.replace("N", _WINDOW_NUMBER), re.IGNORECASE)
+    for wording in (
+        r"maximum (?:context|prompt) length (?:is|of) N",
+        r"N maximum context length",
+        r"available context size \(N tokens\)",
+        r"context length of only N tokens",
+        r"tokens > N maximum",
+        r"maximum number of tokens allowed \(N\)",
+    )
+)
+
+
+def find_window(said: str) -> int | None:
+    """Tokens of the window that a refusal names; `None` if it names none, or more than one.
+
+    Nothing is guessed: a number counts only in one of the wordings that are known to give the window, and not what the
+    prompt came to, or a limit of the account.
+
+    Args:
+        said: A provider's words.
+    """
+    found = {int(match[1].replace(",", "")) for wording in _WINDOW_WORDINGS for match in wording.finditer(said)}
+    return found.pop() if len(found) == 1 else None

@@ -10,7 +10,7 @@ from tests.evals.probing.able_model import AbleModel, probe
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.probing.checks import EVERY
-from toolbelt.evals.probing.estimating import TOKENS_OF_AN_ANSWER, estimate_probe
+from toolbelt.evals.probing.costs import TOKENS_OF_AN_ANSWER, estimate_probe
 from toolbelt.evals.running.limits import ModelLimits
 
 

@@ -1,4 +1,4 @@
-"""What a probe offers: a catalog of its own, made anew each time and always the same."""
+"""The tools that a probe offers: a catalog of its own, always the same."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _CROWD = tuple(
 
 
 @dataclass(frozen=True, eq=False)
-class Kit:
+class ProbeTools:
     """The tools of a probe, as a model is shown them.
 
     Attributes:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 
 from tests.evals.probing.probes import PROBES, make_probe
-from toolbelt.evals.probing.data import probe_data, read
-from toolbelt.evals.probing.probe import ProbeResult
+from toolbelt.evals.probing.results import ProbeResult, probe_data, read
 
 
 @given(PROBES)
