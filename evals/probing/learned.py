@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolbelt.characters import UNSAFE
 from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.stated_limits import find_limit, find_window
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel, own_model_data
+from toolbelt.text import UNSAFE
 
 
 def learned(result: ProbeResult) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from toolbelt.console.screen import can_draw
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import (
     CheckOutcome,
@@ -27,6 +26,7 @@ from toolbelt.evals.probing.results import (
 from toolbelt.evals.probing.stated_limits import find_limit
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, shown_time, works_line, works_of
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_seconds
+from toolbelt.text import plural, visible
 
 _SIGNS: Mapping[CheckOutcome, tuple[str, str]] = MappingProxyType(
     {
