@@ -8,7 +8,7 @@ import pytest
 
 from toolbelt.runtime.reducers.reducer import ReduceInfo
 from toolbelt.runtime.reducers.shell import ShellReducer
-from toolbelt.runtime.reducers.shell.output import MAX_CHARS
+from toolbelt.runtime.reducers.shell import MAX_CHARS
 from toolbelt.runtime.results import ToolResult
 
 

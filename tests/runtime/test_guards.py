@@ -12,8 +12,7 @@ import pytest
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.guarding import Guarding
-from toolbelt.runtime.guards import ALLOW, AuditRecord, GuardDecision, GuardVerdict, ask_person, refuse
+from toolbelt.runtime.guards import ALLOW, AuditRecord, GuardDecision, Guarding, GuardVerdict, ask_person, refuse
 from toolbelt.runtime.results import ToolCall
 
 ARGUMENTS = FrozenDict({"path": "/etc"})
