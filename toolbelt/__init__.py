@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from toolbelt.runtime.registry import ToolRegistry
     from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult
     from toolbelt.sessions.agent import AgentSpec
+    from toolbelt.sessions.bundles import expand_over
     from toolbelt.sessions.dynamic import DynamicToolkits
-    from toolbelt.sessions.expanding import expand_over
     from toolbelt.sessions.sessions import DynamicSessions
     from toolbelt.sessions.store import MemorySessionStore, SessionStore
     from toolbelt.sessions.turn import Turn
@@ -159,7 +159,7 @@ _MODULES = {
     ),
     "toolbelt.sessions.agent": ("AgentSpec",),
     "toolbelt.sessions.dynamic": ("DynamicToolkits",),
-    "toolbelt.sessions.expanding": ("expand_over",),
+    "toolbelt.sessions.bundles": ("expand_over",),
     "toolbelt.sessions.sessions": ("DynamicSessions",),
     "toolbelt.sessions.store": (
         "MemorySessionStore",

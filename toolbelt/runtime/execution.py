@@ -11,11 +11,11 @@ from typing import Any, Self
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import suggestion
 from toolbelt.runtime.arguments import ArgumentsError, check_schema, explain, read_arguments
-from toolbelt.runtime.asking import UnansweredError, ask
-from toolbelt.runtime.context import Capability, ToolContext
+from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import Gates, Registered
-from toolbelt.runtime.guards import AuditSink, Guarding
+from toolbelt.runtime.guards import AuditSink
+from toolbelt.runtime.preparation import Guarding, UnservedError, serve
 from toolbelt.runtime.reducers.reducer import ReducerRegistry
 from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult, cap_of, describe, share_of
 from toolbelt.runtime.running import Start, Underway, fit
@@ -222,42 +222,3 @@ def _read_call(call: Any) -> ToolCall:
         return ToolCall.of(call)
     except Exception:  # noqa: BLE001  anything at all may be given; it is a call of no tool
         return ToolCall("", "", {})
-
-
-class UnservedError(Exception):
-    """A backend could not be had; says why in a sentence for the model."""
-
-
-async def serve(
-    tool: ExecutableTool,
-    context: ToolContext,
-    attachments: tuple[Any, ...],
-    backends: Mapping[str, Any],
-    seconds: float | None,
-) -> ToolContext:
-    """The context that a tool gets: with the backends of what it declares, and the attachments if it declares those.
-
-    Args:
-        tool: Whose capabilities all have a backend.
-        context: Of the batch, without backends and attachments.
-        attachments: Of the turn.
-        backends: By capability. What can be called is called with the tool and its context so far.
-        seconds: How long each may take.
-
-    Raises:
-        UnservedError: a backend raised, or took too long.
-    """
-    if Capability.ATTACHMENTS in tool.capabilities:
-        context = replace(context, attachments=attachments)
-    found = {}
-    for capability in sorted(tool.capabilities):
-        backend = backends[capability]
-        if callable(backend):
-            try:
-                backend = await ask(backend, tool, context, seconds=seconds)
-            except UnansweredError as error:
-                raise UnservedError(
-                    f"{tool.name} is not currently available: what provides {capability} here {error}."
-                ) from None
-        found[capability.value] = backend
-    return replace(context, backends=FrozenDict(found))

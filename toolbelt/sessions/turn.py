@@ -11,8 +11,8 @@ from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.gates import FilterOpts, Gates
 from toolbelt.runtime.registry import LITE, ToolRegistry
 from toolbelt.runtime.results import CallResult
+from toolbelt.sessions.bundles import ActiveTool
 from toolbelt.sessions.dynamic import Dropped, Loaded
-from toolbelt.sessions.merging import ActiveTool
 from toolbelt.toolkits.directive import narrow
 from toolbelt.toolkits.toolkit import Directive
 
