@@ -11,8 +11,8 @@ import click
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import catalog_option, config_option, json_option, option
+from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.drafting_views import (
     drafted_data,
@@ -37,8 +37,9 @@ from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.models.priced import open_price
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.retrying import RetryPolicy
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
+from toolbelt.text import plural
 
 _MOST_SEED = 10**9
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from toolbelt.catalog.wire_names import is_legal_wire_name
-from toolbelt.characters import UNSAFE
 from toolbelt.sessions.meta_tools import META_TOOLS, answer_text, make_answer, quoted
+from toolbelt.text import UNSAFE
 from toolbelt.toolkits.reserved import RESERVED, MetaRole
 
 

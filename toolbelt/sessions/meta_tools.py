@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.catalog import Tool
-from toolbelt.characters import UNSAFE
+from toolbelt.text import UNSAFE
 from toolbelt.toolkits.reserved import DYNAMIC_TOOLS, MetaRole
 
 _READS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}

@@ -1,7 +1,7 @@
 """Foreign text made safe to show.
 
-Names and descriptions come from servers and files of other people. Raw, they could move the cursor, recolour
-the screen, hide text or set the window's title; shown, every such character is spelled out.
+Names and descriptions come from servers and files of other people. Raw, they could move the cursor, recolour the
+screen, hide text or set the window's title; shown, every such character is spelled out.
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ import json
 import re
 from typing import Any
 
-from toolbelt.characters import INVISIBLE, UNSAFE
-
+CONTROL = "\\x00-\\x1f\\x7f-\\x9f"
+"""Control characters, the escape that terminals obey among them."""
+INVISIBLE = (
+    "\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb"
+    "\\ud800-\\udfff\\U000e0000-\\U000e0fff"
+)
+"""Invisible ones, those that turn text around, half characters, and tags that only a model would read."""
+UNSAFE = re.compile(f"[{CONTROL}{INVISIBLE}]")
+"""What is never shown raw."""
 _UNSAFE_IN_JSON = re.compile(f"[\\x7f-\\x9f{INVISIBLE}]")  # the others JSON escapes itself
 
 

@@ -20,14 +20,13 @@ from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, hostile_run, small_run
 from tests.evals.viewer.writing import PICTURE, page_file, page_text
 from tests.evals.views.matrices import big_matrix, scored, small_matrix
-from toolbelt.characters import UNSAFE
 from toolbelt.evals.analysis.gate.result import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.viewer.compatibility import MOST_REASONS, matrix_values
-from toolbelt.evals.viewer.probes import probe_values
+from toolbelt.evals.viewer.sections import MOST_REASONS, matrix_values, probe_values
 from toolbelt.evals.views.heat_scale import STEPS, heat_colour, ink_on
+from toolbelt.text import UNSAFE
 
 YAML = "models:\n  - name: openai/gpt-5-mini  # <b>\n    toolset: loadout:minimal\n"
 in_browser = pytest.mark.skipif(

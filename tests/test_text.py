@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.console.text import json_text, plural, visible, visible_lines
+from toolbelt.text import json_text, plural, visible, visible_lines
 
 CONTROLS = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Cc"]
 # Unicode's own list of what turns text around (PropList.txt, Bidi_Control).
