@@ -7,10 +7,11 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from toolbelt.text import plural
+
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify, progress
-from toolbelt.console.text import plural
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
 from toolbelt.evals.cli.rooms import facts_for_auto

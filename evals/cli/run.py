@@ -7,22 +7,17 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+from toolbelt.text import plural
 
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.ending import show_end
-from toolbelt.evals.cli.opening import (
-    Materials,
-    choose_cases,
-    make_plan,
-    open_materials,
-)
+from toolbelt.evals.cli.opening import Materials, choose_cases, make_plan, open_materials
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.preparing import PreparedArm, make_players, prepare_arms, tell_rooms
 from toolbelt.evals.cli.probe_notes import tell_probed
@@ -239,8 +234,9 @@ def _go(
 
 def _write_report(store: RunStore, name: str, folder: str, models: ModelTable) -> None:
     """As `toolbelt eval report` does; a run of which nothing has finished has none."""
+    from toolbelt.evals.exports.report import write_report  # matplotlib and pandas
+
     from toolbelt.evals.exports.findings import Wanted
-    from toolbelt.evals.exports.reporting import write_report  # matplotlib and pandas
 
     row = store.get(name)
     if not row.finished:

@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbelt.characters import UNSAFE
-from toolbelt.console.text import plural, visible
+from toolbelt.text import UNSAFE, plural, visible
+
 from toolbelt.evals.analysis.comparison.wording import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
 from toolbelt.evals.analysis.matrix.wording import tell_percent
