@@ -7,8 +7,6 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolbelt.text import plural
-
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify, progress
@@ -41,6 +39,7 @@ from toolbelt.providers.models import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
+from toolbelt.text import plural
 
 _LETS_TURNS_END = (None, "auto", "none")
 """Tool choices under which a model may call nothing."""

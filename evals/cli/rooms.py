@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from toolbelt.text import plural
-
 from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
@@ -16,6 +14,7 @@ from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.models.facts import ModelFacts
 from toolbelt.project.workspace import Workspace
+from toolbelt.text import plural
 
 _OURS = ("local/", "scripted/")
 """What the names of models begin with that are asked nothing over a network."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
-from toolbelt.text import plural
 
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import examples
@@ -34,6 +33,7 @@ from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.providers.models import ModelTable
+from toolbelt.text import plural
 
 DEFAULT_MODEL = "local/bm25"
 DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
@@ -234,9 +234,8 @@ def _go(
 
 def _write_report(store: RunStore, name: str, folder: str, models: ModelTable) -> None:
     """As `toolbelt eval report` does; a run of which nothing has finished has none."""
-    from toolbelt.evals.exports.report import write_report  # matplotlib and pandas
-
     from toolbelt.evals.exports.findings import Wanted
+    from toolbelt.evals.exports.report import write_report  # matplotlib and pandas
 
     row = store.get(name)
     if not row.finished:
