@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from toolbelt.evals.toolsets.spec import ToolsetSpec
+
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
@@ -130,7 +132,12 @@ class Dynamic:
         return answers, loaded
 
 
-def make_dynamic(context: ToolsetContext) -> Dynamic:
+def make_dynamic(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
+    """The toolkits of one of the project's agents, or, where none is named, the catalog's categories as toolkits."""
+    return _make_agent(spec, context) if spec.agent else _make_categories(spec, context)
+
+
+def _make_categories(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
     """Each category of the catalog is a toolkit, all allowed and none loaded; its core tools are always there.
 
     Raises:
@@ -156,17 +163,17 @@ def make_dynamic(context: ToolsetContext) -> Dynamic:
         agent = AgentSpec("dynamic", static, tuple(toolkit.key for toolkit in toolkits))
         return DynamicToolkits(agent, toolkits, names=names)
 
-    return Dynamic("dynamic", context, cut, keys, loads=bool(tiers.tiers))
+    return Dynamic(str(spec), context, cut, keys, loads=bool(tiers.tiers))
 
 
-def make_agent(name: str, context: ToolsetContext) -> Dynamic:
+def _make_agent(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
     """The tools and toolkits of one agent of the project, over the catalog; overrides change no definition.
 
     Raises:
         NotFoundError: no such agent.
         ToolbeltError: nothing that it names is in the catalog, or its toolkits cannot be used.
     """
-    agent = find_agent(name, context.agents)
+    agent = find_agent(spec.agent, context.agents)
     toolkits = tuple(_seen_by(agent, toolkit) for toolkit in context.toolkits)
     matched = match_agent(agent, toolkits, context.catalog)
     keys = _keys(context.catalog)
@@ -180,7 +187,7 @@ def make_agent(name: str, context: ToolsetContext) -> Dynamic:
         kept = [one for one in toolkits if one.key not in agent.allowed_toolkits or any(_of(one, within))]
         return DynamicToolkits(_allowed(agent, kept), kept, within.__getitem__, names)
 
-    made = Dynamic(f"dynamic:{agent.name}", context, cut, keys, loads=bool(agent.allowed_toolkits))
+    made = Dynamic(str(spec), context, cut, keys, loads=bool(agent.allowed_toolkits))
     made.unmatched += tuple(match.message for match in matched.values() if match.candidates)
     if not has_tools(matched):
         raise ToolbeltError(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from toolbelt.evals.toolsets.spec import parse_toolset
+
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.case import Case, ExpectedCall
@@ -80,7 +82,7 @@ def on_shelf(name: str, base: ToolsetContext) -> tuple[Toolset, ToolRenderer]:
         used.append(base.renderer(extras))
         return used[-1]
 
-    return make_toolset(name, replace(base, renderer=renderer)), used[-1]
+    return make_toolset(parse_toolset(name), replace(base, renderer=renderer)), used[-1]
 
 
 def meta_ids(name: str, catalog: Catalog) -> set[str]:
