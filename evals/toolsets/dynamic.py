@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from toolbelt.evals.toolsets.spec import ToolsetSpec
-
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
@@ -15,6 +13,7 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
 from toolbelt.evals.toolsets.context import ToolsetContext
+from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolbelt.evals.toolsets.spec import parse_toolset
-
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.case import Case, ExpectedCall
@@ -16,6 +14,7 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import parse_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.toolsets.variants.disguise import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
