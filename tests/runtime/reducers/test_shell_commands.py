@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolbelt.runtime.reducers.shell.commands import read_commands, shows_files
+from toolbelt.runtime.reducers.shell_commands import read_commands, shows_files
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toolbelt.runtime.reducers.git_status import sum_up_status
 from toolbelt.runtime.reducers.reducer import ReduceInfo
-from toolbelt.runtime.reducers.shell.commands import Words, read_commands, shows_files, starts_with
-from toolbelt.runtime.reducers.shell.git_status import sum_up_status
-from toolbelt.runtime.reducers.shell.installing import INSTALLS
-from toolbelt.runtime.reducers.shell.noise import Noise, drop_noise, has_shape
-from toolbelt.runtime.reducers.shell.testing import TEST_RUNS
+from toolbelt.runtime.reducers.shell_commands import Words, read_commands, shows_files, starts_with
+from toolbelt.runtime.reducers.shell_noise import INSTALLS, TEST_RUNS, Noise, drop_noise, has_shape
 from toolbelt.runtime.reducers.text import (
     clean,
     count_lines,

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from toolbelt.runtime.reducers.reducer import ReduceInfo
-from toolbelt.runtime.reducers.shell import ShellReducer
-from toolbelt.runtime.reducers.shell.output import MAX_CHARS
+from toolbelt.runtime.reducers.shell import MAX_CHARS, ShellReducer
 from toolbelt.runtime.results import ToolResult
 
 
