@@ -14,6 +14,7 @@ from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick,
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.models.own import OwnModel
 from toolbelt.text import plural
@@ -182,7 +183,7 @@ def _notes(summary: RunSummary, side: Side) -> Iterator[str]:
             yield told
 
 
-_FIRST = ("full", "loadout:auto")
+_FIRST = (str(FULL), str(BY_WINDOW))
 """What a suite begins with, where no model tells where it stood."""
 
 
