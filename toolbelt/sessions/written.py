@@ -52,7 +52,7 @@ def read_agents(document: Document, *path: Key, toolkits: Sequence[Toolkit]) -> 
     """
     section = Section.of(document, *path)
     known = {toolkit.key: toolkit for toolkit in toolkits}
-    made = [_read_agent(name, agent, known) for name, agent in section.read_members("agent").items()]
+    made = [_read_agent(name, agent, known) for name, agent in section.read_members("agent")]
     return made, section.findings
 
 

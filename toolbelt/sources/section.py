@@ -5,7 +5,7 @@ they return `None`; where something wrong stands, they return `None` and add a f
 first, and refuses all mistakes at once:
 
     section = Section.of(parse_yaml(text, "zoo.yaml"), "animals")
-    for name, animal in section.read_members("animal").items():
+    for name, animal in section.read_members("animal"):
         animal.check_keys(("kind", "legs", "eats"), "animal")  # unknown keys, with the nearest name
         animal.require_keys("kind")
         kind = animal.read_choice("kind", AnimalKind, "kind")  # a member of the enum
@@ -20,7 +20,7 @@ Every `read_` method reads what stands under a key or an index; without one, it 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final, TypeVar, overload
@@ -192,17 +192,12 @@ class Section:
         self.check_keys(known, what)
         return {key: self.child(key) for key in entries if key in known and self._lookup(key) is not _ABSENT}
 
-    def read_members(self, what: str) -> dict[str, Section]:
+    def read_members(self, what: str) -> Iterator[tuple[str, Section]]:
         """The entries of a mapping from names, without those whose name is blank.
 
         A name that differs from an earlier one only by case adds a finding. It is returned all the same, so that what
         is below it is checked, too.
         """
-        if (self.value is None and self._reading.null_is_absent) or self.read_mapping(
-            wanted=f"a mapping from names to {what}s"
-        ) is None:
-            return {}
-        members: dict[str, Section] = {}
         earlier: dict[str, str] = {}
         for name in self._read_entries(f"a mapping from names to {what}s"):
             member = self.child(name)
@@ -211,8 +206,7 @@ class Section:
                 continue
             if (first := earlier.setdefault(fold(name), name)) != name:
                 member.add_error("duplicate-name", f"{member.label}: {first!r} is there already, but for its case.")
-            members[name] = member
-        return members
+            yield name, member
 
     # Values: under `key`, or this value itself where no key is given. `None` where it is absent or wrong.
 

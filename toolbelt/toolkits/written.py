@@ -77,7 +77,7 @@ def read_toolkits(document: Document, *path: Key) -> tuple[list[Toolkit], list[F
     """
     section = Section.of(document, *path)
     made = []
-    for name, one in section.read_members("toolkit").items():
+    for name, one in section.read_members("toolkit"):
         _refuse_reserved(name, one)
         made.append(_read_toolkit(name, one))
     return made, section.findings
