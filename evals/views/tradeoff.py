@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.canvas import (
     GREY,
     INK,
@@ -111,7 +112,7 @@ def draw_tradeoff(summary: RunSummary) -> Picture | None:
 
 
 def _is_oracle(point: Point) -> bool:
-    return point.shown.arm.toolset.partition("+")[0] == "oracle"
+    return is_oracle(point.shown.arm.toolset)
 
 
 def front_text(points: Sequence[Point]) -> str:

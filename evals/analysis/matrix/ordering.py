@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
 
-_FIRST = ("full", "loadout:auto")
+_FIRST = (str(FULL), str(BY_WINDOW))
 """What a suite begins with, where no model tells where it stood."""
 
 

@@ -10,13 +10,13 @@ from typing import Any
 from toolbelt.evals.analysis.comparison.wording import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
 from toolbelt.evals.analysis.matrix.wording import tell_percent
+from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.patterns import fold
 from toolbelt.providers.models import ModelTable
 from toolbelt.text import UNSAFE, plural, visible
 
 _WIDTH = 100
-_FULL = "full"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 UNSURE = "  # as measured, not sure"
 """Behind what is recommended without being sure."""
@@ -144,7 +144,7 @@ def _figures(row: Row) -> str:
     """What the choice sends, against everything there is: over a trial, or, where that never was asked, at first."""
     cells = [cell for cell in row.cells if cell is not None]
     chosen = next(cell for cell in cells if cell.arm == row.pick.choice)
-    full = next((cell for cell in cells if cell.toolset == _FULL and cell is not chosen), None)
+    full = next((cell for cell in cells if cell.toolset == str(FULL) and cell is not chosen), None)
     sent, first = chosen.definition_tokens_total, chosen.definition_tokens
     if sent is None:
         return ""

@@ -21,8 +21,8 @@ from tests.evals.drafts.samples import (
 )
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.drafts.finishing import NOT_ASKED
 from toolbelt.evals.drafts.jobs import Jobs
+from toolbelt.evals.drafts.writing import NOT_ASKED
 from toolbelt.evals.models.model import Failure, ModelError, Request
 from toolbelt.evals.running.budget import Budget
 
