@@ -1,4 +1,4 @@
-"""Advice on mistakes, as long as there are few: what thousands cost is bounded."""
+"""Suggester on mistakes, as long as there are few: what thousands cost is bounded."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from collections.abc import Callable
 import pytest
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.errors import InvalidDefinitionError
+from toolbelt.errors import MAX_SUGGESTIONS, InvalidDefinitionError, Suggester
 from toolbelt.sessions.agent import read_agents
 from toolbelt.sources import parse_yaml
-from toolbelt.toolkits.advice import MOST, Advice
 from toolbelt.toolkits.expand import expand_toolkits
 from toolbelt.toolkits.switches import ToolkitCatalog
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
 
 CATALOG = Catalog((Plugin("git", (Tool("status"), Tool("push"))),))
-WRONG = tuple(f"statuz{number}" for number in range(MOST + 10))
+WRONG = tuple(f"statuz{number}" for number in range(MAX_SUGGESTIONS + 10))
 
 
 def test_the_first_mistakes_are_given_advice_and_the_rest_none() -> None:
-    advise = Advice()
-    given = [advise("statuz", ["status"]) for _ in range(MOST + 10)]
-    assert given == [" Did you mean 'status'?"] * MOST + [""] * 10
+    suggest = Suggester()
+    given = [suggest("statuz", ["status"]) for _ in range(MAX_SUGGESTIONS + 10)]
+    assert given == [" Did you mean 'status'?"] * MAX_SUGGESTIONS + [""] * 10
 
 
 def of_a_config() -> list[str]:
@@ -60,4 +59,4 @@ def of_a_file() -> list[str]:
 def test_every_mistake_is_told_and_the_first_with_the_nearest_name(messages: Callable[[], list[str]]) -> None:
     told = messages()
     assert len(told) == len(WRONG)
-    assert ["status'?" in message for message in told] == [True] * MOST + [False] * 10
+    assert ["status'?" in message for message in told] == [True] * MAX_SUGGESTIONS + [False] * 10
