@@ -12,6 +12,7 @@ from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.case_file import Line, read_lines
 from toolbelt.evals.cases.digests import DatasetDigest, id_digest, line_digest
+from toolbelt.evals.cases.fields import ExclusionReason
 from toolbelt.evals.cases.layout import Layout, LayoutDetector
 from toolbelt.evals.cases.references import LiteralNames, ToolNames
 from toolbelt.findings import Finding, Severity, sorted_findings
@@ -36,7 +37,7 @@ class Exclusion:
 
     case_id: str
     line: int
-    reason: str
+    reason: ExclusionReason
     detail: str
 
 

@@ -14,11 +14,11 @@ from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.cases.fields import shown
 from toolbelt.evals.cases.mentions import mentions_tool
-from toolbelt.evals.cases.own_layout import may_take
+from toolbelt.evals.cases.own_layout import accepts_argument
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
 from toolbelt.sources import parse_json
+from toolbelt.sources.document import describe_value
 
 LONGEST_QUERY = 4000
 """Characters."""
@@ -144,7 +144,7 @@ class DraftChecker:
                 if name.strip().casefold() in _NO_TOOL and not tool_id.candidates:  # a tool may have that name
                     yield ParsedNearMiss(entry.get("query"), None)
                 else:
-                    yield AnswerFault(FaultReason.UNKNOWN_TOOL, f"{place}, {shown(name)}")
+                    yield AnswerFault(FaultReason.UNKNOWN_TOOL, f"{place}, {name!r}")
             elif tool_id == tool.id:
                 yield AnswerFault(FaultReason.SAME_TOOL, place)
             else:
@@ -164,9 +164,9 @@ class DraftChecker:
 
     def _argument_fault(self, arguments: Any, tool: Tool) -> str | None:
         if not isinstance(arguments, dict):
-            return f"`arguments` must be an object, not {shown(arguments)}"
-        if undescribed := [name for name in arguments if not may_take(tool, name)]:
-            return f"there is no argument {shown(undescribed[0])}"
+            return f"`arguments` must be an object, not {describe_value(arguments, is_json=True)}"
+        if undescribed := [name for name in arguments if not accepts_argument(tool, name)]:
+            return f"there is no argument {undescribed[0]!r}"
         validator = self._validator(tool)
         fault = None if validator is None else next(iter(validator.faults(arguments)), None)
         return None if fault is None else fault.message[:200]

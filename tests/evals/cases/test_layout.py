@@ -114,6 +114,6 @@ def test_E3_a_line_of_the_other_layout_is_refused_with_all_that_is_wrong_with_it
     form: LayoutKind, row: Any, rules: list[str]
 ) -> None:
     parsed = Layout(form).parse(row, NAMES)
-    assert (parsed.case, parsed.excluded) == (None, "")
+    assert (parsed.case, parsed.excluded) == (None, None)
     assert [finding.rule for finding in parsed.findings] == rules
     assert all(finding.severity is Severity.ERROR for finding in parsed.findings)
