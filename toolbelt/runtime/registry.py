@@ -1,4 +1,4 @@
-"""The executable tools of an agent: registered, shown as definitions, and run when a model calls them (rules R1 to R7)."""
+"""The executable tools of an agent: registered, shown as definitions, run when a model calls them (rules R1 to R7)."""
 
 from __future__ import annotations
 
