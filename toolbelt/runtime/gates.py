@@ -67,8 +67,8 @@ class RegisteredTool:
         if plugin and name.startswith(f"{MCP_PREFIX}{plugin}__"):
             return (plugin,)
         rest = name.removeprefix(MCP_PREFIX)
-        cuts = [cut_result for cut_result in range(len(rest)) if rest.startswith("__", cut_result)]
-        return tuple(rest[:cut_result] for cut_result in cuts) or (rest,)
+        cuts = [cut_result for cut in range(len(rest)) if rest.startswith("__", cut)]
+        return tuple(rest[:cut] for cut in cuts) or (rest,)
 
 
 @dataclass(frozen=True)

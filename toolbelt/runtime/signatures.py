@@ -116,12 +116,12 @@ class _Reader:
         raise InvalidDefinitionError(f"{self.label} {reason}.")
 
     def hints(self, parameters: list[inspect.Parameter], *, strict: bool) -> dict[str, Any]:
-        """Annotations by name, with strings resolved; if strict, one that cannot be is an error, else it is left out."""
+        """Annotations by name, with strings resolved; one that cannot be is left out, or an error if strict."""
         written = {each.name: each.annotation for each in parameters if each.annotation is not _EMPTY}
         namespace = self._namespace
         try:
             return _resolve(written, namespace, {})
-        except Exception:  # noqa: BLE001, S110  a string may say anything; one by one, now, with more names at hand
+        except Exception:  # noqa: BLE001, S110  a string may contain anything; now one by one, with more names
             pass
         further = {"ToolContext": ToolContext, **self._enclosing_names()}
         further = {name: value for name, value in further.items() if name not in namespace}
@@ -310,5 +310,5 @@ def _read_parameters(sections: str, style: _Style) -> list[Any]:
     }
     try:
         return parsers[style](f"_\n\n{sections}").params  # the parsers expect a summary first
-    except Exception:  # noqa: BLE001  not only its ParseError; but a docstring may be written as one likes
+    except Exception:  # noqa: BLE001  its ParseError and others: a docstring may contain anything
         return []
