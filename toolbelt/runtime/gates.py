@@ -67,7 +67,7 @@ class RegisteredTool:
         if plugin and name.startswith(f"{MCP_PREFIX}{plugin}__"):
             return (plugin,)
         rest = name.removeprefix(MCP_PREFIX)
-        cuts = [cut_result for cut in range(len(rest)) if rest.startswith("__", cut)]
+        cuts = [cut for cut in range(len(rest)) if rest.startswith("__", cut)]
         return tuple(rest[:cut] for cut in cuts) or (rest,)
 
 
