@@ -195,10 +195,10 @@ def create(
     else:
         _refuse_second_definition(workspace, name, _target(workspace, name, output))
         inspection = _inspected(workspace, name, answers)
-        _tell_shadowing(workspace, name)
+        _warn_of_shadowing(workspace, name)
     target = _target(workspace, name, output)
     write_text(target, format_loadout(name, answers.to_dict()), overwrite=force)
-    _tell_written(workspace, name, target)
+    _show_written(workspace, name, target)
     if as_json:
         data = {"name": name, "output": str(target), "tokens": inspection.active_tokens}
         print_json({**data, "loadout": loadout_data(inspection.resolution.chain[-1])})
@@ -214,7 +214,7 @@ def _interview(
 ) -> tuple[str, Answers, Inspection]:
     check = partial(_check, workspace, output, force)
     name = ask_name(name, given, check)
-    _tell_shadowing(workspace, name)
+    _warn_of_shadowing(workspace, name)
     answers = ask_answers(workspace, name, given, check)
     inspection = _inspected(workspace, name, answers)
     confirm(inspection)
@@ -286,7 +286,7 @@ def _inspected(workspace: Workspace, name: str, answers: Answers) -> Inspection:
     return Inspection(registry.resolve(name, workspace.catalog), workspace.tokens())
 
 
-def _tell_shadowing(workspace: Workspace, name: str) -> None:
+def _warn_of_shadowing(workspace: Workspace, name: str) -> None:
     """Whoever reuses a name changes more than one loadout, which is easily overlooked."""
     if fold(name) in {fold(one.loadout.name) for one in workspace.catalog_loadouts}:
         shadowed = f"the one that catalog {workspace.catalog.name!r} brings"
@@ -300,7 +300,7 @@ def _tell_shadowing(workspace: Workspace, name: str) -> None:
     notify(f"Loadout {name!r} shadows {shadowed}, also for every loadout that extends it{named}.", "warning")
 
 
-def _tell_written(workspace: Workspace, name: str, target: Path) -> None:
+def _show_written(workspace: Workspace, name: str, target: Path) -> None:
     folder = _project_folder(workspace).resolve()
     found = target.parent.resolve() == folder and target.name.endswith(LOADOUT_SUFFIXES)
     notify(f"wrote {target}" + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if found else ""))

@@ -1,4 +1,4 @@
-"""Options that the commands about sessions share."""
+"""What the commands about sessions share: options, and opening an agent's sessions."""
 
 from __future__ import annotations
 
