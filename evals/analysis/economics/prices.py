@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.economics.caching import ArmEconomics, PriceOf, cache_economics
 from toolbelt.evals.analysis.summary.measures import RunSummary
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.prices import Prices, find_prices
 
 

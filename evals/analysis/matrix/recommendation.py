@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.matrix.wording import tell_percent
 from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.patterns import fold
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.text import UNSAFE, plural, visible
 
 _WIDTH = 100

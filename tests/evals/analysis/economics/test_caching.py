@@ -23,10 +23,11 @@ from toolbelt.evals.analysis.economics.caching import ArmEconomics, Caching, cac
 from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Reply, Usage
-from toolbelt.evals.models.model import ModelError, Request
+from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
+from toolbelt.providers.chat import ModelError, Usage
 from toolbelt.providers.prices import Prices, Rates
 
 READ, WRITTEN = Rates(1.0, 4.0, 0.1, 1.0), Rates(1.0, 4.0, 0.1, 1.25)

@@ -13,8 +13,7 @@ from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.economics.caching import Caching
 from toolbelt.evals.analysis.economics.prices import open_prices, run_economics
 from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
-from toolbelt.providers.litellm_files import PRICE_TABLE, find_litellm_file
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import PRICE_TABLE, ModelTable, find_litellm_file
 
 
 @cache
