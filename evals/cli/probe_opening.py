@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toolbelt.providers.litellm_routes import check_name
+from toolbelt.providers.litellm_table import find_form
+from toolbelt.providers.model_facts import find_facts
+
 from toolbelt import __version__
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.estimates import shown_cost
-from toolbelt.evals.models.hosted_opening import check_name
-from toolbelt.evals.models.opening import OPENERS, ModelOptions
-from toolbelt.evals.models.priced import open_price
+from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_price
 from toolbelt.evals.probing.checks import ProbePlan, get_check, pick_checks
 from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
@@ -30,8 +32,6 @@ from toolbelt.evals.running.store import RunStore
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases
-from toolbelt.providers.facts import find_facts
-from toolbelt.providers.models import find_form
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
