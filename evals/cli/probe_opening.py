@@ -9,10 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolbelt.providers.litellm_routes import check_name
-from toolbelt.providers.litellm_table import find_form
-from toolbelt.providers.model_facts import find_facts
-
 from toolbelt import __version__
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify
@@ -32,6 +28,9 @@ from toolbelt.evals.running.store import RunStore
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases
+from toolbelt.providers.litellm_routes import check_name
+from toolbelt.providers.litellm_table import find_form
+from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
