@@ -23,7 +23,7 @@ from toolbelt.toolkits.toolkit import Directive
 
 __all__ = ["DynamicSessions", "Turn"]
 
-_MAX_ATTEMPTS = 100
+_ATTEMPTS = 100
 _Change = Callable[[LoadedToolkits], tuple[MetaToolAnswer, LoadedToolkits]]
 
 
@@ -89,7 +89,7 @@ class DynamicSessions:
         tools = toolkits.merge(restored.loaded)
         meta_tools = tuple(role.value for role in MetaRole) if session_id and toolkits.has_meta_tools else ()
         allowed = (*meta_tools, *(tool.key for tool in tools))
-        find_allowed_extensions = toolkits.find_allowed_extensions()
+        extensions = toolkits.find_allowed_extensions()
         return Turn(
             agent,
             session_id,
@@ -97,10 +97,8 @@ class DynamicSessions:
             tools,
             allowed,
             replace(
-                find_allowed_extensions,
-                exclude_tools=(self._named | _META_NAMES | {*find_allowed_extensions.exclude_tools}).difference(
-                    allowed
-                ),
+                extensions,
+                exclude_tools=(self._named | _META_NAMES | {*extensions.exclude_tools}).difference(allowed),
             ),
             FrozenDict({tool.key: tool.overrides for tool in tools if tool.overrides}),
             tuple(warnings),
@@ -241,7 +239,7 @@ class DynamicSessions:
 
     def _change(self, agent: str, session_id: str | None, change: _Change) -> MetaToolAnswer:
         toolkits = self._get(agent)
-        for _ in range(_MAX_ATTEMPTS):
+        for _ in range(_ATTEMPTS):
             stored = self._read(agent, session_id)
             restored = _restore(toolkits, stored)
             answer, after = change(restored.loaded)
@@ -251,7 +249,7 @@ class DynamicSessions:
             if self.store.write(agent, session_id, new_state, None if stored is None else stored.revision):
                 return answer
         raise StorageError(
-            f"What agent {agent!r} has loaded in session {session_id!r} was changed by others {_MAX_ATTEMPTS} times while "
+            f"What agent {agent!r} has loaded in session {session_id!r} was changed by others {_ATTEMPTS} times while "
             "this change was decided; try again."
         )
 

@@ -92,9 +92,9 @@ class Turn:
             registry: As for `to_definitions`; stays unchanged.
         """
         gates = Gates.of(self.allowed_tools, self.filter_opts, registry.backends)
-        found = [registry.find(tool.name) for tool in registry.get_all()]
+        entries = [registry.find(tool.name) for tool in registry.get_all()]
         shown = dict.fromkeys(
-            each.tool.name for each in found if each is not None and gates.find_exclusion(each) is None
+            entry.tool.name for entry in entries if entry is not None and gates.find_exclusion(entry) is None
         )
         loaded = tuple(tool.key for tool in self.tools if tool.toolkit is not None)
         first = self.allowed_tools[: len(self.allowed_tools) - len(loaded)]

@@ -104,9 +104,9 @@ def _join_around(text: str, start: int, end: int, shown: Iterable[str], error_co
     parts = " within lines" if within else ""
     note = f"[... {lines}{format_count(len(middle), 'character')}{parts} left out ...]"
     if shown := list(shown):
-        count = format_count(error_count, "line")
-        count = count if error_count == len(shown) else f"{len(shown):,} of {count}"
-        note = f"{note[:-5]}; {count} of it that may be errors, by number:]"
+        all_errors = format_count(error_count, "line")
+        errors = all_errors if error_count == len(shown) else f"{len(shown):,} of {all_errors}"
+        note = f"{note[:-5]}; {errors} of it that may be errors, by number:]"
         note = "\n".join((note, *shown, "[...]"))
     before, after = text[:start].removesuffix("\n"), text[end:]
     return f"{before}\n{note}\n{after}"
