@@ -65,9 +65,7 @@ def inspection_view(inspection: Inspection, screen: Console, *, show_tools: bool
 
 
 def _reason_lines(choice: AutoChoice) -> list[Text]:
-    from toolbelt.models.given_choice import find_unmet  # few projects give a model its toolset
-
-    unmet = find_unmet(choice)
+    unmet = choice.unmet_recommendation
     return [Text(f"  {visible(one)}", "yellow" if one == unmet else "bright_black") for one in choice.reasons]
 
 
