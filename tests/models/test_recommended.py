@@ -14,14 +14,8 @@ from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, RecommendationOutcome
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
-from toolbelt.models.project_models import read_models
-from toolbelt.models.recommended import (
-    FORMS,
-    RecommendedKind,
-    choose_recommended,
-    lint_recommended,
-    parse_recommended,
-)
+from toolbelt.models.project_models import lint_recommended, read_models
+from toolbelt.models.recommended import FORMS, RecommendedKind, choose_recommended, parse_recommended
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sources import examine_yaml
 

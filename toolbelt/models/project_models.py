@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.errors import InvalidDefinitionError
+from toolbelt.errors import InvalidDefinitionError, suggestion
 from toolbelt.findings import Finding
+from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.models.facts import ModelPrices, prices_data
 from toolbelt.models.recommended import RecommendedKind, parse_recommended
 from toolbelt.patterns import fold
@@ -301,3 +302,25 @@ def _refuse_cycles(section: Section, made: Sequence[ProjectModel]) -> None:
 def _mappings(section: Section) -> list[Section]:
     items = (section.child(index) for index in range(len(section.value))) if isinstance(section.value, list) else ()
     return [item for item in items if isinstance(item.value, dict) and isinstance(item.value.get("name"), str)]
+
+
+def lint_recommended(
+    document: Document, own: Sequence[ProjectModel], registry: ToolLoadoutRegistry
+) -> Iterator[Finding]:
+    """Recommended loadouts that are not there.
+
+    Args:
+        document: The `toolbelt.yaml` that `own` was read from.
+        own: What it says of models.
+        registry: Every loadout there is.
+    """
+    by_model = {model.name: parse_recommended(model.toolset) for model in own if model.toolset is not None}
+    known = [loadout.name for loadout in registry.get_all()]
+    for number, item in enumerate(document.data["models"] if by_model else ()):
+        toolset = by_model.get(str(item.get("name"))) if isinstance(item, dict) else None
+        if toolset is None or toolset.kind is not RecommendedKind.LOADOUT or toolset.is_auto:
+            continue
+        if registry.get_loadout(toolset.name) is None:
+            hint = suggestion(toolset.name, known)
+            message = f"`models[{number}].toolset`: no loadout is named {toolset.name!r}.{hint}"
+            yield document.finding("unknown-loadout", message, "models", number, "toolset")

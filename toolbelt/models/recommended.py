@@ -6,20 +6,17 @@ toolset can be recommended. Names that depend on a case (`loadout` alone, the or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
-from toolbelt.findings import Finding
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, RecommendationOutcome
 from toolbelt.loadouts.fit import ModelFit, Verdict
 from toolbelt.loadouts.loadout import AUTO, whole_catalog
-from toolbelt.models.project_models import ProjectModel
 from toolbelt.patterns import fold, is_prefix_pattern
-from toolbelt.sources import Document
 
 
 class RecommendedKind(StrEnum):
@@ -148,28 +145,6 @@ def choose_recommended(
         (f"{source}.", _describe_fit(name, fit)),
         RecommendationOutcome.TAKEN,
     )
-
-
-def lint_recommended(
-    document: Document, own: Sequence[ProjectModel], registry: ToolLoadoutRegistry
-) -> Iterator[Finding]:
-    """Recommended loadouts that are not there.
-
-    Args:
-        document: The `toolbelt.yaml` that `own` was read from.
-        own: What it says of models.
-        registry: Every loadout there is.
-    """
-    by_model = {model.name: parse_recommended(model.toolset) for model in own if model.toolset is not None}
-    known = [loadout.name for loadout in registry.get_all()]
-    for number, item in enumerate(document.data["models"] if by_model else ()):
-        toolset = by_model.get(str(item.get("name"))) if isinstance(item, dict) else None
-        if toolset is None or toolset.kind is not RecommendedKind.LOADOUT or toolset.is_auto:
-            continue
-        if registry.get_loadout(toolset.name) is None:
-            hint = suggestion(toolset.name, known)
-            message = f"`models[{number}].toolset`: no loadout is named {toolset.name!r}.{hint}"
-            yield document.finding("unknown-loadout", message, "models", number, "toolset")
 
 
 def _get_loadout(name: str, registry: ToolLoadoutRegistry) -> ToolLoadout:
