@@ -13,7 +13,7 @@ from toolbelt.console.screen import make_screen, show_view
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection
-from toolbelt.loadouts.written import LOADOUT_KEYS
+from toolbelt.loadouts.reader import LOADOUT_KEYS
 from toolbelt.project.workspace import Workspace
 from toolbelt.text import visible
 
