@@ -99,7 +99,7 @@ def format_path(path: Iterable[Key]) -> str:
     return text
 
 
-_TOKEN = r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+'
+_JSON_MARK = r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+'
 
 
 def locate_json(text: str) -> tuple[dict[tuple[Key, ...], int], list[tuple[int, str]]]:
@@ -115,7 +115,7 @@ def locate_json(text: str) -> tuple[dict[tuple[Key, ...], int], list[tuple[int, 
     keys_seen: list[set[str] | None] = []  # of each object still open; None for a list
     wants_key = False
     line, end = 1, 0
-    for token in re.finditer(_TOKEN, text, re.DOTALL):
+    for token in re.finditer(_JSON_MARK, text, re.DOTALL):
         line += text.count("\n", end, token.start())
         end = token.start()
         mark = token[0]
