@@ -11,7 +11,7 @@ from typing import Any
 from toolbelt.characters import UNSAFE
 from toolbelt.console.text import plural, visible
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.comparison.comparison_text import format_margin
+from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
 from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.models.own import OwnModel, own_model_data

@@ -23,13 +23,8 @@ from tests.evals.analysis.comparison.samples import (
     with_accuracy,
 )
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import (
-    format_bounds,
-    format_change,
-    format_margin,
-    format_points,
-    sentence,
-)
+from toolbelt.evals.analysis.comparison.comparison_text import sentence
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.statistics.verdict import Verdict
 
