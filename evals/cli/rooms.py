@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from toolbelt.console.screen import notify
-from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm
@@ -15,6 +14,7 @@ from toolbelt.loadouts.fit import Verdict
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.facts import ModelFacts
 from toolbelt.project.workspace import Workspace
+from toolbelt.text import plural
 
 BY_WINDOW = f"loadout:{AUTO}"
 """The toolset that goes by what a model has room for."""

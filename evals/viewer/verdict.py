@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.console.text import plural
-from toolbelt.evals.analysis.comparison.comparison import (
-    ArmComparison,
-    Comparison,
-    Confusion,
-    Contrast,
-    Measure,
-)
+from toolbelt.text import plural
+
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import pair_names, sentence
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points

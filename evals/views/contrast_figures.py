@@ -6,15 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from toolbelt.console.text import plural
-from toolbelt.evals.analysis.comparison.comparison import (
-    ArmComparison,
-    Comparison,
-    Contrast,
-    Flip,
-    Measure,
-    Part,
-)
+from toolbelt.text import plural
+
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure, Part
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, short_label
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from toolbelt.text import visible
 
-from toolbelt.console.text import visible
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.text import plural
 
 NOTHING = "–"
 OWN = "~"

@@ -9,8 +9,8 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+from toolbelt.text import plural, visible
 
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
 from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip, describe_lost
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences

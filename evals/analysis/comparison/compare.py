@@ -7,14 +7,7 @@ from dataclasses import dataclass, replace
 
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
 from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_side_notes
-from toolbelt.evals.analysis.comparison.comparison import (
-    LEVEL,
-    MARGIN,
-    ArmComparison,
-    Comparison,
-    Contrast,
-    Measure,
-)
+from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.explanations import find_confusions, find_contribution, find_flips, part_by_kind
 from toolbelt.evals.analysis.comparison.paired_cases import (
     PairedCases,
@@ -32,12 +25,7 @@ from toolbelt.evals.analysis.comparison.reasons import (
     Mismatch,
     Note,
 )
-from toolbelt.evals.analysis.comparison.shares import (
-    Difference,
-    IntervalSettings,
-    find_difference,
-    give_verdicts,
-)
+from toolbelt.evals.analysis.comparison.shares import Difference, IntervalSettings, find_difference, give_verdicts
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
 

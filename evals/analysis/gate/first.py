@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolbelt.console.text import plural
+from toolbelt.text import plural
+
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import SideInfo

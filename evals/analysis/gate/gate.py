@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from toolbelt.console.text import plural
+from toolbelt.text import plural
+
 from toolbelt.evals.analysis.comparison.compare import compare
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import count_fitting, describe_advice

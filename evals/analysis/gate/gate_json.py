@@ -7,7 +7,8 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.console.text import plural
+from toolbelt.text import plural
+
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.flip_text import count_flips
 from toolbelt.evals.analysis.comparison.reason_text import name_arms

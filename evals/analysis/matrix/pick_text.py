@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolbelt.console.text import plural
+from toolbelt.text import plural
+
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, Contrast
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
