@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import IO, Any
 
-from toolbelt.evals.viewer.sections import matrix_values, probe_values
-
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
@@ -19,6 +17,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.viewer.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
 from toolbelt.evals.viewer.packing import LONGEST_TEXT
 from toolbelt.evals.viewer.records import read_blocks
+from toolbelt.evals.viewer.sections import matrix_values, probe_values
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
 from toolbelt.evals.views.epochs import epoch_lines
 from toolbelt.evals.views.heat_cells import PICTURE

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.text import plural
-
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import pair_names, sentence
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
@@ -28,6 +26,7 @@ from toolbelt.evals.views.figures import (
     status_lines,
     uncovered_line,
 )
+from toolbelt.text import plural
 
 MOST_FLIPS = 200
 """Flipped cases of a pair that are listed; the rest are counted."""

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from toolbelt.text import plural
-
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure, Part
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, short_label
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
@@ -17,6 +15,7 @@ from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_seconds, format_share
+from toolbelt.text import plural
 
 ARROW = "->"
 _FORMATS: Mapping[Measure, tuple[str, Callable[[float | None], str]]] = MappingProxyType(

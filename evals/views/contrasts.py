@@ -9,7 +9,6 @@ from types import MappingProxyType
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from toolbelt.text import visible
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
@@ -46,6 +45,7 @@ from toolbelt.evals.views.contrast_figures import (
     worse_flips,
 )
 from toolbelt.evals.views.figures import format_share
+from toolbelt.text import visible
 
 FLIPS = 5
 """Cases shown that got worse, and as many that got better."""

@@ -9,13 +9,13 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
-from toolbelt.text import plural, visible
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
 from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip, describe_lost
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.text import plural, visible
 
 MARKS: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "pass", Verdict.REGRESSION: "FAIL", Verdict.INSUFFICIENT_DATA: "unsure"}

@@ -90,7 +90,7 @@ def compare_amounts(
 def _find_column(
     old: ArmName, new: ArmName, scored: Sequence[CasePair], measure: Measure
 ) -> tuple[_Column | None, Reason | None]:
-    """New and old values of each case, and the reason why they are missing or estimated; `None` where they are not known."""
+    """New and old values of each case, and why they are missing or an estimate; `None` for what does not apply."""
     if not scored:
         return None, MissingFigures.NO_SHARED_CASES
     same_tokens = old.tokenizer == new.tokenizer

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolbelt.text import plural
-
 from toolbelt.evals.analysis.comparison.comparison import (
     LEVEL,
     MARGIN,
@@ -25,6 +23,7 @@ from toolbelt.evals.analysis.comparison.number_format import (
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.comparison.sample_size import Advice, find_advice, is_too_few
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
+from toolbelt.text import plural
 
 _SOME = 0.0005
 """A change of an amount below which it reads as none."""
@@ -157,7 +156,7 @@ def _size(ratio: float) -> str:
 
 
 def describe_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> str:
-    """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if neither helps or none is needed."""
+    """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if nothing helps."""
     advice = find_advice(contrasts, margin, level)
     parts = []
     if advice.lacking:

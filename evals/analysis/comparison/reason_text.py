@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, assert_never
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.number_format import format_bound, format_bounds
 from toolbelt.evals.analysis.comparison.reasons import (
@@ -29,6 +28,7 @@ from toolbelt.evals.analysis.comparison.reasons import (
 )
 from toolbelt.evals.analysis.evidence.evidence import ArmName, SideInfo
 from toolbelt.evals.statistics.verdict import SIGNIFICANT
+from toolbelt.text import plural
 
 _DIGEST_LENGTH = 12
 """Characters of a digest or a commit that are shown."""

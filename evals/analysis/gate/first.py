@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolbelt.text import plural
-
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 from toolbelt.evals.analysis.gate.arm_figures import ArmFigures
 from toolbelt.evals.analysis.gate.verdict import PASS, UNSURE, Check
+from toolbelt.text import plural
 
 
 def check_first(

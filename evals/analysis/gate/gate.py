@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from toolbelt.text import plural
-
 from toolbelt.evals.analysis.comparison.compare import compare
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import count_fitting, describe_advice
@@ -21,6 +19,7 @@ from toolbelt.evals.analysis.gate.arms import ChosenArms
 from toolbelt.evals.analysis.gate.first import check_first
 from toolbelt.evals.analysis.gate.lost import find_lost
 from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, GateResult, Limits
+from toolbelt.text import plural
 
 _ROUNDING = 1e-9
 """What adding up in floating point may come to, which is no increase."""

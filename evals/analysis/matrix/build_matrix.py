@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from toolbelt.text import plural
-
 from toolbelt.evals.analysis.comparison.comparability import find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.analysis.comparison.paired_cases import find_uneven_clusters, measure_clusters, pair_cases
@@ -19,6 +17,7 @@ from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.models.own import OwnModel
+from toolbelt.text import plural
 
 
 def build_matrix(

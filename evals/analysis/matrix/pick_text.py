@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolbelt.text import plural
-
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, Contrast
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
@@ -22,6 +20,7 @@ from toolbelt.evals.analysis.matrix.candidates import (
 )
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, CellState, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.text import plural
 
 _FEW = 2
 """Toolsets that are each told of in a sentence."""

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolbelt.text import UNSAFE, plural, visible
-
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
@@ -18,6 +16,7 @@ from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.patterns import fold
 from toolbelt.providers.models import ModelTable
 from toolbelt.stores.config import Config, read_config
+from toolbelt.text import UNSAFE, plural, visible
 
 _WIDTH = 100
 _FULL = "full"

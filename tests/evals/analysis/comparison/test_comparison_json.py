@@ -19,6 +19,7 @@ from tests.evals.analysis.comparison.samples import (
 )
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import SCHEMA, comparison_data
+from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch
 
 ARM = {"model": "local/bm25", "variant": ""}
 
@@ -47,7 +48,7 @@ def test_C_one_entry_a_pair_and_measure_with_the_least_keys() -> None:
     assert data["contrasts"][3]["ratio"] == 0.4396
     assert data["contrasts"][3]["verdict"] is None
     assert data["contrasts"][5]["difference"] is None
-    assert data["contrasts"][5]["reasons"] == ["the price of local/bm25 is unknown"]
+    assert data["contrasts"][5]["reasons"] == ["The price is not known of every trial."]
 
 
 def test_C_flipped_cases_stand_once_a_pair_with_what_was_called() -> None:
@@ -109,6 +110,6 @@ def test_both_sides_and_what_one_of_them_lacks() -> None:
 
 
 def test_E7_what_cannot_be_compared_says_why_and_nothing_else() -> None:
-    data = comparison_data(Comparison(RUN, BASELINE, reasons=("Other cases.",)))
-    assert (data["comparable"], data["reasons"]) == (False, ["Other cases."])
+    data = comparison_data(Comparison(RUN, BASELINE, reasons=(Mismatch(Aspect.EPOCHS),)))
+    assert (data["comparable"], len(data["reasons"])) == (False, 1)
     assert data["contrasts"] == data["pairs"] == []

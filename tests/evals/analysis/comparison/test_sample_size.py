@@ -16,6 +16,7 @@ from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, 
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, sentence
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
+from toolbelt.evals.analysis.comparison.reasons import TooFewCases, UncertainLoss
 from toolbelt.evals.analysis.comparison.sample_size import is_too_few, wanted_cases
 from toolbelt.evals.statistics.paired import paired_difference
 from toolbelt.evals.statistics.planning import cases_for_difference, cases_for_margin
@@ -148,7 +149,8 @@ def test_E7_a_killed_run_is_to_be_finished_before_more_cases_are_asked() -> None
     assert (found.cases, found.planned, found.unanswered) == (8, 180, 172)
     assert wanted_cases(found) is None
     assert describe_advice([found]) == "172 of 180 cases lack an answer: first toolbelt eval resume --retry-errors"
-    assert found.reasons[0].startswith("Too few of 180 cases are answered yet: ")
+    assert isinstance(reason := found.reasons[0], TooFewCases)
+    assert (reason.planned, reason.is_unfinished) == (180, True)
 
 
 def test_E7_the_sentence_says_over_how_many_cases_its_figures_are() -> None:
@@ -232,9 +234,8 @@ def test_S9_a_p_value_is_told_alone_and_among_the_others() -> None:
     new = side("-" * 6 + "+" * 34, "-" * 5 + "+" * 35, "+" * 40)
     found = compare(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
     one, other, _ = (pair.contrast(Measure.ACCURACY).reasons for pair in found.pairs)
-    chance = "among 3 verdicts it may be chance (adjusted: 0.094)"
-    assert one == (f"A loss is likely but not certain: alone its p value would be 0.031; {chance}.",)
-    assert other == ("A loss is likely but not certain: the p value is 0.062 (adjusted over 3 verdicts: 0.12).",)
+    assert one == (UncertainLoss(0.03125, 0.09375, 3),)
+    assert other == (UncertainLoss(0.0625, 0.125, 3),)
 
 
 def test_the_data_say_how_many_cases_were_planned() -> None:
