@@ -63,7 +63,7 @@ def test_a_comparison_says_its_sentence_for_every_pair_and_what_to_know_first() 
     top = top_of(page)
     assert sentence(WITHIN, PAIR) in top
     assert "✕ Regression" in top
-    assert "2 cases were not scored." in top
+    assert "2 of 20 cases are not scored in both arms." in top
     assert "Unscored, so in no rate: 3 error." in top
     text = Read.of(page).text
     for told in (

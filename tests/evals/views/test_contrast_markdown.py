@@ -32,7 +32,10 @@ EXPECTED = Path(__file__).parent / "expected"
 
 def test_E10_one_pair_of_two_sides() -> None:
     found = make_comparison(
-        make_pair(FULL, FULL), old=BASELINE, notes=("Run x is not finished.",), differences=("The catalog is other.",)
+        make_pair(FULL, FULL),
+        old=BASELINE,
+        notes=(SideNote(SideProblem.UNFINISHED, replace(RUN, status="running")),),
+        differences=(Mismatch(Aspect.CATALOG),),
     )
     assert comparison_markdown(found) == (EXPECTED / "comparison.md").read_text(encoding="utf-8")
 

@@ -19,6 +19,7 @@ from tests.evals.analysis.comparison.samples import (
     LOADOUT,
     PROMPT,
     REGRESSION,
+    RUN,
     TIERED,
     UNSURE,
     WORSE,
@@ -49,8 +50,8 @@ def _two_sides() -> Comparison:
     return make_comparison(
         make_pair(FULL, FULL),
         old=BASELINE,
-        notes=("Run 20260101-120000-ab12 is not finished (killed).",),
-        differences=("The catalog is assistant in baseline reports/baseline.json, other in run 20260101-120000-ab12.",),
+        notes=(SideNote(SideProblem.UNFINISHED, replace(RUN, status="running")),),
+        differences=(Mismatch(Aspect.CATALOG),),
     )
 
 
@@ -67,7 +68,7 @@ def test_E10_thirty_pairs_a_line_each(width: int) -> None:
 
 def test_E7_what_must_be_known_stands_before_any_verdict() -> None:
     shown = _shown(_two_sides(), 118)
-    places = [shown.index(text) for text in ("not finished (killed)", "The catalog is", "no_regression")]
+    places = [shown.index(text) for text in ("not finished (running)", "The catalog is", "no_regression")]
     assert places == sorted(places)
 
 

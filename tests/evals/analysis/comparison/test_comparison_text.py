@@ -72,8 +72,8 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
                 "reasons": (UncertainLoss(0.3, 0.3, 1),),
             },
             "Whether loadout is worse than full by more than 2.0 points cannot be told. A loss is likely but not "
-            f"certain: the p value is 0.3; the difference lies between -9.6 and -1.4 points ({INTERVAL}); about 910 cases "
-            f"would do. loadout {SAVED}",
+            f"certain: the p value is 0.3; the difference lies between -9.6 and -1.4 points ({INTERVAL}); about 910 "
+            f"cases would do. loadout {SAVED}",
             id="why-an-interval-below-0-is-no-loss",
         ),
         pytest.param(

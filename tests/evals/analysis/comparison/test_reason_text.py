@@ -239,5 +239,5 @@ def test_what_must_be_said_first() -> None:
 def test_E7_each_reason_is_a_sentence(reason: Reason, sentence: str | None) -> None:
     text = describe_reason(reason)
     assert text.endswith(".")
-    assert text[0].isupper()
+    assert text[0] == text[0].upper()
     assert sentence is None or text == sentence
