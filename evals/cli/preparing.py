@@ -12,7 +12,7 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify, progress
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
-from toolbelt.evals.cli.rooms import BY_WINDOW, facts_for_auto
+from toolbelt.evals.cli.rooms import facts_for_auto
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
@@ -27,9 +27,10 @@ from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import BY_WINDOW
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.toolsets.variants.disguise import make_presentation
-from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
+from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import Varied, vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
@@ -166,7 +167,7 @@ def _sample(cases: ChosenCases) -> Iterator[Case]:
 def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, renderers: _Renderers) -> PreparedArm:
     used: list[ToolRenderer] = []
     unmet: list[str] = []
-    variant = parse_variant(arm.variant)
+    variant = arm.changes
 
     def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
         used.append(renderers.get(arm.model, extras, variant))
@@ -190,7 +191,7 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, renderers
         agents=materials.workspace.config.agents,
         toolkits=materials.workspace.config.toolkits,
     )
-    made = make_toolset(arm.toolset, context)
+    made = make_toolset(arm.spec, context)
     notes = _notes(made, plan.sampling) if isinstance(made, Dynamic) else ()
     toolset = vary(made, variant, context, used[-1])
     return PreparedArm(arm, model, toolset, used[-1], renderers.counter(arm.model), (*unmet, *notes))

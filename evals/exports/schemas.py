@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.evidence import baseline_form
 from toolbelt.evals.analysis.gate import gate_json as gate
 from toolbelt.evals.analysis.matrix import matrix_json as compatibility
 from toolbelt.evals.analysis.summary import summarize
-from toolbelt.evals.probing import data as probing
+from toolbelt.evals.probing import results as probing
 
 SCHEMAS: Mapping[str, str] = MappingProxyType(
     {

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.economics import ArmEconomics, Caching
+from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.figures import NOTHING, format_number
 
 WAYS: Mapping[Caching, str] = MappingProxyType(
@@ -133,7 +134,7 @@ def _if_solved(one: ArmEconomics, value: float, share: float | None) -> float:
 
 def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bool) -> str:
     arms = [one for one in economics if one.arm.model == model and not why_none(one)]
-    choices = [one for one in arms if one.arm.toolset.partition("+")[0] != "oracle"] or arms
+    choices = [one for one in arms if not is_oracle(one.arm.toolset)] or arms
     if len(choices) < 2:
         return ""
     best: dict[Caching, str] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
+
 from toolbelt.evals.analysis.comparison.comparability import find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.analysis.comparison.paired_cases import find_uneven_clusters, measure_clusters, pair_cases
@@ -183,7 +185,7 @@ def _notes(summary: RunSummary, side: Side) -> Iterator[str]:
             yield describe_cluster_sizes(uneven)
 
 
-_FIRST = ("full", "loadout:auto")
+_FIRST = (str(FULL), str(BY_WINDOW))
 """What a suite begins with, where no model tells where it stood."""
 
 

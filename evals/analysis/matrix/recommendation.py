@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from toolbelt.evals.toolsets.spec import FULL
+
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
@@ -19,7 +21,6 @@ from toolbelt.stores.config import Config, read_config
 from toolbelt.text import UNSAFE, plural, visible
 
 _WIDTH = 100
-_FULL = "full"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 UNSURE = "  # as measured, not sure"
 """Behind what is recommended without being sure."""
@@ -147,7 +148,7 @@ def _figures(row: Row) -> str:
     """What the choice sends, against everything there is: over a trial, or, where that never was asked, at first."""
     cells = [cell for cell in row.cells if cell is not None]
     chosen = next(cell for cell in cells if cell.arm == row.pick.choice)
-    full = next((cell for cell in cells if cell.toolset == _FULL and cell is not chosen), None)
+    full = next((cell for cell in cells if cell.toolset == str(FULL) and cell is not chosen), None)
     sent, first = chosen.definition_tokens_total, chosen.definition_tokens
     if sent is None:
         return ""

@@ -20,6 +20,7 @@ from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import parse_toolset
 from toolbelt.evals.toolsets.variants.disguise import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
@@ -107,7 +108,7 @@ def make_player(
         return renderers[-1]
 
     ground = ToolsetContext(catalog, ToolLoadoutRegistry(), renderer)
-    made = vary(make_toolset(toolset, ground), changed, ground, renderers[-1])
+    made = vary(make_toolset(parse_toolset(toolset), ground), changed, ground, renderers[-1])
     keep = ([] if kept is None else kept).append
     client = RetryingClient(agent, budget or Budget(), RetryPolicy(2, base_seconds=0.0), keep)
     scorer = Scorer(ArgumentSchemas(catalog))
