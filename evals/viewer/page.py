@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import IO, Any
 
-from toolbelt.evals.probing.results import ProbeResult
-
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
+from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.viewer.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
 from toolbelt.evals.viewer.packing import LONGEST_TEXT

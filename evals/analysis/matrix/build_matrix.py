@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
-
 from toolbelt.evals.analysis.comparison.comparability import find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.analysis.comparison.paired_cases import find_uneven_clusters, measure_clusters, pair_cases
@@ -17,6 +15,7 @@ from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick,
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.models.own import OwnModel
 from toolbelt.text import plural

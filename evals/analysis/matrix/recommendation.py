@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolbelt.evals.toolsets.spec import FULL
-
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
 from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
+from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.patterns import fold
 from toolbelt.providers.models import ModelTable
