@@ -15,9 +15,7 @@ from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.estimates import shown_cost
-from toolbelt.evals.models.hosted_opening import check_name
-from toolbelt.evals.models.opening import OPENERS, ModelOptions
-from toolbelt.evals.models.priced import open_price
+from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_price
 from toolbelt.evals.probing.checks import ProbePlan, get_check, pick_checks
 from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
@@ -30,8 +28,9 @@ from toolbelt.evals.running.store import RunStore
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
 from toolbelt.project.models import open_models, tell_unknown_bases
-from toolbelt.providers.facts import find_facts
-from toolbelt.providers.models import find_form
+from toolbelt.providers.litellm_routes import check_name
+from toolbelt.providers.litellm_table import find_form
+from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter

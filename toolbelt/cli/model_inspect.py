@@ -14,7 +14,7 @@ from toolbelt.console.screen import notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.models.facts import ModelFacts, facts_data, prices_data
 from toolbelt.project.models import open_models, tell_unknown_bases
-from toolbelt.providers.choosing import get_facts, price_steps
+from toolbelt.providers.model_search import get_facts, price_steps
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.results import ProbeResult

@@ -10,7 +10,7 @@ from toolbelt.console.model_views import models_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.models.facts import facts_data
 from toolbelt.project.models import open_models, tell_unknown_bases
-from toolbelt.providers.choosing import Wanted, choose_models, count_models
+from toolbelt.providers.model_search import Wanted, choose_models, count_models
 
 
 @click.command(

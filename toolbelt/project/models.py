@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from toolbelt.console.screen import notify
-from toolbelt.providers.choosing import find_unknown_base
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.model_search import find_unknown_base
 from toolbelt.stores.config import Config, read_config
 from toolbelt.stores.files import cache_folder
 

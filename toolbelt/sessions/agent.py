@@ -1,4 +1,4 @@
-"""An agent whose tools may change from turn to turn (rule D1)."""
+"""An agent whose tools may change from turn to turn, and how `toolbelt.yaml` describes it (rule D1)."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from toolbelt.runtime import asking
-from toolbelt.runtime.asking import UnansweredError, ask, is_async
+from toolbelt.runtime import time_limits
+from toolbelt.runtime.time_limits import NoAnswerError, call_with_time_limit, is_async
 
 
 async def _double(number: int) -> int:
@@ -45,15 +45,15 @@ class _SyncObject:
 )
 def test_a_function_of_any_kind_answers(function: Callable[[int], Any], shows: bool) -> None:
     assert is_async(function) is shows
-    assert asyncio.run(ask(function, 21, seconds=5)) == 42
-    assert asyncio.run(ask(function, 21, seconds=None)) == 42
+    assert asyncio.run(call_with_time_limit(function, 21, seconds=5)) == 42
+    assert asyncio.run(call_with_time_limit(function, 21, seconds=None)) == 42
 
 
 def test_a_sync_one_blocks_its_own_thread_alone() -> None:
     released = threading.Event()
 
     async def main() -> bool:
-        asked = asyncio.create_task(ask(released.wait, 10, seconds=10))
+        asked = asyncio.create_task(call_with_time_limit(released.wait, 10, seconds=10))
         await asyncio.sleep(0.01)
         released.set()
         return bool(await asked)
@@ -89,8 +89,8 @@ def _raise_async(error: BaseException) -> Callable[[], Awaitable[Any]]:
 def test_what_is_raised_is_no_answer(
     make: Callable[[BaseException], Callable[[], Any]], error: BaseException, said: str
 ) -> None:
-    with pytest.raises(UnansweredError) as caught:
-        asyncio.run(ask(make(error), seconds=5))
+    with pytest.raises(NoAnswerError) as caught:
+        asyncio.run(call_with_time_limit(make(error), seconds=5))
     assert str(caught.value) == said
 
 
@@ -120,10 +120,10 @@ async def _stubborn_to_the_last() -> None:
     ],
 )
 def test_what_takes_too_long_is_no_answer(function: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(time_limits, "GRACE_SECONDS", 0.05)
     started = time.monotonic()
-    with pytest.raises(UnansweredError) as caught:
-        asyncio.run(ask(function, seconds=0.05))
+    with pytest.raises(NoAnswerError) as caught:
+        asyncio.run(call_with_time_limit(function, seconds=0.05))
     assert str(caught.value) == "did not answer within 0.05 s"
     assert time.monotonic() - started < 30
     gc.collect()
@@ -139,7 +139,7 @@ def test_being_cancelled_goes_through() -> None:
             ended.append(True)
 
     async def main() -> None:
-        await asyncio.wait_for(ask(wait, seconds=None), 0.02)
+        await asyncio.wait_for(call_with_time_limit(wait, seconds=None), 0.02)
 
     with pytest.raises(TimeoutError):
         asyncio.run(main())

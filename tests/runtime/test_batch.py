@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.running_samples import execute, execute_on_loop, tool_of, well
+from tests.runtime.samples import execute, execute_on_loop, tool_of, well
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.guards import ask_person
 from toolbelt.runtime.registry import ToolRegistry

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.running_samples import execute, execute_on_loop, only_one_thread, tool_of, well
-from toolbelt.runtime import asking
+from tests.runtime.samples import execute, execute_on_loop, only_one_thread, tool_of, well
+from toolbelt.runtime import time_limits
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.guards import ALLOW, GuardDecision
@@ -91,7 +91,7 @@ async def _exit_late() -> None:
 )
 @pytest.mark.usefixtures("_blocked")
 def test_R7_a_tool_that_hangs_costs_its_own_call(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(time_limits, "GRACE_SECONDS", 0.1)
     registry = ToolRegistry([tool_of("hang", function, timeout_seconds=0.05), tool_of("well", well)])
     started = time.monotonic()
     hung, fine = execute(registry, "hang", "well")
@@ -239,7 +239,7 @@ def test_R7_a_tool_that_is_cut_off_may_tidy_up() -> None:
 def test_R3_being_cancelled_goes_through_and_cancels_what_runs(
     function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("asking", "running"):
+    for module in ("time_limits", "batch"):
         monkeypatch.setattr(f"toolbelt.runtime.{module}.GRACE_SECONDS", 0.1)
     registry = ToolRegistry([tool_of("hang", function), tool_of("well", well)])
 

@@ -11,14 +11,14 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from toolbelt.runtime.printing import KEPT_CHARS, Printed
+from toolbelt.runtime.output_capture import MAX_CAPTURED_CHARS, CapturedOutput
 
 say = sys.modules["builtins"].print
 
 
-def printed_by(function: Callable[[], object]) -> Printed:
+def printed_by(function: Callable[[], object]) -> CapturedOutput:
     """What a function prints, in a context of its own as calls have it."""
-    printed = Printed()
+    printed = CapturedOutput()
 
     def run() -> None:
         with printed:
@@ -158,15 +158,15 @@ def test_R7_bytes_are_text_also_where_they_come_in_parts() -> None:
 
 def test_R7_of_what_is_printed_without_end_the_beginning_is_kept() -> None:
     def tool() -> None:
-        for _ in range(KEPT_CHARS // 10):
+        for _ in range(MAX_CAPTURED_CHARS // 10):
             say("123456789")
         say("x" * 1_000_000)
 
-    assert printed_by(tool).text == "123456789\n" * (KEPT_CHARS // 10) + "\n[1000001 more characters]"
+    assert printed_by(tool).text == "123456789\n" * (MAX_CAPTURED_CHARS // 10) + "\n[1000001 more characters]"
 
 
 def test_R7_what_is_printed_after_the_end_goes_nowhere(capsys: pytest.CaptureFixture[str]) -> None:
-    printed = Printed()
+    printed = CapturedOutput()
     context = contextvars.copy_context()
 
     def tool() -> None:

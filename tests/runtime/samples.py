@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolbelt.runtime import running, threads
+from toolbelt.runtime import batch, threads
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import ToolCall, ToolResult
@@ -47,7 +47,7 @@ def no_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def own_threads(monkeypatch: pytest.MonkeyPatch) -> Threads:
     """Threads for this test alone, none so far."""
     made = Threads()
-    for module in (threads, running):
+    for module in (threads, batch):
         monkeypatch.setattr(module, "THREADS", made)
     return made
 
