@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolbelt.providers.litellm_table import ModelTable
-
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
@@ -17,6 +15,7 @@ from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.patterns import fold
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.stores.config import Config, read_config
 from toolbelt.text import UNSAFE, plural, visible
 
