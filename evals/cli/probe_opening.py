@@ -27,7 +27,7 @@ from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
-from toolbelt.project.models import open_models, tell_unknown_bases
+from toolbelt.project.models import open_models, warn_of_unknown_bases
 from toolbelt.providers.litellm_routes import check_name
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.model_facts import find_facts
@@ -85,7 +85,7 @@ def prepare(asked: dict[str, Any]) -> tuple[ModelOptions, tuple[Prepared, ...]]:
             raise ToolbeltError(f"The name of model {name!r} is not UTF-8.")
         check_name(name)  # before it is said what it would take
     config, table = open_models(asked["config"])
-    tell_unknown_bases(names, table)
+    warn_of_unknown_bases(names, table)
     tokenizer = asked["tokenizer"] or config.tokenizer or DEFAULT_TOKENIZER
     make_counter(tokenizer)  # an unknown name is refused whatever the models
     options = ModelOptions(asked["api_base"], asked["timeout"], table)
