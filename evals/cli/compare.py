@@ -15,6 +15,7 @@ from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
+from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import CommaList, interval_seed_option, margin_option, store_option
@@ -128,7 +129,7 @@ def compare(
         return OK if found.is_comparable else USAGE
     if not found.is_comparable:
         notify(f"{before.about.name} and {after.about.name} cannot be compared:", "Error")
-        for reason in found.reasons:
+        for reason in describe_reasons(found):
             notify(reason, "because")
         return USAGE
     from toolbelt.evals.views.contrasts import comparison_view
