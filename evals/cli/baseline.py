@@ -68,7 +68,7 @@ def baseline() -> None:
 @json_option
 def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: bool) -> int:
     """Save RUN (an id, the beginning of one, or `latest`) as a baseline; every trial must have come to an end."""
-    from toolbelt.evals.cli.sides import choose_arms, is_path, open_side
+    from toolbelt.evals.analysis.evidence.sides import choose_arms, is_path, open_side
 
     keep_apart({"RUN": name if is_path(name) else None, "--store": store}, {"--output": output})
     tell_environment("arms")

@@ -18,6 +18,7 @@ from toolbelt.console.screen import make_screen, notify, print_json, progress, s
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.evidence import Side
+from toolbelt.evals.analysis.evidence.sides import find_arms, is_path, open_side, split_arms
 from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data, summary_line
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.cli.files import keep_apart
@@ -29,7 +30,6 @@ from toolbelt.evals.cli.options import (
     store_option,
     tell_environment,
 )
-from toolbelt.evals.cli.sides import find_arms, is_path, open_side, split_arms
 from toolbelt.stores.files import make_way_for, write_text
 
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import count_fitting, describe_advice
 from toolbelt.evals.analysis.comparison.flip_text import describe_flips
@@ -59,7 +59,7 @@ def check_run(
     figures = tuple(read_figures(run, arm, limits.measure) for arm in range(len(run.arms)))
     comparison = None
     if baseline is not None:
-        comparison = compare(
+        comparison = compare_arms(
             baseline,
             run,
             _pair(baseline, run),
