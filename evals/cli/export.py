@@ -27,8 +27,9 @@ from toolbelt.stores.files import make_way_for, replacing, write_text
 from toolbelt.text import json_text, plural, visible_lines
 
 if TYPE_CHECKING:
+    from toolbelt.providers.litellm_table import ModelTable
+
     from toolbelt.evals.running.plan import Plan
-    from toolbelt.providers.models import ModelTable
 
 _STANDARD = "-"
 

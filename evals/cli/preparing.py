@@ -14,7 +14,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
 from toolbelt.evals.cli.rooms import facts_for_auto
 from toolbelt.evals.conversation import Conversation
-from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
+from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.running.budget import Budget
@@ -35,7 +35,8 @@ from toolbelt.evals.toolsets.variants.varied import Varied, vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.given_choice import find_unmet
-from toolbelt.providers.models import find_form
+from toolbelt.providers.chat import TOOL_CHOICES, Sampling
+from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter

@@ -1,4 +1,4 @@
-"""An agent whose tools may change from turn to turn (rule D1)."""
+"""An agent whose tools may change from turn to turn, and how `toolbelt.yaml` describes it (rule D1)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from toolbelt.sessions.bundles import ActiveTool, Bundle
 from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.sources.section import Section
+from toolbelt.toolkits.reader import read_entries
 from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated, require_overrides
-from toolbelt.toolkits.written import read_entries
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Several bundles of tools made into one, and what stands against it (rule D6)."""
+"""The tools that entries of a configuration stand for, and bundles of them merged in order (rules D1, D6, L9)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import nearest, suggestion
 from toolbelt.runtime.gates import MCP_PREFIX, FilterOpts
-from toolbelt.toolkits.entries import heard
-from toolbelt.toolkits.expand import expander
+from toolbelt.toolkits.expand import expander, heard
 
 if TYPE_CHECKING:
     from toolbelt.runtime.registry import ToolRegistry

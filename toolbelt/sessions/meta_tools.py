@@ -1,4 +1,4 @@
-"""The three tools by which an agent finds, loads and unloads toolkits itself (rule D2)."""
+"""The three tools by which an agent finds, loads and unloads toolkits, and their answers (rules D2, D3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from toolbelt.catalog import Tool
 from toolbelt.text import UNSAFE
-from toolbelt.toolkits.reserved import DYNAMIC_TOOLS, MetaRole
+from toolbelt.toolkits.toolkit import DYNAMIC_TOOLS, MetaRole
 
 _READS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 _CHANGES = {**_READS, "readOnlyHint": False}

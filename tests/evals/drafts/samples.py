@@ -19,10 +19,11 @@ from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.jobs import Jobs, Wanted
 from toolbelt.evals.drafts.tool_drafts import Drafting
 from toolbelt.evals.drafts.writing import Drafted, Finisher
-from toolbelt.evals.models.model import Request, Sampling
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.scripted import ScriptedModel
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.providers.chat import Sampling
 
 _ORDER = {
     "type": "object",
