@@ -27,9 +27,8 @@ from toolbelt.stores.files import make_way_for, replacing, write_text
 from toolbelt.text import json_text, plural, visible_lines
 
 if TYPE_CHECKING:
-    from toolbelt.providers.litellm_table import ModelTable
-
     from toolbelt.evals.running.plan import Plan
+    from toolbelt.providers.litellm_table import ModelTable
 
 _STANDARD = "-"
 

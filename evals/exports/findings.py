@@ -9,8 +9,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
-from toolbelt.providers.litellm_table import ModelTable
-
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
@@ -25,6 +23,7 @@ from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.contrast_markdown import comparison_markdown
 from toolbelt.evals.views.markdown import report_markdown
+from toolbelt.providers.litellm_table import ModelTable
 
 if TYPE_CHECKING:
     from toolbelt.evals.views.picture import Picture
