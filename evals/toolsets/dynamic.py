@@ -22,8 +22,7 @@ from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.meta_tools import META_TOOLS, MetaToolAnswer, answer_text
 from toolbelt.sessions.store import LoadedToolkits
 from toolbelt.tiers import Tiers, own_meta_tools
-from toolbelt.toolkits.reserved import RESERVED, MetaRole
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
 
 Offered = tuple[str, ...] | None
 Names = Mapping[str, str]

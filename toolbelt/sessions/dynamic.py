@@ -24,8 +24,7 @@ from toolbelt.sessions.meta_tools import (
 )
 from toolbelt.sessions.store import DropKind, DroppedToolkit, LoadedToolkits, RestoredState
 from toolbelt.toolkits.expand import expand_toolkit
-from toolbelt.toolkits.reserved import RESERVED, MetaRole
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
 
 _GOES_ON = "so this session goes on without it"
 
