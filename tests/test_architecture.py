@@ -47,7 +47,7 @@ ONE_WAY_IN = {
     "tiktoken": {"toolbelt.providers.tokenizers"},
     "litellm": {"toolbelt.evals.models.hosted_client"},
     "pandas": {"toolbelt.evals.views.frames"},
-    "matplotlib": {"toolbelt.evals.views.canvas"},
+    "matplotlib": {"toolbelt.evals.views.pictures.canvas"},
     "pydantic": {"toolbelt.runtime.annotations"},
     # What pydantic is made of is loaded in a third of the time, for results that only it can write.
     "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.rendering"},

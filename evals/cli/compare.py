@@ -131,7 +131,7 @@ def compare(
         for reason in found.reasons:
             notify(reason, "because")
         return USAGE
-    from toolbelt.evals.views.contrasts import comparison_view
+    from toolbelt.evals.views.comparison_terminal import comparison_view
 
     screen = make_screen()
     show_view(comparison_view(found, screen, flips=flips, details=details or None), screen)
@@ -197,7 +197,7 @@ def _nothing_shared(old: Side, new: Side) -> str:
 
 
 def _write(path: Path, found: Comparison, *, force: bool) -> None:
-    from toolbelt.evals.views.contrast_markdown import comparison_markdown
+    from toolbelt.evals.views.comparison_markdown import comparison_markdown
 
     with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,7 @@ from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.probing import MAX_CONCURRENCY, run_probe
 from toolbelt.evals.probing.wording import WORDS, is_complete
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.views.probe_view import probe_view, probes_view
+from toolbelt.evals.views.probes import probe_view, probes_view
 
 FAILED = 1
 """A check that was required does not work, or not as asked for."""

@@ -1,4 +1,4 @@
-"""Models × toolsets as a page shows them: a table that is a heat map, a sentence a model, what to paste."""
+"""Parts of the page beside the arms: models × toolsets, and probes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, title_of, works_of
 from toolbelt.evals.views.figures import NOTHING, format_interval, format_number
-from toolbelt.evals.views.heat_cells import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell
-from toolbelt.evals.views.matrix_grid import reason_lines
+from toolbelt.evals.views.matrix_text import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell, reason_lines
 
 MOST_REASONS = 200
 """Sentences on what was not scored; the rest are counted."""

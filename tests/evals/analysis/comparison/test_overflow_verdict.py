@@ -20,8 +20,8 @@ from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
-from toolbelt.evals.views.contrast_figures import reason_lines, verdict_counts
-from toolbelt.evals.views.contrast_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_text import reason_lines, verdict_counts
 
 SUMMARY = RunSummary(RUN.name, "2026-01-01T12:00:00Z", "finished", "assistant", "sha256:1", cases=600)
 PAIR = make_pair(newly_overflowing=("big-1", "big-2"))

@@ -17,8 +17,8 @@ from toolbelt.evals.analysis.comparison.wording import name_arms
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.contrast_figures import against_line
-from toolbelt.evals.views.contrast_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_text import against_line
 
 RIGHT, UNFIT, FAILED, UNRUN, SOME = "++++", "oooo", "eeee", ["", "", "", ""], "++oo"
 
