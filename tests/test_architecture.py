@@ -55,6 +55,7 @@ ONE_WAY_IN = {
     "scipy": {"toolbelt.evals.statistics.distributions"},
     "pyarrow": {"toolbelt.evals.views.frames"},
     "jinja2": {"toolbelt.evals.viewer.rendering"},
+    "markupsafe": {"toolbelt.evals.viewer.rendering", "toolbelt.render.html"},
     "junitparser": {"toolbelt.evals.views.junit"},
 }
 """Heavy packages and the modules that may import each: one, unless there is a reason."""
@@ -178,6 +179,7 @@ def test_a_heavy_package_comes_in_through_one_module(heavy: str, allowed: set[st
         ),
         pytest.param(["-m", "toolbelt", "--help"], {"yaml", "rich", "dataclasses"}, id="help"),
         pytest.param(["-m", "toolbelt", "loadout", "inspect", "developer"], {"yaml", "rich.table"}, id="inspect"),
+        pytest.param(["-m", "toolbelt", "loadout", "inspect", "developer", "--json"], {"yaml", "rich"}, id="json"),
     ],
 )
 def test_what_starts_quickly_loads_little(arguments: list[str], absent: set[str], tmp_path: Path) -> None:

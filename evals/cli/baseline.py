@@ -27,7 +27,7 @@ from toolbelt.evals.analysis.evidence.baseline_changes import describe_changes
 from toolbelt.evals.analysis.evidence.baseline_form import SCHEMA
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
-from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
+from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.stores.files import write_text
 from toolbelt.text import plural, visible
 

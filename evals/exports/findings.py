@@ -28,7 +28,7 @@ from toolbelt.evals.views.run_markdown import report_markdown
 from toolbelt.providers.models import ModelTable
 
 if TYPE_CHECKING:
-    from toolbelt.evals.views.pictures.shown import Picture
+    from toolbelt.views.blocks import Picture
 
 
 Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], object]]]

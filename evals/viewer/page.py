@@ -22,7 +22,7 @@ from toolbelt.evals.viewer.sections import matrix_values, probe_values
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
 from toolbelt.evals.views.figures import epoch_lines
 from toolbelt.evals.views.matrix_text import PICTURE, STEPS
-from toolbelt.evals.views.pictures.shown import Picture
+from toolbelt.views.blocks import Picture
 
 
 def write_page(

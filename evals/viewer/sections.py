@@ -8,8 +8,8 @@ from typing import Any
 from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, title_of, works_of
-from toolbelt.evals.views.figures import NOTHING, format_interval, format_number
 from toolbelt.evals.views.matrix_text import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell, reason_lines
+from toolbelt.render.numbers import NOTHING, format_interval, format_number
 
 MOST_REASONS = 200
 """Sentences on what was not scored; the rest are counted."""
@@ -65,7 +65,7 @@ def _cell(row: Row, cell: Cell | None) -> dict[str, Any]:
         if shown.step is not None:
             counts, interval = (
                 f"{cell.accuracy.numerator:,}/{cell.accuracy.denominator:,}",
-                format_interval(cell.accuracy),
+                format_interval(cell.accuracy.low, cell.accuracy.high),
             )
     return {
         "text": shown.text,

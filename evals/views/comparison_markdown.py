@@ -35,8 +35,8 @@ from toolbelt.evals.views.comparison_text import (
     verdict_counts,
     worse_flips,
 )
-from toolbelt.evals.views.figures import format_share
 from toolbelt.render.markdown import escaped, escaped_html, markdown_table
+from toolbelt.render.numbers import format_share
 
 _CONFUSIONS = 10
 _PARTS = 20

@@ -43,7 +43,7 @@ from toolbelt.evals.views.comparison_text import (
     verdict_counts,
     worse_flips,
 )
-from toolbelt.evals.views.figures import format_share
+from toolbelt.render.numbers import format_share
 from toolbelt.text import visible
 
 FLIPS = 5

@@ -28,7 +28,7 @@ from toolbelt.evals.analysis.comparison.wording import (
 from toolbelt.evals.analysis.evidence.evidence import About, Attempt
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_seconds, format_share
+from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_seconds, format_share
 from toolbelt.text import plural
 
 ARROW = "->"

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.evals.analysis.economics.caching import ArmEconomics, Caching, says_something
-from toolbelt.evals.views.figures import NOTHING, format_number
 from toolbelt.render.markdown import escaped, markdown_table
+from toolbelt.render.numbers import NOTHING, format_number
 from toolbelt.text import visible
 
 WAYS: Mapping[Caching, str] = MappingProxyType(

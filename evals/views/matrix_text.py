@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Row
 from toolbelt.evals.analysis.matrix.wording import tell_accuracy
-from toolbelt.evals.views.figures import format_share
 from toolbelt.loadouts.fit import Verdict
+from toolbelt.render.numbers import format_share
 from toolbelt.text import plural
 
 STEPS = 20

@@ -10,7 +10,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console.screen import can_draw
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.probing.limits import find_limit
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
@@ -28,8 +27,9 @@ from toolbelt.evals.probing.wording import (
     works_line,
     works_of,
 )
-from toolbelt.evals.views.figures import NOTHING, format_cost, format_seconds
 from toolbelt.render.markdown import escaped, markdown_table
+from toolbelt.render.numbers import NOTHING, format_cost, format_seconds
+from toolbelt.render.terminal import can_draw
 from toolbelt.text import plural, visible
 
 _SIGNS: Mapping[CheckOutcome, tuple[str, str]] = MappingProxyType(

@@ -14,9 +14,10 @@ from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.evals.views.economics import economics_markdown
-from toolbelt.evals.views.figures import COLUMNS, NOTHING, epoch_lines, status_lines
+from toolbelt.evals.views.figures import COLUMNS, epoch_lines, status_lines
 from toolbelt.evals.views.matrix_text import PICTURE
 from toolbelt.render.markdown import escaped, markdown_table
+from toolbelt.render.numbers import NOTHING
 from toolbelt.stores.files import shown_path
 from toolbelt.text import visible
 

@@ -10,16 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
-from toolbelt.evals.views.figures import (
-    COLUMNS,
-    arm_labels,
-    epoch_lines,
-    format_interval,
-    format_share,
-    same_model,
-    status_lines,
-    uncovered_line,
-)
+from toolbelt.evals.views.figures import COLUMNS, arm_labels, epoch_lines, same_model, status_lines, uncovered_line
+from toolbelt.render.numbers import format_interval, format_share
 from toolbelt.text import plural, visible
 
 _Row = tuple[Text, ArmSummary | None]
@@ -92,7 +84,7 @@ def _shown(rows: Sequence[_Row]) -> list[str]:
 
 
 def _cells(arm: ArmSummary, shown: Sequence[str]) -> list[Text]:
-    interval = format_interval(arm.accuracy)
+    interval = format_interval(arm.accuracy.low, arm.accuracy.high)
     accuracy = Text.assemble((format_share(arm.accuracy.value), "bold"), f" {interval}" if interval else "")
     return [accuracy, *(Text(COLUMNS[name](arm)) for name in shown if name != "accuracy")]
 

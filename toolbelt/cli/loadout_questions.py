@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from toolbelt.console.inspection_view import inspection_view
-from toolbelt.console.screen import make_screen, show_view
+from toolbelt.console.screen import show_blocks
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection
@@ -83,8 +83,7 @@ def confirm(inspection: Inspection) -> None:
     Raises:
         click.Abort: it is not to be written.
     """
-    screen = make_screen()
-    show_view(inspection_view(inspection, screen, show_tools=False, show_all=False), screen)
+    show_blocks(inspection_view(inspection, show_tools=False, show_all=False))
     if not _until_readable(lambda: click.confirm("Write it?", default=True)):
         raise click.Abort
 

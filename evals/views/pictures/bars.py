@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
-from toolbelt.evals.views.figures import format_interval, format_number, format_prompt_tokens, format_share
+from toolbelt.evals.views.figures import format_prompt_tokens
 from toolbelt.evals.views.pictures.canvas import (
     ACCENT,
     GREY,
@@ -21,7 +21,9 @@ from toolbelt.evals.views.pictures.canvas import (
     text_width,
     widest,
 )
-from toolbelt.evals.views.pictures.shown import Picture, Shown, by_model, left_out, shown_arms
+from toolbelt.evals.views.pictures.shown import Shown, by_model, left_out, shown_arms
+from toolbelt.render.numbers import format_interval, format_number, format_share
+from toolbelt.views.blocks import Picture
 
 _ROW = 0.25
 """Inches an arm takes."""
@@ -201,7 +203,7 @@ def _accuracy_text(shown: Shown) -> str:
     arm = shown.arm
     if arm.accuracy.value is None:
         return "nothing scored"
-    interval = format_interval(arm.accuracy)
+    interval = format_interval(arm.accuracy.low, arm.accuracy.high)
     return f"{format_share(arm.accuracy.value)}  [{interval}]" if interval else format_share(arm.accuracy.value)
 
 

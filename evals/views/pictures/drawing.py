@@ -12,8 +12,8 @@ from toolbelt.evals.views.pictures.canvas import own_settings
 from toolbelt.evals.views.pictures.economics import draw_economics
 from toolbelt.evals.views.pictures.heat_map import draw_heat_map
 from toolbelt.evals.views.pictures.scaling import draw_scaling
-from toolbelt.evals.views.pictures.shown import Picture
 from toolbelt.evals.views.pictures.tradeoff import draw_tradeoff
+from toolbelt.views.blocks import Picture
 
 
 def draw_pictures(

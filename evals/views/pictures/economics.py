@@ -11,7 +11,8 @@ from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.views.economics import WAYS, amount, format_amount, rebilled, why_none
 from toolbelt.evals.views.pictures.bars import BEHIND, SOLID, Key, bar_sheet
 from toolbelt.evals.views.pictures.canvas import INK, drawable, linear_marks, short_number
-from toolbelt.evals.views.pictures.shown import Picture, Shown, left_out, shown_arms
+from toolbelt.evals.views.pictures.shown import Shown, left_out, shown_arms
+from toolbelt.views.blocks import Picture
 
 _ADDED = {"facecolor": "#d55e00", "edgecolor": "white", "linewidth": 0, "hatch": "////"}
 _USD = "Cost per solved case, without and with caching"

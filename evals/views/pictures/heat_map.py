@@ -31,7 +31,7 @@ from toolbelt.evals.views.pictures.canvas import (
     text_width,
     widest,
 )
-from toolbelt.evals.views.pictures.shown import Picture
+from toolbelt.views.blocks import Picture
 
 MOST_MODELS = 40
 """Models a picture shows; of more, the first ones, which it says."""

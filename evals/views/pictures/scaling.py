@@ -20,7 +20,8 @@ from toolbelt.evals.views.pictures.canvas import (
     style,
     widest,
 )
-from toolbelt.evals.views.pictures.shown import Picture, Shown, shown_arms
+from toolbelt.evals.views.pictures.shown import Shown, shown_arms
+from toolbelt.views.blocks import Picture
 
 _ORACLE = re.compile(r"oracle(?:\+(\d+)(?::(.+))?)?")
 _WIDE, _HIGH, _LINE = 5.4, 3.5, 0.19

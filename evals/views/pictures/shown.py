@@ -14,25 +14,6 @@ _MOST_LETTERS = 34
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture in both forms.
-
-    Attributes:
-        name: Of its files, without the ending.
-        title: In a few words.
-        caption: How to read it, one or two sentences.
-        svg: The file's content.
-        png: Likewise.
-    """
-
-    name: str
-    title: str
-    caption: str
-    svg: bytes
-    png: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Shown:
     """An arm as pictures show it.
 

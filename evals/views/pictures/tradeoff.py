@@ -24,7 +24,8 @@ from toolbelt.evals.views.pictures.canvas import (
     widest,
 )
 from toolbelt.evals.views.pictures.placing import Box, place_labels
-from toolbelt.evals.views.pictures.shown import Picture, Shown, by_model, left_out, shown_arms
+from toolbelt.evals.views.pictures.shown import Shown, by_model, left_out, shown_arms
+from toolbelt.views.blocks import Picture
 
 _PLOT = (5.4, 3.7)
 _MARK_POINTS = 6.5

@@ -32,7 +32,7 @@ from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.comparison_terminal import comparison_view
-from toolbelt.evals.views.figures import NOTHING
+from toolbelt.render.numbers import NOTHING
 
 EXPECTED = Path(__file__).parent / "expected"
 

@@ -12,15 +12,8 @@ from rich.console import Console
 from tests.evals.analysis.summary.rows import RUN, database
 from tests.evals.views.sample import sample_run
 from toolbelt.console.screen import show_view
-from toolbelt.evals.analysis.summary.measures import Rate, RunSummary
+from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
-from toolbelt.evals.views.figures import (
-    format_cost,
-    format_interval,
-    format_number,
-    format_seconds,
-    format_share,
-)
 from toolbelt.evals.views.run_terminal import summary_view
 
 EXPECTED = Path(__file__).parent / "expected"
@@ -94,40 +87,3 @@ def test_arms_of_interleaved_models_are_named_whole(capsys: pytest.CaptureFixtur
     arms = [("a", "full", ""), ("b", "full", ""), ("a", "tiered", "")]
     shown = _shown(summarize(database(arms, [{}]), RUN), 200, capsys)
     assert re.findall(r"^\S.* · \w+", shown, re.MULTILINE) == ["a · full", "b · full", "a · tiered"] * 2
-
-
-@pytest.mark.parametrize(
-    ("share", "shown"),
-    [(None, "–"), (0.0, "0.0%"), (1.0, "100.0%"), (0.0001, "<0.1%"), (0.9999, ">99.9%"), (0.7834, "78.3%")],
-)
-def test_a_share_is_never_rounded_to_none_or_all(share: float | None, shown: str) -> None:
-    assert format_share(share) == shown
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [(None, "–"), (0, "0"), (12345.4, "12,345"), (1.304, "1.30"), (45.67, "45.7"), (2.0, "2"), (0.04, "0.04")],
-)
-def test_numbers(value: float | None, shown: str) -> None:
-    assert format_number(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("usd", "shown"),
-    [(None, "–"), (0, "$0"), (0.00123, "$0.0012"), (12.5, "$12.50"), (1234.5, "$1,234.50"), (0.0000012, "$0.0000012")],
-)
-def test_costs(usd: float | None, shown: str) -> None:
-    assert format_cost(usd) == shown
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(None, "–"), (0.0004, "0.4 ms"), (0.35, "350 ms"), (0.9999, "1.0 s"), (1.24, "1.2 s"), (99.99, "100 s")],
-)
-def test_latencies(seconds: float | None, shown: str) -> None:
-    assert format_seconds(seconds) == shown
-
-
-def test_an_interval_is_in_percent() -> None:
-    assert format_interval(Rate(1, 2, 0.0945, 0.9055)) == "9.4–90.5"
-    assert format_interval(Rate()) == ""

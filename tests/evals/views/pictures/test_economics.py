@@ -16,7 +16,8 @@ from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate
 from toolbelt.evals.views.pictures.canvas import own_settings
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.pictures.economics import _ticks, draw_economics
-from toolbelt.evals.views.pictures.shown import MOST_ARMS, Picture
+from toolbelt.evals.views.pictures.shown import MOST_ARMS
+from toolbelt.views.blocks import Picture
 
 NOTHING_SOLVED: dict[str, Any] = {"solved": 0}
 

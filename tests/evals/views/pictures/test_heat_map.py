@@ -31,8 +31,8 @@ from toolbelt.evals.views.matrix_text import (
 from toolbelt.evals.views.pictures.canvas import own_settings, text_width
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.pictures.heat_map import MOST_MODELS, MOST_TOOLSETS, draw_heat_map
-from toolbelt.evals.views.pictures.shown import Picture
 from toolbelt.loadouts.fit import Verdict
+from toolbelt.views.blocks import Picture
 
 RUN = RunSummary("r", "2026-03-01", "finished", "d", "sha256:0")
 COLOURS = [heat_colour(step) for step in range(STEPS + 1)]

@@ -23,8 +23,9 @@ from toolbelt.evals.views.figures import format_prompt_tokens
 from toolbelt.evals.views.pictures.canvas import distinct, drawable, text_width
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.pictures.scaling import curve_texts, find_curves
-from toolbelt.evals.views.pictures.shown import MOST_ARMS, Picture, left_out, shown_arms
+from toolbelt.evals.views.pictures.shown import MOST_ARMS, left_out, shown_arms
 from toolbelt.evals.views.pictures.tradeoff import Point, find_front, front_text, pareto_front
+from toolbelt.views.blocks import Picture
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.console.bars import bar, stacked_bar
+from toolbelt.render.terminal import draw_bar, draw_shares
 
 shares = st.floats(min_value=-1, max_value=3, allow_nan=False)
 widths = st.integers(min_value=1, max_value=120)
@@ -14,14 +14,14 @@ widths = st.integers(min_value=1, max_value=120)
 
 @given(shares, widths, st.booleans())
 def test_a_bar_never_exceeds_its_width_and_a_track_fills_it(share: float, width: int, draw: bool) -> None:
-    assert bar(share, width, "", draw=draw).cell_len <= width
-    assert bar(share, width, "", draw=draw, track=True).cell_len == width
+    assert draw_bar(share, width, "", draw=draw).cell_len <= width
+    assert draw_bar(share, width, "", draw=draw, has_track=True).cell_len == width
 
 
 @given(shares, shares, widths, st.booleans())
 def test_a_larger_share_is_never_drawn_shorter(one: float, other: float, width: int, draw: bool) -> None:
     low, high = sorted((one, other))
-    assert bar(low, width, "", draw=draw).cell_len <= bar(high, width, "", draw=draw).cell_len
+    assert draw_bar(low, width, "", draw=draw).cell_len <= draw_bar(high, width, "", draw=draw).cell_len
 
 
 @pytest.mark.parametrize(
@@ -39,22 +39,22 @@ def test_a_larger_share_is_never_drawn_shorter(one: float, other: float, width: 
     ],
 )
 def test_bar(share: float, draw: bool, drawn: str) -> None:
-    assert bar(share, 10, "", draw=draw).plain == drawn
+    assert draw_bar(share, 10, "", draw=draw).plain == drawn
 
 
 def test_an_empty_track_is_all_track() -> None:
-    assert bar(0, 5, "", track=True).plain == "░░░░░"
-    assert bar(0, 5, "", draw=False, track=True).plain == "....."
+    assert draw_bar(0, 5, "", has_track=True).plain == "░░░░░"
+    assert draw_bar(0, 5, "", draw=False, has_track=True).plain == "....."
 
 
 @given(st.lists(st.integers(min_value=0, max_value=10**6), min_size=1, max_size=6), widths)
 def test_a_stacked_bar_uses_all_its_width_where_there_is_anything(amounts: list[int], width: int) -> None:
     parts = [(amount, "", chr(ord("a") + index)) for index, amount in enumerate(amounts)]
-    drawn = stacked_bar(parts, width).plain
+    drawn = draw_shares(parts, width).plain
     assert len(drawn) == (width if sum(amounts) else 0)
     for amount, _, character in parts:
         assert abs(drawn.count(character) - width * amount / (sum(amounts) or 1)) <= 1
 
 
 def test_a_stacked_bar_keeps_the_order_of_its_parts() -> None:
-    assert stacked_bar([(1, "", "a"), (2, "", "b"), (1, "", "c")], 8).plain == "aabbbbcc"
+    assert draw_shares([(1, "", "a"), (2, "", "b"), (1, "", "c")], 8).plain == "aabbbbcc"
