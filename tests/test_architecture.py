@@ -22,6 +22,7 @@ FLOORS: dict[str, int] = {
     "toolbelt.patterns": 0,
     "toolbelt.text": 0,
     "toolbelt.sources": 0,
+    "toolbelt.reporter": 0,
     "toolbelt.catalog": 1,
     "toolbelt.views": 1,
     "toolbelt.loadouts": 2,
@@ -45,13 +46,13 @@ FLOORS: dict[str, int] = {
 }
 ONE_WAY_IN = {
     "tiktoken": {"toolbelt.providers.tokenizers"},
-    "litellm": {"toolbelt.evals.models.hosted_client"},
+    "litellm": {"toolbelt.providers.litellm_loading"},
     "pandas": {"toolbelt.evals.views.frames"},
     "matplotlib": {"toolbelt.evals.views.pictures.canvas"},
     "pydantic": {"toolbelt.runtime.annotations"},
     # What pydantic is made of is loaded in a third of the time, for results that only it can write.
-    "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.rendering"},
-    "docstring_parser": {"toolbelt.runtime.docstrings"},
+    "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.results"},
+    "docstring_parser": {"toolbelt.runtime.signatures"},
     "scipy": {"toolbelt.evals.statistics.distributions"},
     "pyarrow": {"toolbelt.evals.views.frames"},
     "jinja2": {"toolbelt.evals.viewer.rendering"},

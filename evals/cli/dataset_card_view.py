@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from toolbelt.evals.cases.card.card import Card
-from toolbelt.evals.cases.card.content import content_data
+from toolbelt.evals.cases.card.check import content_data
 from toolbelt.text import plural, visible
 
 WIDTH = 12

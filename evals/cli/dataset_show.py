@@ -11,8 +11,8 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import option
 from toolbelt.console.screen import make_screen, notify, print_findings, print_json, show_view
 from toolbelt.evals.cases.card.card import Card, card_path
-from toolbelt.evals.cases.card.content import count_content, differences
-from toolbelt.evals.cases.card.reading import read_card
+from toolbelt.evals.cases.card.check import count_content, differences
+from toolbelt.evals.cases.card.reader import read_card
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_card_view import card_data

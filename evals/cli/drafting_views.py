@@ -11,11 +11,11 @@ from rich.text import Text
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cli.estimates import shown_cost
+from toolbelt.evals.drafts.answer_store import Journal
 from toolbelt.evals.drafts.estimate import DraftEstimate
-from toolbelt.evals.drafts.finishing import NOT_ASKED, Drafted, Short
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.jobs import Jobs
-from toolbelt.evals.drafts.journal import Journal
+from toolbelt.evals.drafts.writing import NOT_ASKED, Drafted, Short
 from toolbelt.text import plural, visible
 
 _MOST_SHORT = 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.console.screen import notify
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.runner import RunEnd

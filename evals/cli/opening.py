@@ -17,26 +17,20 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import open_with_project
-from toolbelt.evals.cli.rooms import BY_WINDOW, find_rooms, leave_out
-from toolbelt.evals.models.model import Sampling
+from toolbelt.evals.cli.rooms import find_rooms, leave_out
 from toolbelt.evals.running.limits import LeftOut
 from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
 from toolbelt.evals.running.provenance import read_code
 from toolbelt.evals.toolsets.agents import describe_agents
 from toolbelt.evals.toolsets.opening import expand_toolsets
+from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, ToolsetSpec
 from toolbelt.evals.toolsets.suites import make_suite
 from toolbelt.evals.toolsets.variants.variant import Variant, expand_variants
 from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.inspection import loadout_data
-from toolbelt.loadouts.loadout import AUTO
 from toolbelt.project.workspace import Workspace
+from toolbelt.providers.chat import Sampling
 
-ROLES = "loadout"
-"""The toolset that goes by the role of each case."""
-BY_AGENT = "dynamic:"
-"""What the names of toolsets begin with that go by the project's agents."""
-FULL = "full"
-"""The toolset that leaves nothing to add."""
 MOST_TRIALS = 100_000_000
 """Trials of a run; each takes a byte of memory while it is under way."""
 
@@ -73,14 +67,14 @@ class Materials:
             digest.update(f"{loadout.name}\0{loadout_data(loadout)!r}\0".encode(errors="surrogatepass"))
         return digest.hexdigest()
 
-    def digest_surroundings(self, toolsets: Iterable[str]) -> str:
+    def digest_surroundings(self, toolsets: Iterable[ToolsetSpec]) -> str:
         """The same with the agents and toolkits of the project, its models and the catalog's ladder, where a toolset
         goes by them."""
-        names, config = tuple(toolsets), self.workspace.config
+        specs, config = tuple(toolsets), self.workspace.config
         said = self.surroundings
-        if any(name.startswith(BY_AGENT) for name in names):
+        if any(spec.agent for spec in specs):
             said += f"\0{describe_agents(config.agents, config.toolkits)}"
-        by_window = any(name.casefold() == BY_WINDOW for name in names)
+        by_window = any(spec.is_auto for spec in specs)
         if by_window and self.catalog.ladder:
             said += f"\0{ladder_of(self.catalog)!r}"
         if by_window and config.own_models:
@@ -140,11 +134,10 @@ def make_plan(
     """
     dataset, workspace, sampling = materials.dataset, materials.workspace, sampling or Sampling()
     workspace.refuse_wrong_definitions()
-    names = _name_toolsets(materials, toolsets, suite)
-    for name in names:
-        kind, _, loadout = name.partition(":")
-        if kind == "loadout" and loadout and loadout.casefold() != AUTO:
-            workspace.get_lineage(loadout)  # which says all that is wrong with it
+    specs = _find_toolsets(materials, toolsets, suite)
+    for spec in specs:
+        if spec.loadout:
+            workspace.get_lineage(spec.loadout)  # which says all that is wrong with it
     seed = settings.get("seed", 0)
     indices = _select(dataset, chosen, seed if isinstance(seed, int) else 0)
     if not len(indices):
@@ -152,24 +145,24 @@ def make_plan(
     for model in models:
         if not model.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in model):
             raise ToolbeltError(f"The name of model {model!r} is not UTF-8.")
-    shown = _in_variants(names, expand_variants(variants))
-    arms = tuple(Arm(model, toolset, variant) for model in dict.fromkeys(models) for toolset, variant in shown)
+    shown = _in_variants(specs, expand_variants(variants))
+    arms = tuple(Arm(model, str(spec), variant.name) for model in dict.fromkeys(models) for spec, variant in shown)
     rooms = find_rooms(workspace, models, sampling.max_tokens)
     left_out: tuple[LeftOut, ...] = ()
     if suite:
         arms, left_out = leave_out(workspace, arms, rooms, ask_anyway=ask_anyway)
-        names = tuple(dict.fromkeys(arm.toolset for arm in arms))
+        specs = tuple(dict.fromkeys(arm.spec for arm in arms))
     epochs = settings.get("epochs", 1)
     if (size := len(indices) * len(arms) * (epochs if isinstance(epochs, int) else 1)) > MOST_TRIALS:
         raise ToolbeltError(f"A run has at most {MOST_TRIALS:,} trials, and this would be {size:,}.")
-    without_role = sum(dataset.case(i).role is None for i in indices) if ROLES in names else 0
+    without_role = sum(dataset.case(i).role is None for i in indices) if BY_ROLE in specs else 0
     return Plan(
         dataset=dataset.reference,
         dataset_name=dataset.name,
         digest=dataset.digest,
         catalog=materials.catalog_reference and _anywhere(materials.catalog_reference),
         catalog_name=materials.catalog.name,
-        surroundings=materials.digest_surroundings(names),
+        surroundings=materials.digest_surroundings(specs),
         chosen=dataset.fingerprint(indices),
         config=None if workspace.config.path is None else str(workspace.config.path.resolve()),
         arms=arms,
@@ -189,17 +182,17 @@ def make_plan(
     )
 
 
-def _name_toolsets(materials: Materials, toolsets: Sequence[str], suite: str) -> tuple[str, ...]:
+def _find_toolsets(materials: Materials, toolsets: Sequence[str], suite: str) -> tuple[ToolsetSpec, ...]:
     registry, config = materials.workspace.registry, materials.workspace.config
     if not suite:
         return expand_toolsets(toolsets, materials.catalog, registry, config.agents, config.toolkits)
     made = make_suite(suite, materials.catalog, registry)
-    for note in made.notes:
-        notify(note)
+    for repeat in made.repeats:
+        notify(f"left out: {repeat.toolset}, as it shows the same tools as {repeat.same_as}")
     return made.toolsets
 
 
-def _in_variants(toolsets: Sequence[str], variants: Sequence[Variant]) -> list[tuple[str, str]]:
+def _in_variants(toolsets: Sequence[ToolsetSpec], variants: Sequence[Variant]) -> list[tuple[ToolsetSpec, Variant]]:
     """Every toolset in every variant, but for those that are nothing of their own, which is told."""
     made = []
     for toolset in toolsets:
@@ -207,9 +200,9 @@ def _in_variants(toolsets: Sequence[str], variants: Sequence[Variant]) -> list[t
             if variant.distractors and toolset == FULL:
                 notify(f"left out: {FULL} with {variant.name}, as {FULL} shows every tool already")
             else:
-                made.append((toolset, variant.name))
+                made.append((toolset, variant))
     if not made:
-        raise ToolbeltError(f"{FULL!r} shows every tool already, so that no distractor can be added to it.")
+        raise ToolbeltError(f"{str(FULL)!r} shows every tool already, so that no distractor can be added to it.")
     return made
 
 

@@ -12,9 +12,9 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify, progress
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
-from toolbelt.evals.cli.rooms import BY_WINDOW, facts_for_auto
+from toolbelt.evals.cli.rooms import facts_for_auto
 from toolbelt.evals.conversation import Conversation
-from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
+from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.running.budget import Budget
@@ -27,14 +27,16 @@ from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import BY_WINDOW
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.toolsets.variants.disguise import make_presentation
-from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
+from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import Varied, vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.given_choice import find_unmet
-from toolbelt.providers.models import find_form
+from toolbelt.providers.chat import TOOL_CHOICES, Sampling
+from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
@@ -166,7 +168,7 @@ def _sample(cases: ChosenCases) -> Iterator[Case]:
 def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, renderers: _Renderers) -> PreparedArm:
     used: list[ToolRenderer] = []
     unmet: list[str] = []
-    variant = parse_variant(arm.variant)
+    variant = arm.changes
 
     def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
         used.append(renderers.get(arm.model, extras, variant))
@@ -190,7 +192,7 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, renderers
         agents=materials.workspace.config.agents,
         toolkits=materials.workspace.config.toolkits,
     )
-    made = make_toolset(arm.toolset, context)
+    made = make_toolset(arm.spec, context)
     notes = _notes(made, plan.sampling) if isinstance(made, Dynamic) else ()
     toolset = vary(made, variant, context, used[-1])
     return PreparedArm(arm, model, toolset, used[-1], renderers.counter(arm.model), (*unmet, *notes))

@@ -13,7 +13,7 @@ from toolbelt.evals.running.plan import Plan
 from toolbelt.project.workspace import Workspace
 
 if TYPE_CHECKING:
-    from toolbelt.evals.probing.news import News
+    from toolbelt.evals.probing.learned import News
 
 
 def tell_probed(store: Path, plan: Plan, workspace: Workspace) -> None:
@@ -29,8 +29,8 @@ def tell_probed(store: Path, plan: Plan, workspace: Workspace) -> None:
     """
     if not store.exists():
         return
-    from toolbelt.evals.probing.finding import probes_of_run
-    from toolbelt.evals.probing.news import find_news
+    from toolbelt.evals.probing.learned import find_news
+    from toolbelt.evals.probing.selection import probes_of_run
     from toolbelt.evals.probing.wording import shown_day
     from toolbelt.evals.running.store import RunStore
 

@@ -9,15 +9,13 @@ from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm
+from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
 from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import Verdict
-from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.facts import ModelFacts
 from toolbelt.project.workspace import Workspace
 from toolbelt.text import plural
 
-BY_WINDOW = f"loadout:{AUTO}"
-"""The toolset that goes by what a model has room for."""
 _OURS = ("local/", "scripted/")
 """What the names of models begin with that are asked nothing over a network."""
 
@@ -83,7 +81,7 @@ def leave_out(
     """
     found: dict[tuple[str, str], LeftOut] = {}
     for model in dict.fromkeys(arm.model for arm in arms):
-        toolsets = tuple(dict.fromkeys(arm.toolset for arm in arms if arm.model == model))
+        toolsets = tuple(dict.fromkeys(arm.spec for arm in arms if arm.model == model))
         facts = facts_for_auto(workspace, model, rooms.get(model), ask_anyway=ask_anyway)
         found |= {(model, one.toolset): one for one in _of_model(workspace, facts, toolsets)}
     kept = tuple(arm for arm in arms if (arm.model, arm.toolset) not in found)
@@ -95,11 +93,11 @@ def leave_out(
     return kept, tuple(found.values())
 
 
-def _of_model(workspace: Workspace, facts: ModelFacts, toolsets: Sequence[str]) -> tuple[LeftOut, ...]:
+def _of_model(workspace: Workspace, facts: ModelFacts, toolsets: Sequence[ToolsetSpec]) -> tuple[LeftOut, ...]:
     model = facts.name
     if facts.tool_calling is False:
         reason = f"It calls no tools, says {facts.sources.get('tool_calling', 'toolbelt')}."
-        return tuple(LeftOut(model, toolset, Verdict.UNSUPPORTED, reason) for toolset in toolsets)
+        return tuple(LeftOut(model, str(toolset), Verdict.UNSUPPORTED, reason) for toolset in toolsets)
     if BY_WINDOW not in toolsets:
         return ()
     _, choice = workspace.choose([model], facts=facts)
@@ -107,8 +105,8 @@ def _of_model(workspace: Workspace, facts: ModelFacts, toolsets: Sequence[str]) 
         return ()
     if choice.outcome is AutoOutcome.UNKNOWN:
         reason = " ".join((*choice.reasons, "It can be given under `models` in toolbelt.yaml."))
-        return (LeftOut(model, BY_WINDOW, Verdict.UNKNOWN, reason),)
-    return (LeftOut(model, BY_WINDOW, Verdict.REFUSES, " ".join(choice.reasons)),)
+        return (LeftOut(model, str(BY_WINDOW), Verdict.UNKNOWN, reason),)
+    return (LeftOut(model, str(BY_WINDOW), Verdict.REFUSES, " ".join(choice.reasons)),)
 
 
 def _in_words(left_out: Sequence[LeftOut]) -> tuple[str, ...]:

@@ -16,20 +16,11 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.ending import show_end
-from toolbelt.evals.cli.opening import (
-    BY_AGENT,
-    ROLES,
-    Materials,
-    choose_cases,
-    make_plan,
-    open_materials,
-)
+from toolbelt.evals.cli.opening import Materials, choose_cases, make_plan, open_materials
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.preparing import PreparedArm, make_players, prepare_arms, tell_rooms
 from toolbelt.evals.cli.probe_notes import tell_probed
-from toolbelt.evals.cli.rooms import BY_WINDOW
 from toolbelt.evals.cli.watching import watch
-from toolbelt.evals.models.model import TOOL_CHOICES, Sampling
 from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.plan import CaseFilter, Plan
@@ -37,13 +28,15 @@ from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.evals.running.runner import Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.chat import TOOL_CHOICES, Sampling
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.text import plural
 
 DEFAULT_MODEL = "local/bm25"
-DEFAULT_TOOLSETS = "full,loadout,tiered"
+DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
 _asking_options = asking_options(
     api_base="Where hosted models are asked.  [default: the provider's; resume: where they were]",
     max_concurrency="Trials under way at once.",
@@ -163,7 +156,7 @@ def run(**asked: Any) -> int:
     plan = make_plan(
         materials,
         asked["models"] or (DEFAULT_MODEL,),
-        () if suite else asked["toolsets"] or (_default_toolsets(materials),),
+        () if suite else asked["toolsets"] or _default_toolsets(materials),
         asked["variants"] or (PLAIN,),
         CaseFilter(asked["kinds"], asked["tags"], asked["ids"], asked["limit"]),
         epochs=asked["epochs"],
@@ -274,12 +267,12 @@ def _find_suite(suite: str | None, toolsets: tuple[str, ...]) -> str:
     return spell_suite(suite)
 
 
-def _default_toolsets(materials: Materials) -> str:
+def _default_toolsets(materials: Materials) -> tuple[str, ...]:
     """Without the toolset that goes by the role of each case where no case has one, which is told."""
     if materials.dataset.roles:
-        return DEFAULT_TOOLSETS
-    notify(f"no case has a role, so {ROLES!r} is left out; name one with --toolset loadout:NAME")
-    return ",".join(name for name in DEFAULT_TOOLSETS.split(",") if name != ROLES)
+        return tuple(map(str, DEFAULT_TOOLSETS))
+    notify(f"no case has a role, so {str(BY_ROLE)!r} is left out; name one with --toolset loadout:NAME")
+    return tuple(str(spec) for spec in DEFAULT_TOOLSETS if spec != BY_ROLE)
 
 
 def _model_options(materials: Materials, asked: dict[str, Any]) -> ModelOptions:
@@ -289,9 +282,9 @@ def _model_options(materials: Materials, asked: dict[str, Any]) -> ModelOptions:
 def _refuse_changed(plan: Plan, materials: Materials) -> None:
     if materials.dataset.digest != plan.digest:
         what = f"The cases of {plan.dataset!r}"
-    elif materials.digest_surroundings(arm.toolset for arm in plan.arms) != plan.surroundings:
-        by_agent = any(arm.toolset.startswith(BY_AGENT) for arm in plan.arms)
-        by_window = any(arm.toolset.casefold() == BY_WINDOW for arm in plan.arms)
+    elif materials.digest_surroundings(arm.spec for arm in plan.arms) != plan.surroundings:
+        by_agent = any(arm.spec.agent for arm in plan.arms)
+        by_window = any(arm.spec.is_auto for arm in plan.arms)
         also = ", agent or toolkit" if by_agent else ""
         also += ", or a ladder, or the window of a model" if by_window else ""
         what = f"The catalog {plan.catalog_name!r}, or a loadout{also},"
@@ -305,7 +298,7 @@ def _refuse_changed(plan: Plan, materials: Materials) -> None:
 
 
 def _refuse_unpriced(prepared: tuple[PreparedArm, ...], max_cost: float | None) -> None:
-    from toolbelt.evals.conversation import Usage
+    from toolbelt.providers.chat import Usage
 
     if max_cost is None:
         return
@@ -325,7 +318,7 @@ def _refuse_unknown_choice(prepared: tuple[PreparedArm, ...], choice: str | None
 def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> None:
     from toolbelt.evals.cli.estimates import estimate_data, estimate_view
     from toolbelt.evals.models.local import make_local_model
-    from toolbelt.evals.models.priced import open_price
+    from toolbelt.evals.models.opening import open_price
     from toolbelt.evals.running.estimate import SAMPLE, estimate
 
     kept: list[RequestRecord] = []

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message
-from toolbelt.evals.drafts.drafting import Answer, Drafting
+from toolbelt.evals.drafts.answer_store import Journal, request_key
+from toolbelt.evals.drafts.answers import Checker
 from toolbelt.evals.drafts.jobs import Jobs
-from toolbelt.evals.drafts.journal import Journal, request_key
-from toolbelt.evals.drafts.reading import Checker
-from toolbelt.evals.models.model import Failure, Model, Request, Sampling
+from toolbelt.evals.drafts.tool_drafts import Answer, Drafting
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.budget import Budget, CapReached
 from toolbelt.evals.running.metering import PromptCounter
 from toolbelt.evals.running.retrying import Gate, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.runner import ERRORS_IN_A_ROW
 from toolbelt.evals.running.workers import run_workers
+from toolbelt.providers.chat import Failure, Sampling
 
 NOTHING_OFFERED = Offer()
 

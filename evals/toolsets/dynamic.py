@@ -13,12 +13,15 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
 from toolbelt.evals.toolsets.context import ToolsetContext
+from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import META_TOOLS, RESERVED, Answer, DynamicToolkits, Loaded, MetaRole, answer_text
+from toolbelt.sessions.dynamic import DynamicToolkits, Loaded
+from toolbelt.sessions.meta_tools import META_TOOLS, Answer, answer_text
 from toolbelt.tiers import Tiers, own_meta_tools
+from toolbelt.toolkits.reserved import RESERVED, MetaRole
 from toolbelt.toolkits.toolkit import Toolkit
 
 Offered = tuple[str, ...] | None
@@ -128,7 +131,12 @@ class Dynamic:
         return answers, loaded
 
 
-def make_dynamic(context: ToolsetContext) -> Dynamic:
+def make_dynamic(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
+    """The toolkits of one of the project's agents, or, where none is named, the catalog's categories as toolkits."""
+    return _make_agent(spec, context) if spec.agent else _make_categories(spec, context)
+
+
+def _make_categories(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
     """Each category of the catalog is a toolkit, all allowed and none loaded; its core tools are always there.
 
     Raises:
@@ -154,17 +162,17 @@ def make_dynamic(context: ToolsetContext) -> Dynamic:
         agent = AgentSpec("dynamic", static, tuple(toolkit.key for toolkit in toolkits))
         return DynamicToolkits(agent, toolkits, names=names)
 
-    return Dynamic("dynamic", context, cut, keys, loads=bool(tiers.tiers))
+    return Dynamic(str(spec), context, cut, keys, loads=bool(tiers.tiers))
 
 
-def make_agent(name: str, context: ToolsetContext) -> Dynamic:
+def _make_agent(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
     """The tools and toolkits of one agent of the project, over the catalog; overrides change no definition.
 
     Raises:
         NotFoundError: no such agent.
         ToolbeltError: nothing that it names is in the catalog, or its toolkits cannot be used.
     """
-    agent = find_agent(name, context.agents)
+    agent = find_agent(spec.agent, context.agents)
     toolkits = tuple(_seen_by(agent, toolkit) for toolkit in context.toolkits)
     matched = match_agent(agent, toolkits, context.catalog)
     keys = _keys(context.catalog)
@@ -178,7 +186,7 @@ def make_agent(name: str, context: ToolsetContext) -> Dynamic:
         kept = [one for one in toolkits if one.key not in agent.allowed_toolkits or any(_of(one, within))]
         return DynamicToolkits(_allowed(agent, kept), kept, within.__getitem__, names)
 
-    made = Dynamic(f"dynamic:{agent.name}", context, cut, keys, loads=bool(agent.allowed_toolkits))
+    made = Dynamic(str(spec), context, cut, keys, loads=bool(agent.allowed_toolkits))
     made.unmatched += tuple(match.message for match in matched.values() if match.candidates)
     if not has_tools(matched):
         raise ToolbeltError(

@@ -10,9 +10,9 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
+from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.evals.toolsets.universe import CutOffers, Universe
 from toolbelt.loadouts import Resolution
-from toolbelt.loadouts.loadout import AUTO
 from toolbelt.patterns import fold
 
 
@@ -49,31 +49,29 @@ class FixedToolset:
         return self._choose(case).of(case).ids
 
 
-def make_full(context: ToolsetContext) -> FixedToolset:
+def make_full(spec: ToolsetSpec, context: ToolsetContext) -> FixedToolset:
     """The whole catalog."""
     renderer, universe = context.renderer({}), Universe(context.catalog)
     offers = CutOffers(universe.ids, universe, renderer)
-    return FixedToolset("full", context, renderer, lambda _: offers)
+    return FixedToolset(str(spec), context, renderer, lambda _: offers)
 
 
-def make_loadout(name: str, context: ToolsetContext) -> FixedToolset:
-    """What one loadout makes active, or what `auto` chooses for the arm's model (rule L15).
+def make_loadout(spec: ToolsetSpec, context: ToolsetContext) -> FixedToolset:
+    """What one loadout makes active, what `auto` chooses for the arm's model (rule L15), or what each case's role has.
 
     Raises:
         NotFoundError: no such loadout.
         ToolbeltError: it matches nothing of the catalog, its parents are not in order, or nothing can be chosen.
     """
+    if spec.is_by_role:
+        return _make_by_role(spec, context)
     renderer, universe = context.renderer({}), Universe(context.catalog)
-    if fold(name) == AUTO:
-        resolution, spelled = _resolve_auto(context), AUTO
-    else:
-        spelled = context.registry.require_loadout(name).name
-        resolution = context.registry.resolve(spelled, context.catalog)
+    resolution = _resolve_auto(context) if spec.is_auto else context.registry.resolve(spec.name, context.catalog)
     offers = CutOffers(_active_ids(resolution), universe, renderer)
-    return FixedToolset(f"loadout:{spelled}", context, renderer, lambda _: offers)
+    return FixedToolset(str(spec), context, renderer, lambda _: offers)
 
 
-def make_roles(context: ToolsetContext) -> FixedToolset:
+def _make_by_role(spec: ToolsetSpec, context: ToolsetContext) -> FixedToolset:
     """What the loadout makes active that is the case's own role; the whole catalog for a case without one.
 
     Raises:
@@ -95,7 +93,7 @@ def make_roles(context: ToolsetContext) -> FixedToolset:
             _active_ids(context.registry.resolve(role, context.catalog)), universe, renderer
         )
     whole = CutOffers(universe.ids, universe, renderer)
-    return FixedToolset("loadout", context, renderer, lambda case: _of_role(case, by_role, whole, known))
+    return FixedToolset(str(spec), context, renderer, lambda case: _of_role(case, by_role, whole, known))
 
 
 def _of_role(case: Case, by_role: Mapping[str, CutOffers], whole: CutOffers, known: Sequence[str]) -> CutOffers:

@@ -12,6 +12,7 @@ from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
 from toolbelt.evals.toolsets.drawing import SeededDraw
 from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
+from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 
 
@@ -23,19 +24,18 @@ class Oracle:
     one more tool is drawn to stand for the right one. The order is by chance, and says nothing.
 
     Args:
-        count: Distractors, at most as many as the case's universe has.
-        near: Whether the nearest are taken, by words, rather than any.
-        ground: What it is made from.
+        spec: How many distractors, at most as many as the case's universe has, and which.
+        context: What it is made from.
     """
 
-    def __init__(self, count: int, *, near: bool, context: ToolsetContext) -> None:
-        self.name = f"oracle+{count}{':near' if near else ''}" if count else "oracle"
-        self._count = count
+    def __init__(self, spec: ToolsetSpec, context: ToolsetContext) -> None:
+        self.name = str(spec)
+        self._count = spec.distractors
         self._seed = context.seed
         self._shelf = context.renderer({})
         self._universe = Universe(context.catalog)
         self._meta_calls = OwnMetaCalls(context.catalog, self._shelf)
-        self._distractors: Distractors = NearDistractors(context.catalog) if near and count else RandomDistractors()
+        self._distractors: Distractors = NearDistractors(context.catalog) if spec.near else RandomDistractors()
         self._kept: OrderedDict[int, tuple[Case, Offer]] = OrderedDict()
 
     def offer(self, case: Case, conversation: Conversation) -> Offer:  # noqa: ARG002  the protocol's

@@ -8,12 +8,25 @@ from types import MappingProxyType
 
 from toolbelt.catalog import Catalog
 from toolbelt.errors import NotFoundError
+from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL, TIERED, ToolsetKind, ToolsetSpec
 from toolbelt.loadouts import ToolLoadoutRegistry
-from toolbelt.loadouts.loadout import AUTO
 from toolbelt.patterns import fold
 
 COMPATIBILITY = "compatibility"
 """Which toolset each model bears."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A toolset that shows the same tools as another one, and would be paid for twice.
+
+    Attributes:
+        toolset: Which.
+        same_as: The other one, which comes first.
+    """
+
+    toolset: ToolsetSpec
+    same_as: ToolsetSpec
 
 
 @dataclass(frozen=True)
@@ -22,13 +35,13 @@ class Suite:
 
     Attributes:
         name: As on the command line.
-        toolsets: In order, each in its one spelling.
-        notes: What is not among them though one might look for it, each in a sentence.
+        toolsets: In order.
+        repeats: Loadouts that are not among them, as another toolset shows the same.
     """
 
     name: str
-    toolsets: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    toolsets: tuple[ToolsetSpec, ...]
+    repeats: tuple[Repeat, ...] = ()
 
 
 def spell_suite(name: str) -> str:
@@ -63,18 +76,18 @@ def _make_compatibility(catalog: Catalog, registry: ToolLoadoutRegistry) -> Suit
     A loadout that shows the same tools as another toolset before it would be paid for twice, and is left out. So is
     none for `loadout:auto`, which shows something else to each model.
     """
-    shown = {frozenset(tool.id for tool in catalog.tools): "full"}
-    toolsets, notes = ["full", f"loadout:{AUTO}"], []
+    shown = {frozenset(tool.id for tool in catalog.tools): FULL}
+    toolsets, repeats = [FULL, BY_WINDOW], []
     for loadout in registry.get_all():
         tools = frozenset(tool.id for tool in registry.resolve(loadout.name, catalog).active_tools)
-        toolset = f"loadout:{loadout.name}"
+        toolset = ToolsetSpec(ToolsetKind.LOADOUT, loadout.name)
         if not tools:
             continue
         if (same := shown.setdefault(tools, toolset)) == toolset:
             toolsets.append(toolset)
         else:
-            notes.append(f"left out: {toolset}, as it shows the same tools as {same}")
-    return Suite(COMPATIBILITY, (*toolsets, "tiered"), tuple(notes))
+            repeats.append(Repeat(toolset, same))
+    return Suite(COMPATIBILITY, (*toolsets, TIERED), tuple(repeats))
 
 
 SUITES: Mapping[str, Callable[[Catalog, ToolLoadoutRegistry], Suite]] = MappingProxyType(

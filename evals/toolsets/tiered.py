@@ -10,6 +10,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.toolsets.context import ToolsetContext
+from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.tiers import MetaRole, MetaTools, Tiers
 
@@ -23,9 +24,8 @@ class Tiered:
     What is loaded is read off the conversation, so it ends with it.
     """
 
-    name = "tiered"
-
-    def __init__(self, context: ToolsetContext) -> None:
+    def __init__(self, spec: ToolsetSpec, context: ToolsetContext) -> None:
+        self.name = str(spec)
         meta = MetaTools.of(context.catalog)
         self._shelf = context.renderer(meta.extras)
         tools = (*meta.extras.values(), *context.catalog.tools)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
-from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, title_of, works_of
+from toolbelt.evals.probing.checks import title_of
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
 from toolbelt.evals.views.matrix_text import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell, reason_lines
 from toolbelt.render.numbers import NOTHING, format_interval, format_number
 

@@ -10,7 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.evals.analysis.economics.caching import ArmEconomics, Caching, says_something
+from toolbelt.evals.analysis.economics import ArmEconomics, Caching, has_savings
+from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.render.markdown import escaped, markdown_table
 from toolbelt.render.numbers import NOTHING, format_number
 from toolbelt.text import visible
@@ -139,7 +140,7 @@ def _if_solved(one: ArmEconomics, value: float, share: float | None) -> float:
 
 def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bool) -> str:
     arms = [one for one in economics if one.arm.model == model and not why_none(one)]
-    choices = [one for one in arms if one.arm.toolset.partition("+")[0] != "oracle"] or arms
+    choices = [one for one in arms if not is_oracle(one.arm.toolset)] or arms
     if len(choices) < 2:
         return ""
     best: dict[Caching, str] = {}
@@ -203,7 +204,7 @@ def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> Render
         economics: One an arm, in their order.
         screen: Whose width is kept: where the table has no room, an arm gets a line for each figure.
     """
-    if not says_something(economics):
+    if not has_savings(economics):
         return Group()
     parts: list[RenderableType] = [
         Text(f"{TITLE}: {unit_text(economics)}", "bold"),
@@ -270,7 +271,7 @@ def _labels(economics: Sequence[ArmEconomics]) -> list[str]:
 
 def economics_markdown(economics: Sequence[ArmEconomics]) -> str:
     """A section with the table, what it says and how to read it; empty where caching says nothing."""
-    if not says_something(economics):
+    if not has_savings(economics):
         return ""
     columns = economics_columns(economics)
     headers = ("#", "model", "toolset", *columns)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
 from toolbelt.render.numbers import (
     ESTIMATED,
     NOTHING,
@@ -124,7 +125,7 @@ def _status_line(summary: RunSummary) -> str:
 def _without_role(summary: RunSummary) -> str:
     """Cases that toolset `loadout`, which goes by the case's role, shows everything; empty if there are none."""
     roleless = summary.settings.get("without_role") or 0
-    if not roleless or all(arm.toolset != "loadout" for arm in summary.arms):
+    if not roleless or all(find_toolset(arm.toolset) != BY_ROLE for arm in summary.arms):
         return ""
     have = "has" if roleless == 1 else "have"
     shows = "it" if roleless == 1 else "them"

@@ -12,8 +12,8 @@ from tests.cli.conftest import Toolbelt
 from tests.cli.test_model_list import MODELS
 from tests.evals.probing.probes import SAID
 from toolbelt.cli.model_inspect import DEFAULT_STORE
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.probing.checks import ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 
 MINE = """\
@@ -131,6 +131,6 @@ def test_without_a_store_nothing_of_the_harness_is_loaded(project: Path) -> None
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert done.returncode == 0
-    assert "toolbelt.providers.facts" in loaded
+    assert "toolbelt.providers.model_facts" in loaded
     assert not [name for name in loaded if name.startswith(("toolbelt.evals", "sqlite3", "litellm", "pandas"))]
     assert list(project.iterdir()) == []

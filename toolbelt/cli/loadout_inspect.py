@@ -6,10 +6,11 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options, workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import notify, print_json, show_blocks, show_view
 from toolbelt.loadouts.inspection import Inspection, decision_data
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.text import visible
 
 MANY_TOOLS = 250
@@ -81,7 +82,7 @@ def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None,
 def _show_no_choice(workspace: Workspace, inspection: Inspection, model: str, as_json: bool) -> None:
     reasons = inspection.auto.reasons if inspection.auto else ()
     if workspace.facts(model).context_window is None:
-        _warn_unknown_window(workspace, model)
+        _warn_of_unknown_window(workspace, model)
     if as_json:
         print_json({**inspection.to_dict(), "loadout": None})
     else:
@@ -99,10 +100,10 @@ def _warn(workspace: Workspace, inspection: Inspection, asked: tuple[str, ...]) 
         notify(f"the vocabulary of {workspace.tokenizer} is not installed; counts are estimates.", "warning")
     for fit in inspection.models:
         if fit.context_window is None and (fit.model in asked or fit.model in workspace.config.models):
-            _warn_unknown_window(workspace, fit.model)
+            _warn_of_unknown_window(workspace, fit.model)
 
 
-def _warn_unknown_window(workspace: Workspace, model: str) -> None:
+def _warn_of_unknown_window(workspace: Workspace, model: str) -> None:
     similar = workspace.models.find_similar(model)
     hint = f" Names like it: {', '.join(similar)}." if similar else ""
     notify(f"the context window of {model!r} is unknown.{hint}", "warning")

@@ -11,6 +11,7 @@ from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
@@ -23,7 +24,7 @@ from toolbelt.models.given import GivenKind, GivenToolset, parse_given
 from toolbelt.models.violations import Violation
 from toolbelt.models.wire import make_wire_form, wire_data
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.stores.files import write_text
 from toolbelt.text import json_text, plural
 
@@ -99,7 +100,7 @@ def fit(
             raise ToolbeltError("--fix writes the tools of one --loadout, or of the whole catalog, for one --model.")
         _warn(workspace, asked, (*models, *workspace.config.models))
         found = comparer.fit(toolsets[0], asked[0])
-        _tell_what_stays(found)
+        _warn_of_refusal(found)
         _write_fixed(workspace, toolsets[0], asked[0], fix, form, force=force, as_json=as_json)
         return _exit_code([found]) if check or strict else OK
     _warn(workspace, asked, (*models, *workspace.config.models))
@@ -159,7 +160,7 @@ def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
     return INFRASTRUCTURE if any(fit.verdict is Verdict.UNKNOWN for fit in fits) else OK
 
 
-def _tell_what_stays(fit: ModelFit) -> None:
+def _warn_of_refusal(fit: ModelFit) -> None:
     """What no other form of the same tools mends."""
     if fit.verdict in _REFUSING:
         notify(f"{fit.model!r} refuses these tools in any form. {fit.reasons[0]}", "warning")

@@ -7,10 +7,11 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.findings import Finding
+from toolbelt.reporter import Advance, Reporter
 from toolbelt.text import json_text, visible
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 
 @contextmanager
-def progress(label: str, total: int | None) -> Iterator[Any]:
+def progress(label: str, total: int | None) -> Iterator[Advance]:
     """A way to say how far work has come, shown on standard error once it takes over a second.
 
     Args:
@@ -112,3 +113,23 @@ def progress(label: str, total: int | None) -> Iterator[Any]:
         if shown and terminal:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
+
+
+class ConsoleReporter(Reporter):
+    """Shows notes, findings and progress on standard error."""
+
+    def note(self, message: str) -> None:
+        """A line of its own."""
+        notify(message)
+
+    def warn(self, message: str) -> None:
+        """A line of its own."""
+        notify(message, "warning")
+
+    def findings(self, findings: Sequence[Finding]) -> None:
+        """One a line."""
+        print_findings(findings)
+
+    def progress(self, label: str, total: int | None) -> AbstractContextManager[Advance]:
+        """Shown once the work takes over a second."""
+        return progress(label, total)

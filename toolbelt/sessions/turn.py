@@ -9,11 +9,10 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.gates import FilterOpts, Gates
-from toolbelt.runtime.listing import LITE
-from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.runtime.registry import LITE, ToolRegistry
 from toolbelt.runtime.results import CallResult
+from toolbelt.sessions.bundles import ActiveTool
 from toolbelt.sessions.dynamic import Dropped, Loaded
-from toolbelt.sessions.merging import ActiveTool
 from toolbelt.toolkits.directive import narrow
 from toolbelt.toolkits.toolkit import Directive
 
@@ -93,7 +92,9 @@ class Turn:
         """
         gates = Gates.of(self.allowed_tools, self.filter_opts, registry.backends)
         found = [registry.find(tool.name) for tool in registry.get_all()]
-        shown = dict.fromkeys(each.tool.name for each in found if each is not None and gates.find_bar(each) is None)
+        shown = dict.fromkeys(
+            each.tool.name for each in found if each is not None and gates.find_exclusion(each) is None
+        )
         loaded = tuple(tool.key for tool in self.tools if tool.toolkit is not None)
         first = self.allowed_tools[: len(self.allowed_tools) - len(loaded)]
         rest = (name for name in shown if name not in self.allowed_tools)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.views.figures import format_prompt_tokens
 from toolbelt.evals.views.pictures.canvas import (
     ACCENT,

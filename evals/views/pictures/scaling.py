@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.toolsets.spec import FULL, ToolsetKind, find_toolset
 from toolbelt.evals.views.pictures.canvas import (
     SMALL,
     TITLE,
@@ -23,7 +23,6 @@ from toolbelt.evals.views.pictures.canvas import (
 from toolbelt.evals.views.pictures.shown import Shown, shown_arms
 from toolbelt.views.blocks import Picture
 
-_ORACLE = re.compile(r"oracle(?:\+(\d+)(?::(.+))?)?")
 _WIDE, _HIGH, _LINE = 5.4, 3.5, 0.19
 _MARK = 6.0
 _FULL_KEY = "full: the whole catalog (hollow)"
@@ -37,7 +36,7 @@ class Curve:
 
     Attributes:
         model: To show.
-        kind: How distractors are chosen: `random`, or as the toolset's name says.
+        kind: How distractors are chosen: `random` or `near`.
         variant: What is changed about the toolsets.
         arms: By the number of tools offered.
         full: The arm with the whole catalog, if it was run.
@@ -59,13 +58,14 @@ def find_curves(shown: Sequence[Shown]) -> list[Curve]:
         if one.arm.accuracy.value is None or not one.arm.tools_offered:
             continue
         key = (one.model, one.arm.variant)
-        if one.arm.toolset == "full":
+        spec = find_toolset(one.arm.toolset)
+        if spec == FULL:
             full[key] = one
-        elif match := _ORACLE.fullmatch(one.arm.toolset):
-            if match[1] is None:
-                plain[key] = one
+        elif spec is not None and spec.kind is ToolsetKind.ORACLE:
+            if spec.distractors:
+                found.setdefault((*key, "near" if spec.near else "random"), []).append(one)
             else:
-                found.setdefault((*key, match[2] or "random"), []).append(one)
+                plain[key] = one
     curves = []
     for (model, variant, kind), arms in found.items():
         start = [plain[model, variant]] if (model, variant) in plain else []

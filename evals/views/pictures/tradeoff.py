@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.pictures.canvas import (
     GREY,
     INK,
@@ -115,7 +116,7 @@ def draw_tradeoff(summary: RunSummary) -> Picture | None:
 
 
 def _is_oracle(point: Point) -> bool:
-    return point.shown.arm.toolset.partition("+")[0] == "oracle"
+    return is_oracle(point.shown.arm.toolset)
 
 
 def front_text(points: Sequence[Point]) -> str:

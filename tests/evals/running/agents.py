@@ -8,8 +8,8 @@ from typing import Any
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.case import Case, ExpectedCall
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.models.model import ModelError, Request
+from toolbelt.evals.conversation import Reply, ToolUse
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.metering import PromptCounter
@@ -20,10 +20,12 @@ from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import parse_toolset
 from toolbelt.evals.toolsets.variants.disguise import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.providers.chat import ModelError, Usage
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 CATALOG = Catalog(
@@ -107,7 +109,7 @@ def make_player(
         return renderers[-1]
 
     ground = ToolsetContext(catalog, ToolLoadoutRegistry(), renderer)
-    made = vary(make_toolset(toolset, ground), changed, ground, renderers[-1])
+    made = vary(make_toolset(parse_toolset(toolset), ground), changed, ground, renderers[-1])
     keep = ([] if kept is None else kept).append
     client = RetryingClient(agent, budget or Budget(), RetryPolicy(2, base_seconds=0.0), keep)
     scorer = Scorer(ArgumentSchemas(catalog))

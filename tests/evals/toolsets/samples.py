@@ -14,15 +14,16 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import parse_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.toolsets.variants.disguise import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import MetaRole
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.tiers import MetaTools
+from toolbelt.toolkits.reserved import MetaRole
 from toolbelt.toolkits.toolkit import Toolkit
 
 SMALL = Catalog(
@@ -80,7 +81,7 @@ def on_shelf(name: str, base: ToolsetContext) -> tuple[Toolset, ToolRenderer]:
         used.append(base.renderer(extras))
         return used[-1]
 
-    return make_toolset(name, replace(base, renderer=renderer)), used[-1]
+    return make_toolset(parse_toolset(name), replace(base, renderer=renderer)), used[-1]
 
 
 def meta_ids(name: str, catalog: Catalog) -> set[str]:

@@ -14,6 +14,7 @@ from toolbelt.errors import AmbiguousNameError, NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.agents import describe_agents, find_agent, has_tools, match_agent
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import expand_toolsets, make_toolset
+from toolbelt.evals.toolsets.spec import ToolsetKind, ToolsetSpec
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.toolkits.toolkit import Toolkit
@@ -44,19 +45,19 @@ KITS = (*TOOLKITS, Toolkit("loading", member_tools=OWN_META_TOOLS))
 @pytest.mark.parametrize("catalog", CATALOGS.values(), ids=CATALOGS)
 @pytest.mark.parametrize(("agent", "useful"), AGENTS.values(), ids=AGENTS)
 def test_D1_what_a_pattern_stands_for_is_what_can_be_made(agent: AgentSpec, useful: set[str], catalog: Catalog) -> None:
-    expected = catalog.name in useful
+    expected, spec = catalog.name in useful, ToolsetSpec(ToolsetKind.DYNAMIC, agent.name)
     assert has_tools(match_agent(agent, KITS, catalog)) is expected
     base = context(catalog, agents=(agent,), toolkits=KITS)
     if expected:
-        assert expand_toolsets(["dynamic:*"], catalog, base.registry, (agent,), KITS) == (f"dynamic:{agent.name}",)
-        made = make_toolset(f"dynamic:{agent.name}", base)
+        assert expand_toolsets(["dynamic:*"], catalog, base.registry, (agent,), KITS) == (spec,)
+        made = make_toolset(spec, base)
         assert isinstance(made, Dynamic)
         assert made.loads is bool(agent.allowed_toolkits)
         return
     with pytest.raises(ToolbeltError, match="None of the agents"):
         expand_toolsets(["dynamic:*"], catalog, ToolLoadoutRegistry(), (agent,), KITS)
     with pytest.raises(ToolbeltError, match="matches nothing of catalog"):
-        make_toolset(f"dynamic:{agent.name}", base)
+        make_toolset(spec, base)
 
 
 @pytest.mark.parametrize(

@@ -326,7 +326,8 @@ def test_D4_what_is_offered_is_what_was_loaded_at_the_last_turn_and_a_turn_is_ne
 )
 def test_E1_agents_are_named_as_loadouts_are(written: str, spelled: tuple[str, ...]) -> None:
     agents = (HELPER, AgentSpec("h+2", (), ("sky",)), AgentSpec("idle", ("nothing here",)))
-    assert expand_toolsets([written], SMALL, ToolLoadoutRegistry(), agents, TOOLKITS) == spelled
+    specs = expand_toolsets([written], SMALL, ToolLoadoutRegistry(), agents, TOOLKITS)
+    assert tuple(map(str, specs)) == spelled
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from tests.evals.toolsets.samples import (
 )
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import parse_toolset
 from toolbelt.loadouts import Resolution, ToolLoadout, ToolLoadoutRegistry
 
 REPO = ["repo/commit", "repo/push", "repo/log"]
@@ -161,5 +162,5 @@ def test_one_shelf_serves_all() -> None:
     base = context()
     for name in ("full", "loadout:half", "oracle+3"):
         of = case(("repo/log",))
-        for offered in make_toolset(name, base).offer(of, start(of)).tools:
+        for offered in make_toolset(parse_toolset(name), base).offer(of, start(of)).tools:
             assert offered is base.renderer({}).offered(offered.tool.id)

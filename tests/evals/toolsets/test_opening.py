@@ -6,14 +6,15 @@ import pytest
 
 from tests.evals.toolsets.samples import ALWAYS, ASSISTANT, BUILDER, SMALL, context, toolset
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.toolsets.opening import TOOLSETS, expand_toolsets, make_toolset
+from toolbelt.evals.toolsets.opening import expand_toolsets, make_toolset
+from toolbelt.evals.toolsets.spec import TOOLSETS, ToolsetKind, ToolsetSpec, parse_toolset
 from toolbelt.loadouts import ToolLoadoutRegistry
 
 REGISTRY = ToolLoadoutRegistry((ALWAYS, BUILDER.create("My:Odd+One").include_category("git").build()))
 
 
 def expand(*names: str) -> tuple[str, ...]:
-    return expand_toolsets(names, SMALL, REGISTRY)
+    return tuple(map(str, expand_toolsets(names, SMALL, REGISTRY)))
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,8 @@ def expand(*names: str) -> tuple[str, ...]:
 def test_E1_each_has_one_spelling_and_bears_it(written: str, spelled: str) -> None:
     assert expand(written) == (spelled,)
     base = context(roles=frozenset({"half"}), loadouts=tuple(REGISTRY.get_all()))
-    assert make_toolset(written, base).name == spelled
-    assert make_toolset(spelled, base).name == spelled
+    assert make_toolset(parse_toolset(written), base).name == spelled
+    assert make_toolset(parse_toolset(spelled), base).name == spelled
 
 
 def test_E1_lists_are_taken_apart_repeats_dropped_and_the_order_kept() -> None:
@@ -55,12 +56,15 @@ def test_L4_a_pattern_stands_for_every_loadout_that_makes_something_active() -> 
     assert "loadout:half" in expand("loadout:*")
     assert "loadout:minimal" not in expand("loadout:*")
     assert expand("loadout:HA*", "loadout:*")[0] == "loadout:half"
-    assert expand_toolsets(["loadout:dev*"], ASSISTANT, REGISTRY) == ("loadout:developer", "loadout:devops")
+    assert [str(spec) for spec in expand_toolsets(["loadout:dev*"], ASSISTANT, REGISTRY)] == [
+        "loadout:developer",
+        "loadout:devops",
+    ]
 
 
 def test_a_loadout_that_is_named_like_a_pattern_is_itself() -> None:
     registry = ToolLoadoutRegistry((BUILDER.create("h*").include_category("git").build(), ALWAYS))
-    assert expand_toolsets(["loadout:H*"], SMALL, registry) == ("loadout:h*",)
+    assert expand_toolsets(["loadout:H*"], SMALL, registry) == (ToolsetSpec(ToolsetKind.LOADOUT, "h*"),)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +80,8 @@ def test_a_loadout_that_is_named_like_a_pattern_is_itself() -> None:
         ("oracle+9999999", "malformed"),
         ("loadout:", "write 'loadout', 'loadout:NAME'"),
         ("loadout+half", "malformed"),
-        ("full:half", "by their name alone, without ':half'"),
-        ("tiered+1", "by their name alone"),
+        ("full:half", "by its name alone, without ':half'"),
+        ("tiered+1", "by its name alone"),
         ("loadout:res*", "None of the loadouts .*'loadout:res\\*'.* catalog 'small': research"),
     ],
 )
@@ -123,4 +127,4 @@ def test_E1_making_one_refuses_what_is_none(written: str) -> None:
 def test_E1_the_table_can_be_read() -> None:
     assert list(TOOLSETS) == ["full", "loadout", "tiered", "dynamic", "oracle"]
     with pytest.raises(TypeError):
-        TOOLSETS["more"] = TOOLSETS["full"]  # type: ignore[index]
+        TOOLSETS["more"] = TOOLSETS[ToolsetKind.FULL]  # type: ignore[index]

@@ -26,6 +26,7 @@ from tests.evals.toolsets.samples import (
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.conversation import Conversation, Reply
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import parse_toolset
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.tiers import Tiers
 
@@ -189,7 +190,7 @@ def test_the_catalogs_own_meta_tool_is_known_by_any_name_it_bears(name: str) -> 
 def test_a_catalogs_tool_of_a_meta_tools_name_is_loaded_under_another() -> None:
     catalog = Catalog((Plugin("p", (Tool("load_tools"), Tool("x")), "git"),))
     base = context(catalog)
-    made = make_toolset("tiered", base)
+    made = make_toolset(parse_toolset("tiered"), base)
     after = made.offer(ANY, play(made, ANY, [load("git")]))
     [name] = [offered.name for offered in after.tools if offered.tool.id == "p/load_tools"]
     assert name not in ("load_tools", "browse_tools")

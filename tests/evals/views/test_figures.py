@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.console.screen import show_view
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.views.figures import MEANING, epoch_lines, status_lines, uncovered_line
 from toolbelt.evals.views.frames import arms_frame

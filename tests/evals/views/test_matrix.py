@@ -14,7 +14,7 @@ from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
 from toolbelt.console.screen import show_view
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
-from toolbelt.evals.analysis.summary.measures import Rate
+from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommended_view
 from toolbelt.evals.views.matrix_text import heat_colour, heat_step

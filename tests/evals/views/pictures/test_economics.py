@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.views.bills import arm, billed, full, run
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
 from toolbelt.evals.views.pictures.canvas import own_settings
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.pictures.economics import _ticks, draw_economics

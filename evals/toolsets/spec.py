@@ -1,0 +1,174 @@
+"""Toolsets as values: how their names are written, and the table of all kinds (rule E1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from types import MappingProxyType
+
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.loadouts.loadout import AUTO
+from toolbelt.patterns import fold
+
+_DISTRACTORS = re.compile(r"\+([0-9]{1,6})(?::(near|random))?", re.IGNORECASE)
+
+
+class ToolsetKind(StrEnum):
+    """The kinds of toolsets; a toolset's name begins with its kind."""
+
+    FULL = "full"
+    LOADOUT = "loadout"
+    TIERED = "tiered"
+    DYNAMIC = "dynamic"
+    ORACLE = "oracle"
+
+
+class NameOf(StrEnum):
+    """What the name in `KIND:NAME` belongs to."""
+
+    LOADOUT = "loadout"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetEntry:
+    """One row of the table of toolsets.
+
+    Attributes:
+        factory: `module:callable`, which is called with a `ToolsetSpec` and a `ToolsetContext`. It is loaded when it
+            is first needed: whoever only reads names does not pay for the toolsets' imports.
+        forms: How its names are written.
+        name_of: What `KIND:NAME` names; `None` where the kind takes no name.
+        takes_distractors: Whether `KIND+N`, `KIND+N:near` and `KIND+N:random` exist.
+    """
+
+    factory: str
+    forms: tuple[str, ...]
+    name_of: NameOf | None = None
+    takes_distractors: bool = False
+
+
+TOOLSETS: Mapping[ToolsetKind, ToolsetEntry] = MappingProxyType(
+    {
+        ToolsetKind.FULL: ToolsetEntry("toolbelt.evals.toolsets.fixed:make_full", ("full",)),
+        ToolsetKind.LOADOUT: ToolsetEntry(
+            "toolbelt.evals.toolsets.fixed:make_loadout",
+            ("loadout", "loadout:NAME", "loadout:*", "loadout:auto"),
+            name_of=NameOf.LOADOUT,
+        ),
+        ToolsetKind.TIERED: ToolsetEntry("toolbelt.evals.toolsets.tiered:Tiered", ("tiered",)),
+        ToolsetKind.DYNAMIC: ToolsetEntry(
+            "toolbelt.evals.toolsets.dynamic:make_dynamic",
+            ("dynamic", "dynamic:AGENT", "dynamic:*"),
+            name_of=NameOf.AGENT,
+        ),
+        ToolsetKind.ORACLE: ToolsetEntry(
+            "toolbelt.evals.toolsets.oracle:Oracle",
+            ("oracle", "oracle+N", "oracle+N:near", "oracle+N:random"),
+            takes_distractors=True,
+        ),
+    }
+)
+"""Every kind of toolset. A new one is a row here and the module that makes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetSpec:
+    """What the name of a toolset says; `str()` gives the name back, in its one spelling.
+
+    Attributes:
+        kind: Which row of `TOOLSETS`.
+        name: Of a loadout or an agent, or a pattern that stands for several; `auto` for the loadout that is chosen by
+            the model's context window; empty for none.
+        distractors: Wrong tools beside the right ones.
+        near: Whether these are the nearest ones by words, rather than random ones.
+    """
+
+    kind: ToolsetKind
+    name: str = ""
+    distractors: int = 0
+    near: bool = False
+
+    def __str__(self) -> str:
+        name = f":{self.name}" if self.name else ""
+        distractors = f"+{self.distractors}{':near' if self.near else ''}" if self.distractors else ""
+        return f"{self.kind}{name}{distractors}"
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether each model gets the loadout that its context window allows (rule L15)."""
+        return self.kind is ToolsetKind.LOADOUT and self.name == AUTO
+
+    @property
+    def is_by_role(self) -> bool:
+        """Whether each case gets the loadout of its own role."""
+        return self.kind is ToolsetKind.LOADOUT and not self.name
+
+    @property
+    def loadout(self) -> str:
+        """The loadout that is shown; empty if none is named, or it is chosen by the model's window."""
+        return self.name if self.kind is ToolsetKind.LOADOUT and not self.is_auto else ""
+
+    @property
+    def agent(self) -> str:
+        """The project's agent whose tools are shown; empty if none is named."""
+        return self.name if self.kind is ToolsetKind.DYNAMIC else ""
+
+
+FULL = ToolsetSpec(ToolsetKind.FULL)
+TIERED = ToolsetSpec(ToolsetKind.TIERED)
+BY_ROLE = ToolsetSpec(ToolsetKind.LOADOUT)
+BY_WINDOW = ToolsetSpec(ToolsetKind.LOADOUT, AUTO)
+
+
+@lru_cache(1024)  # the arms of a run are few, and asked often
+def parse_toolset(text: str) -> ToolsetSpec:
+    """The toolset that a name means; whether its loadout or agent exists is for `expand_toolsets`.
+
+    Args:
+        text: As on the command line. Case and blanks around the parts do not matter.
+
+    Raises:
+        NotFoundError: no kind of toolset is called so.
+        ToolbeltError: the name is malformed.
+    """
+    end = min((place for sign in ":+" if (place := text.find(sign)) >= 0), default=len(text))
+    try:
+        kind = ToolsetKind(fold(text[:end].strip()))
+    except ValueError:
+        raise NotFoundError("toolset", text, toolset_forms()) from None
+    entry, rest = TOOLSETS[kind], text[end:].strip()
+    if not rest:
+        return ToolsetSpec(kind)
+    if entry.name_of is not None and rest[0] == ":" and (name := rest[1:].strip()):
+        is_auto = entry.name_of is NameOf.LOADOUT and fold(name) == AUTO
+        return ToolsetSpec(kind, AUTO if is_auto else name)
+    if entry.takes_distractors and (match := _DISTRACTORS.fullmatch(rest)) is not None:
+        count = int(match[1])
+        return ToolsetSpec(kind, distractors=count, near=bool(count) and fold(match[2] or "") == "near")
+    if len(entry.forms) == 1:
+        raise ToolbeltError(f"Toolset {kind.value!r} is written by its name alone, without {rest!r}.")
+    forms = [repr(form.replace("+N", "+9")) for form in entry.forms if "*" not in form]
+    raise ToolbeltError(f"Toolset '{kind}{rest}' is malformed; write {', '.join(forms[:-1])} or {forms[-1]}.")
+
+
+def find_toolset(name: str) -> ToolsetSpec | None:
+    """As `parse_toolset`; `None` for a name that is of no toolset, as a file that another wrote may hold."""
+    try:
+        return parse_toolset(name)
+    except ToolbeltError:
+        return None
+
+
+def is_oracle(name: str) -> bool:
+    """Whether a toolset of that name knows the right tools, so that no model can be given it."""
+    spec = find_toolset(name)
+    return spec is not None and spec.kind is ToolsetKind.ORACLE
+
+
+def toolset_forms() -> tuple[str, ...]:
+    """How the names of all toolsets are written."""
+    return tuple(form for entry in TOOLSETS.values() for form in entry.forms)

@@ -1,0 +1,89 @@
+"""Names of toolsets as values (rule E1)."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.evals.toolsets.spec import (
+    BY_ROLE,
+    BY_WINDOW,
+    TOOLSETS,
+    NameOf,
+    ToolsetKind,
+    ToolsetSpec,
+    find_toolset,
+    is_oracle,
+    parse_toolset,
+    toolset_forms,
+)
+
+NAMES = st.text(st.characters(codec="utf-8"), min_size=1).filter(
+    lambda name: name == name.strip() and name.casefold() != "auto"
+)
+SPECS = st.one_of(
+    st.sampled_from([ToolsetSpec(kind) for kind in ToolsetKind]),
+    st.builds(ToolsetSpec, st.sampled_from([ToolsetKind.LOADOUT, ToolsetKind.DYNAMIC]), NAMES),
+    st.builds(ToolsetSpec, st.just(ToolsetKind.ORACLE), st.just(""), st.integers(1, 999_999), st.booleans()),
+)
+
+
+@given(SPECS)
+def test_E1_a_spec_is_read_back_from_its_name(spec: ToolsetSpec) -> None:
+    assert parse_toolset(str(spec)) == spec
+
+
+@pytest.mark.parametrize("form", toolset_forms())
+def test_E1_every_form_of_the_table_can_be_parsed(form: str) -> None:
+    assert parse_toolset(form.replace("+N", "+9")).kind == form.partition(":")[0].partition("+")[0]
+
+
+def test_E1_every_kind_has_a_row_whose_factory_exists() -> None:
+    assert list(TOOLSETS) == list(ToolsetKind)
+    for entry in TOOLSETS.values():
+        module, _, attribute = entry.factory.partition(":")
+        assert callable(getattr(importlib.import_module(module), attribute))
+
+
+@pytest.mark.parametrize(
+    ("text", "auto", "by_role", "loadout", "agent"),
+    [
+        ("loadout", False, True, "", ""),
+        ("loadout:AUTO", True, False, "", ""),
+        ("loadout:dev", False, False, "dev", ""),
+        ("dynamic", False, False, "", ""),
+        ("dynamic:auto", False, False, "", "auto"),
+        ("full", False, False, "", ""),
+    ],
+)
+def test_E1_what_a_toolset_goes_by(text: str, auto: bool, by_role: bool, loadout: str, agent: str) -> None:
+    spec = parse_toolset(text)
+    assert (spec.is_auto, spec.is_by_role, spec.loadout, spec.agent) == (auto, by_role, loadout, agent)
+    assert (spec == BY_WINDOW, spec == BY_ROLE) == (auto, by_role)
+
+
+def test_E1_what_is_wrong_is_an_error_or_nothing() -> None:
+    with pytest.raises(NotFoundError) as caught:
+        parse_toolset("loadouts")
+    assert (caught.value.kind, caught.value.known) == ("toolset", toolset_forms())
+    with pytest.raises(ToolbeltError, match="malformed"):
+        parse_toolset("oracle+x")
+    assert find_toolset("loadouts") is find_toolset("oracle+x") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("oracle", True), ("oracle+9:near", True), ("full", False), ("oracles", False), ("", False)]
+)
+def test_E1_which_toolsets_know_the_answer(name: str, expected: bool) -> None:
+    assert is_oracle(name) is expected
+
+
+def test_names_are_of_loadouts_or_agents() -> None:
+    assert {kind: entry.name_of for kind, entry in TOOLSETS.items() if entry.name_of} == {
+        ToolsetKind.LOADOUT: NameOf.LOADOUT,
+        ToolsetKind.DYNAMIC: NameOf.AGENT,
+    }
