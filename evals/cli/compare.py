@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
 
 from toolbelt.command.boundary import OK, USAGE
 from toolbelt.command.groups import examples
@@ -128,7 +129,7 @@ def compare(
         return OK if found.is_comparable else USAGE
     if not found.is_comparable:
         notify(f"{before.about.name} and {after.about.name} cannot be compared:", "Error")
-        for reason in found.reasons:
+        for reason in describe_reasons(found):
             notify(reason, "because")
         return USAGE
     from toolbelt.evals.views.comparison_terminal import comparison_view

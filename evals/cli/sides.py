@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
-from toolbelt.evals.analysis.comparison.comparison_text import toolset_label
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.running.names import is_file_name
@@ -111,14 +110,14 @@ def find_arms(arms: Sequence[ArmName], name: str) -> tuple[int, ...]:
     number = _NUMBER.fullmatch(name.strip())
     if number and int(number.group(1)) <= len(arms):
         return (int(number.group(1)) - 1,)
-    known = dict.fromkeys(part for arm in arms for part in (toolset_label(arm), arm.model, arm.label) if part)
+    known = dict.fromkeys(part for arm in arms for part in (arm.toolset_label, arm.model, arm.label) if part)
     labels = [arm.label for arm in arms]
     raise NotFoundError("arm", name, nearest(name, known) or labels, "" if arms else "There are no arms.")
 
 
 _WAYS: tuple[Callable[[ArmName], tuple[str, ...]], ...] = (
     lambda arm: (arm.label,),
-    lambda arm: (toolset_label(arm),),
+    lambda arm: (arm.toolset_label,),
     lambda arm: tuple(part for part in arm.key if part),
 )
 """What an arm goes by, the fullest name first."""

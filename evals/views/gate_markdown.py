@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences
+
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import format_bounds, format_change, format_points
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_lost
 from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
@@ -108,7 +110,7 @@ def _passing(result: GateResult) -> str:
     passing = [check for check in result.checks if check.verdict is Verdict.NO_REGRESSION]
     lines = [f"- {_line(check, labels)}" for check in passing]
     if result.comparison is not None:
-        lines += [f"- {escaped(line)}" for line in result.comparison.differences]
+        lines += [f"- {escaped(line)}" for line in describe_differences(result.comparison)]
     return _folded(f"{plural(len(passing), 'check')} passed", "\n".join(lines)) if lines else ""
 
 

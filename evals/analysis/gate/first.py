@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison
+from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 from toolbelt.evals.analysis.gate.arm_figures import ArmFigures
 from toolbelt.evals.analysis.gate.verdict import PASS, UNSURE, Check
@@ -36,7 +37,7 @@ def check_first(
 
 def _comparable(comparison: Comparison) -> Iterator[Check]:
     if comparison.reasons:
-        for reason in comparison.reasons:
+        for reason in describe_reasons(comparison):
             yield Check("comparable", UNSURE, reason)
         return
     old = comparison.old

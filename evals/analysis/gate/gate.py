@@ -7,16 +7,12 @@ from dataclasses import replace
 
 from toolbelt.evals.analysis.comparison.compare import compare
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import (
-    count_fitting,
-    format_bounds,
-    format_change,
-    format_margin,
-    format_points,
-)
+from toolbelt.evals.analysis.comparison.comparison_text import count_fitting, describe_advice
 from toolbelt.evals.analysis.comparison.flip_text import describe_flips
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.analysis.comparison.pairing import Pairing
-from toolbelt.evals.analysis.comparison.sample_size import advice
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason
+from toolbelt.evals.analysis.comparison.reasons import Reason
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.gate.arm_figures import ArmFigures, read_figures
 from toolbelt.evals.analysis.gate.arms import ChosenArms
@@ -154,7 +150,7 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
         return Check(name, PASS, told, label, limit=-margin)
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None or contrast.old is None or contrast.new is None:
-        why = "; ".join(map(_begun, contrast.reasons)) or "nothing was scored in both"
+        why = "; ".join(map(_clause, contrast.reasons)) or "nothing was scored in both"
         return Check(name, UNSURE, f"cannot be told: {why}", label, limit=-margin)
     # What no longer fits has a check of its own: here it is a case that is not scored.
     verdict = contrast.verdict or UNSURE
@@ -163,8 +159,8 @@ def _share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
     parts = [f"{shares} ({format_bounds(low, high, margin)}{over}), margin {format_margin(margin)}"]
     parts.append(describe_flips(pair.flips, epochs))
     if verdict is UNSURE:
-        parts += map(_begun, contrast.reasons)
-        parts += filter(None, [advice(contrast, margin)])
+        parts += map(_clause, contrast.reasons)
+        parts += filter(None, [describe_advice([contrast], margin)])
     return Check(name, verdict, "; ".join(parts), label, difference, low, high, -margin)
 
 
@@ -200,7 +196,7 @@ def _compare_amounts(name: str, pair: ArmComparison, measure: Measure, tolerated
         told = f"nothing fitted before, so no {what} are there to have grown" if pair.unfit.now else _AS_BEFORE
         return Check(name, PASS, told, label, limit=limit)
     if old is None or new is None:
-        why = "; ".join(map(_begun, contrast.reasons)) or f"the {what} are not known for every case"
+        why = "; ".join(map(_clause, contrast.reasons)) or f"the {what} are not known for every case"
         return Check(name, UNSURE, f"cannot be told: {why}", label, limit=limit)
     amounts = f"{what} {_amount(old, measure)} → {_amount(new, measure)} a case"
     if old == new == 0:
@@ -211,7 +207,7 @@ def _compare_amounts(name: str, pair: ArmComparison, measure: Measure, tolerated
         is_more = contrast.low is not None and contrast.low > 0
         return Check(name, FAIL if is_more else UNSURE, f"{amounts}, where nothing was before", label, limit=limit)
     if ratio is None or low is None or high is None:
-        why = "; ".join(map(_begun, contrast.reasons)) or "there is no interval"
+        why = "; ".join(map(_clause, contrast.reasons)) or "there is no interval"
         return Check(name, UNSURE, f"{amounts}; cannot be told: {why}", label, ratio, limit=limit)
     interval = f"{format_change(low)} to {format_change(high)}"
     told = f"{amounts}, {format_change(ratio)} ({interval}), {100 * tolerated:+.4g}% tolerated"
@@ -229,9 +225,10 @@ def _amount(value: float, measure: Measure) -> str:
     return f"${value:.4g}" if measure is Measure.COST_USD else f"{value:,.0f}"
 
 
-def _begun(reason: str) -> str:
-    """A sentence, as it goes on within another."""
-    return f"{reason[:1].lower()}{reason[1:].rstrip('.')}"
+def _clause(reason: Reason) -> str:
+    """A reason as part of another sentence."""
+    sentence = describe_reason(reason)
+    return f"{sentence[:1].lower()}{sentence[1:].rstrip('.')}"
 
 
 def _some(cases: tuple[str, ...], most: int = 3) -> str:

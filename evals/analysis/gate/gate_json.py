@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
-from toolbelt.evals.analysis.comparison.comparison_text import name_arms
 from toolbelt.evals.analysis.comparison.flip_text import count_flips
+from toolbelt.evals.analysis.comparison.reason_text import name_arms
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.comparison.comparison_text import format_margin
+from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
 from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL

@@ -13,6 +13,7 @@ from tests.evals.analysis.comparison.sides import ABOUT, ARM, Written, side
 from toolbelt.evals.analysis.comparison.compare import compare
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms, pair_within
+from toolbelt.evals.analysis.comparison.reasons import ArmsNote, Aspect, CasesNote, CasesProblem, Mismatch
 from toolbelt.evals.statistics.verdict import Verdict
 
 SHARES = [measure for measure in Measure if measure.is_share]
@@ -55,9 +56,7 @@ def test_E7_swapping_the_sides_negates(cases: list[tuple[str, str, str]]) -> Non
     assert {(c.wanted, c.called): (c.old, c.new) for c in one.confusions} == {
         (c.wanted, c.called): (c.new, c.old) for c in back.confusions
     }
-    assert one.unpaired == {
-        f"{'new' if key.startswith('old') else 'old'}{key[3:]}": count for key, count in back.unpaired.items()
-    }
+    assert set(one.unpaired) == {replace(count, is_new=not count.is_new) for count in back.unpaired}
 
 
 @settings(max_examples=40, deadline=None)
@@ -148,7 +147,7 @@ def test_E4_a_case_that_was_too_long_before_is_not_newly_so() -> None:
     new = side(["+o", "oo", "oo", "oo", "oo", "o-", "+e"])
     pair = compared(old, new)
     assert pair.newly_overflowing == ("c0", "c4", "c5")
-    assert pair.unpaired == {
+    assert {one.label: one.cases for one in pair.unpaired} == {
         "old: context_overflow": 2,
         "old: error": 2,
         "old: not run": 1,
@@ -163,13 +162,13 @@ def test_E4_a_case_that_was_too_long_before_is_not_newly_so() -> None:
 
 def test_cases_that_neither_arm_has_read_are_counted_as_not_run() -> None:
     pair = compared(side(["+", "", "e", ""]), side(["+", "", "+", "."]))
-    assert pair.unpaired == {"old: error": 1, "old: not run": 2, "new: not run": 2}
+    assert {one.label: one.cases for one in pair.unpaired} == {"old: error": 1, "old: not run": 2, "new: not run": 2}
 
 
 def test_a_run_that_is_named_twice_is_told() -> None:
     run = side("++", "+-", names=[ARM, replace(ARM, toolset="tiered")])
     itself = compare(run, run, pair_arms(run.arms, run.arms), resamples=FEW)
-    assert itself.notes == (f"Both sides are {ABOUT.name}, whose arms are held against themselves.",)
+    assert itself.notes == (ArmsNote.SAME_SIDES,)
     assert compare(run, run, Pairing(((0, 1),)), resamples=FEW).notes == ()
     assert compare(run, run, pair_within(run.arms), resamples=FEW).notes == ()
     assert compare(run, replace(run, about=replace(run.about, name="b")), Pairing(((0, 0),))).notes == ()
@@ -181,27 +180,21 @@ def test_unscored_trials_and_missing_arms_are_said_first() -> None:
     new = side("++++e...-", "+" * 9, names=[names[0], names[2]], name="b")
     found = compare(old, new, pair_arms(old.arms, new.arms))
     assert (found.missing, found.added) == ((names[1],), (names[2],))
-    assert found.notes == (
-        "1 arm of a not in b: local/bm25 · loadout.",
-        "1 arm of b not in a: local/bm25 · tiered.",
-        "4 of 9 cases are not scored in both arms.",
-    )
+    assert found.notes == (ArmsNote.MISSING, ArmsNote.ADDED, CasesNote(CasesProblem.UNSCORED, 4, 1, 1))
     within = compare(new, new, pair_within(new.arms))
-    assert within.notes == ("4 of 9 cases are not scored in both arms.",)
+    assert within.notes == (CasesNote(CasesProblem.UNSCORED, 4, 1, 1),)
     assert within.differences == ()  # which arms are the contrast is plain to see
 
 
-def test_unscored_trials_of_many_arms_are_one_sentence() -> None:
+def test_unscored_trials_of_many_arms_are_one_note() -> None:
     run = side("++++", "+++e", "++++", "+e..")
-    assert compare(run, run, pair_within(run.arms)).notes == (
-        "3 of 4 cases are not scored in both arms (2 of 3 comparisons; this is the worst of them).",
-    )
+    assert compare(run, run, pair_within(run.arms)).notes == (CasesNote(CasesProblem.UNSCORED, 3, comparisons=2, of=3),)
 
 
 def test_arms_that_are_the_contrast_are_told() -> None:
     old, new = side("++", names=[ARM]), side("++", names=[replace(ARM, model="m", toolset="loadout")])
     assert compare(old, new, pair_arms(old.arms, new.arms)).differences == (
-        "The arms compared differ in model and toolset.",
+        Mismatch(Aspect.ARM_NAMES, ("model", "toolset")),
     )
     assert compare(new, new, Pairing(((0, 0),))).differences == ()
 

@@ -55,7 +55,7 @@ def test_E4_every_view_shows_the_arms_as_regressed() -> None:
 
 
 def test_E7_why_the_share_of_the_rest_is_open_is_told_beside_the_overflow() -> None:
-    assert "accuracy: the interval reaches beyond the margin" in reason_lines(OPEN)
+    assert "accuracy: Too few cases: -4.1 to +3.7 points are possible." in reason_lines(OPEN)
 
 
 def test_no_number_of_cases_is_advised_for_an_arm_that_no_longer_fits() -> None:

@@ -6,12 +6,12 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toolbelt.evals.analysis.comparison.reason_text import describe_notes, name_arms
 
 from tests.evals.analysis.comparison.sides import Written, side
 from toolbelt.evals.analysis.comparison.compare import compare
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
-from toolbelt.evals.analysis.comparison.comparison_text import name_arms
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms, pair_by_model, pair_within
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.exports.schemas import read_schema
@@ -177,8 +177,8 @@ def test_E4_what_does_not_fit_is_named_once_and_is_neither_a_regression_nor_too_
         m__full=UNFIT, m__auto=RIGHT, m__tiered=RIGHT, n__full=RIGHT, n__tiered="++++", n__wide=UNFIT, o__full=RIGHT
     )
     found = compared(written)
-    assert "Not compared, as nothing fits: m with full; n with wide." in found.notes
-    assert "Not compared, as there is no other of the same model to compare with: o with full." in found.notes
+    assert "Not compared, as nothing fits: m with full; n with wide." in describe_notes(found)
+    assert "Not compared, as there is no other of the same model to compare with: o with full." in describe_notes(found)
     assert [(pair.old.label, pair.new.label) for pair in found.pairs] == [
         ("m · auto", "m · tiered"),
         ("n · full", "n · tiered"),
