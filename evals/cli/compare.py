@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
 
 from toolbelt.command.boundary import OK, USAGE
 from toolbelt.command.groups import examples
@@ -16,6 +15,7 @@ from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
+from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import CommaList, interval_seed_option, margin_option, store_option

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
-from toolbelt.evals.analysis.comparison.reason_text import describe_notes, describe_reason, describe_reasons
-
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import pair_names, sentence
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
+from toolbelt.evals.analysis.comparison.reason_text import describe_notes, describe_reason, describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.analysis.summary.run_summary import RunSummary

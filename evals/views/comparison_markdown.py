@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes, describe_reasons
-
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes, describe_reasons
 from toolbelt.evals.views.comparison_text import (
     BETTER_HEADERS,
     CONFUSION_HEADERS,

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.comparison_text import (
     BETTER_HEADERS,

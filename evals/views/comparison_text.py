@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure, Part
+from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, short_label
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms
 from toolbelt.evals.analysis.comparison.reasons import Reason
-
-from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure, Part
-from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, short_label
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, SideNote, SideProblem
 
 from tests.evals.analysis.comparison.samples import (
     BASELINE,
@@ -24,6 +23,7 @@ from tests.evals.analysis.comparison.samples import (
     with_accuracy,
 )
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Unpaired
+from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.views.comparison_markdown import comparison_markdown
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, MissingFigures, SideNote, SideProblem
 
 from tests.evals.analysis.comparison.samples import (
     ACCURACY,
@@ -30,6 +29,7 @@ from tests.evals.analysis.comparison.samples import (
     with_accuracy,
 )
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure, Part, Unpaired
+from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, MissingFigures, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict

@@ -6,13 +6,13 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolbelt.evals.analysis.comparison.reason_text import describe_notes, name_arms
 
 from tests.evals.analysis.comparison.sides import Written, side
 from toolbelt.evals.analysis.comparison.compare import compare
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms, pair_by_model, pair_within
+from toolbelt.evals.analysis.comparison.reason_text import describe_notes, name_arms
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
