@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
-from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip, describe_lost
+from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
+from toolbelt.evals.analysis.gate.gate_text import describe_lost
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural, visible

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 from toolbelt import Tool
+from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.catalog.frozen import thaw
-from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.models.google_rules import GEMINI, VERTEX
 from toolbelt.models.mending import Change, Mender
 from toolbelt.models.provider_rules import ANTHROPIC, AZURE, BEDROCK, OLLAMA, OPENAI

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from tests.models.schema_strategies import tools
 from toolbelt import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import DEFINITION_FORMATS
+from toolbelt.catalog.definitions import DEFINITION_FORMATS, assign_wire_names
 from toolbelt.catalog.frozen import thaw
-from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.models.google_rules import GEMINI
 from toolbelt.models.originals import find_differences, restore_definition

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from toolbelt.loadouts.decision import Rule
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
+from toolbelt.loadouts.resolution import Rule
 from toolbelt.loadouts.selection import Status
 from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Details, Heading, Line, Listing, Note, Part, Shares
@@ -18,9 +18,9 @@ from toolbelt.views.table import Column, Group, Row, Table
 if TYPE_CHECKING:
     from toolbelt.catalog import Plugin
     from toolbelt.loadouts.auto import AutoChoice
-    from toolbelt.loadouts.decision import Reason
     from toolbelt.loadouts.fit import ModelFit
     from toolbelt.loadouts.inspection import Inspection
+    from toolbelt.loadouts.resolution import Reason
 
 STATUS_TONES: Mapping[Status, Tone] = MappingProxyType(
     {

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.loadouts.loadout import ToolLoadout, whole_catalog
-from toolbelt.loadouts.registry import ToolLoadoutRegistry
-from toolbelt.loadouts.well_known import WellKnownLoadouts
+from toolbelt.loadouts.registry import ToolLoadoutRegistry, WellKnownLoadouts
 
 MAX_SHARE = 0.5
 """The most of a window that tool definitions may take."""

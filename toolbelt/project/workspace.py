@@ -28,7 +28,7 @@ from toolbelt.stores.files import cache_folder
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.auto import AutoChoice
-    from toolbelt.loadouts.written import WrittenLoadout
+    from toolbelt.loadouts.reader import WrittenLoadout
     from toolbelt.models.facts import ModelFacts
     from toolbelt.models.fit import Asked, Comparer
     from toolbelt.runtime.registry import ToolRegistry
@@ -78,7 +78,7 @@ class Workspace:
         document = self.catalog_file.document
         if document is None or not self.catalog.loadouts:
             return ()
-        from toolbelt.loadouts.written import read_loadouts
+        from toolbelt.loadouts.reader import read_loadouts
 
         written, findings = read_loadouts(document, "loadouts")
         if findings:

@@ -12,7 +12,7 @@ from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.findings import Finding, Severity, sorted_findings
 
 if TYPE_CHECKING:
-    from toolbelt.loadouts.written import WrittenLoadout
+    from toolbelt.loadouts.reader import WrittenLoadout
     from toolbelt.models.own import OwnModel
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.sources import Document

@@ -33,7 +33,7 @@ def open_side(name: str, store: Path) -> Iterator[Side]:
         ToolbeltError: several runs begin so.
     """
     if is_path(name):
-        from toolbelt.evals.analysis.evidence.baseline import read_baseline
+        from toolbelt.evals.analysis.evidence.baseline_reader import read_baseline
 
         yield read_baseline(_existing(Path(name)))
         return

@@ -13,8 +13,7 @@ from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.sources.section import Section
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
 from toolbelt.toolkits.policy import PolicyText
-from toolbelt.toolkits.reserved import RESERVED
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit import RESERVED, Toolkit
 
 _MEMBER = "member of the toolkit"
 TOOLKIT_KEYS: Mapping[str, KeySpec] = MappingProxyType(

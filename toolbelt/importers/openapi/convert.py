@@ -11,13 +11,12 @@ from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError
-from toolbelt.importers.openapi.arguments import Arguments
-from toolbelt.importers.openapi.bodies import add_body
+from toolbelt.importers.openapi.arguments import Arguments, add_body, add_parameters
 from toolbelt.importers.openapi.operations import METHODS, Operation, name_tools, read_operations
-from toolbelt.importers.openapi.parameters import add_parameters
-from toolbelt.importers.openapi.reading import Node, Reading
 from toolbelt.importers.openapi.schemas import Schemas
+from toolbelt.importers.openapi.spec import Spec
 from toolbelt.patterns import fold
+from toolbelt.sources.section import Section
 
 if TYPE_CHECKING:
     from toolbelt.sources import Document
@@ -50,12 +49,11 @@ def convert_openapi(document: Document, name: str) -> CatalogFile:
 class _ToolLines(Mapping[str, int]):
     """Lines by tool id, looked up when asked for: a JSON text must be read again for them."""
 
-    def __init__(self, reading: Reading, nodes: Mapping[str, Node]) -> None:
-        self._reading = reading
+    def __init__(self, nodes: Mapping[str, Section]) -> None:
         self._nodes = nodes
 
     def __getitem__(self, tool_id: str) -> int:
-        line = self._reading.find_line(self._nodes[tool_id])
+        line = self._nodes[tool_id].line
         if line is None:
             raise KeyError(tool_id)
         return line
@@ -71,58 +69,58 @@ class _Importer:
     def __init__(self, document: Document, name: str) -> None:
         self._document = document
         self._name = name
-        self._reading = Reading(document)
+        self._spec = Spec(document)
         version = document.data.get("openapi") if isinstance(document.data, dict) else None
-        self._schemas = Schemas(self._reading, siblings_count=not str(version).startswith("3.0"))
-        self._nodes: dict[str, Node] = {}
+        self._schemas = Schemas(self._spec, siblings_count=not str(version).startswith("3.0"))
+        self._nodes: dict[str, Section] = {}
 
     def read(self) -> CatalogFile:
         self._check_version()
-        operations = list(read_operations(self._reading, self._name))
-        if not operations and not self._reading.findings:
-            self._reading.refuse("empty", "There is no operation under `paths`.", self._reading.under_root("paths"))
+        operations = list(read_operations(self._spec, self._name))
+        if not operations and not self._spec.findings:
+            self._spec.under_root("paths").add_error("empty", "There is no operation under `paths`.")
         tools: dict[str, list[Tool]] = {}
-        for operation, tool_name in name_tools(self._reading, operations):
+        for operation, tool_name in name_tools(self._spec, operations):
             self._nodes.setdefault(f"{operation.plugin}/{tool_name}", operation.node)
             tools.setdefault(operation.plugin, []).append(self._tool(operation, tool_name))
         descriptions = self._tag_descriptions()
         about = self._about()
         self._note_webhooks()
-        if not self._reading.findings:
+        if not self._spec.findings:
             try:
                 plugins = [Plugin(each, tuple(tools[each]), None, descriptions.get(fold(each), "")) for each in tools]
                 catalog = Catalog(tuple(plugins), self._name, about)
-                lines = _ToolLines(self._reading, self._nodes)
-                return CatalogFile(catalog, self._document.source, self._reading.notes, self._document, lines)
+                lines = _ToolLines(self._nodes)
+                return CatalogFile(catalog, self._document.source, self._spec.notes, self._document, lines)
             except InvalidDefinitionError as error:
-                self._reading.refuse("invalid-catalog", str(error), self._reading.root)
-        raise InvalidFileError(self._reading.findings)
+                self._spec.root.add_error("invalid-catalog", str(error))
+        raise InvalidFileError(self._spec.findings)
 
     def _check_version(self) -> None:
-        root = self._reading.root
+        root = self._spec.root
         if not isinstance(root.value, dict):
-            self._reading.refuse("not-openapi", "An OpenAPI document is a mapping.", root)
+            root.add_error("not-openapi", "An OpenAPI document is a mapping.")
         elif "openapi" not in root.value and "swagger" in root.value:
             message = "Swagger 2 is not read; convert it to OpenAPI 3 first, for example with swagger2openapi."
-            self._reading.refuse("swagger-2", message, root.child("swagger"))
+            root.child("swagger").add_error("swagger-2", message)
         elif not is_openapi(root.value):
             message = "`openapi` must be text that starts with '3.', such as '3.1.0' in quotes."
-            self._reading.refuse("not-openapi", message, self._reading.under_root("openapi"))
-        if self._reading.findings:
-            raise InvalidFileError(self._reading.findings)
+            self._spec.under_root("openapi").add_error("not-openapi", message)
+        if self._spec.findings:
+            raise InvalidFileError(self._spec.findings)
 
     def _tool(self, operation: Operation, name: str) -> Tool:
         node = operation.node
-        arguments = Arguments(self._reading, self._schemas, operation.label)
+        arguments = Arguments(self._spec, self._schemas, operation.label)
         add_parameters(operation, arguments)
         extra: dict[str, Any] = {"method": operation.method.upper(), "path": operation.path}
         extra["arguments"] = arguments.places
         if (body := add_body(operation, arguments)) is not None:
             extra["body"] = body
-        if deprecated := self._reading.field(node, "deprecated", bool, "true or false"):
+        if deprecated := node.read_bool("deprecated"):
             extra["deprecated"] = True
-        if callbacks := self._reading.field(node, "callbacks", dict, "a mapping of callbacks"):
-            self._reading.note(f"callbacks are not tools: {', '.join(callbacks)}", operation.label)
+        if callbacks := node.read_mapping("callbacks", "a mapping of callbacks"):
+            self._spec.note(f"callbacks are not tools: {', '.join(callbacks)}", operation.label)
         summary = self._text(operation, "summary")
         description = _joined(summary, self._text(operation, "description"))
         title = {"title": summary} if summary else {}
@@ -136,35 +134,34 @@ class _Importer:
 
     def _text(self, operation: Operation, key: str) -> str:
         """A text of the operation, else of its path."""
-        own = self._reading.field(operation.node, key, str, "text")
+        own = operation.node.read_text(key, blank=True)
         if own is None and key in operation.item:
-            own = self._reading.typed(operation.item[key], f"`{key}`", str, "text")
+            written = operation.item[key]
+            own = None if written.value is None else written.read_text(blank=True)
         return (own or "").strip()
 
     def _tag_descriptions(self) -> dict[str, str]:
-        made: dict[str, str] = {}
-        tags = self._reading.field(self._reading.root, "tags", list, "a list of tags") or []
-        for index, tag in enumerate(tags):
-            node = self._reading.root.child("tags").child(index)
-            if not isinstance(tag, dict) or not isinstance(tag.get("name"), str):
-                self._reading.refuse("wrong-type", "A tag is a mapping with a `name`.", node)
-            elif description := self._reading.field(node, "description", str, "text"):
-                made.setdefault(fold(tag["name"]), description.strip())
-        return made
+        descriptions: dict[str, str] = {}
+        for tag in self._spec.root.read_items("tags", "a list of tags"):
+            if not isinstance(tag.value, dict) or not isinstance(tag.value.get("name"), str):
+                tag.add_wrong_type("a tag, a mapping with a `name`")
+            elif description := tag.read_text("description", blank=True):
+                descriptions.setdefault(fold(tag.value["name"]), description.strip())
+        return descriptions
 
     def _about(self) -> str:
-        if self._reading.field(self._reading.root, "info", dict, "a mapping with a `title`") is None:
+        if self._spec.root.read_mapping("info", "a mapping with a `title`") is None:
             return ""
-        info = self._reading.root.child("info")
-        title = self._reading.field(info, "title", str, "text") or ""
-        description = self._reading.field(info, "description", str, "text") or ""
+        info = self._spec.root.child("info")
+        title = info.read_text("title", blank=True) or ""
+        description = info.read_text("description", blank=True) or ""
         first_paragraph = description.strip().split("\n\n")[0]
         return _joined(title, textwrap.shorten(first_paragraph, 200, placeholder=" …"))
 
     def _note_webhooks(self) -> None:
-        webhooks = self._reading.field(self._reading.root, "webhooks", dict, "a mapping of webhooks")
+        webhooks = self._spec.root.read_mapping("webhooks", "a mapping of webhooks")
         if webhooks:
-            self._reading.note(
+            self._spec.note(
                 "1 webhook is not a tool" if len(webhooks) == 1 else f"{len(webhooks)} webhooks are not tools"
             )
 

@@ -10,7 +10,7 @@ from toolbelt import Catalog, ToolLoadout
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts.inspection import loadout_data
-from toolbelt.loadouts.written import LOADOUT_KEYS, WrittenLoadout, loadouts_of, read_loadout, read_loadouts
+from toolbelt.loadouts.reader import LOADOUT_KEYS, WrittenLoadout, loadouts_of, read_loadout, read_loadouts
 from toolbelt.sources import Document, parse_json, parse_yaml
 
 

@@ -10,8 +10,8 @@ from toolbelt.findings import Finding
 from toolbelt.sources import parse_json, parse_yaml
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
 from toolbelt.toolkits.policy import PolicyText
+from toolbelt.toolkits.reader import TOOLKIT_KEYS, read_toolkits
 from toolbelt.toolkits.toolkit import Toolkit
-from toolbelt.toolkits.written import TOOLKIT_KEYS, read_toolkits
 
 DYNAMIC = """\
 # What an agent may load.

@@ -14,7 +14,7 @@ from toolbelt.catalog.json_lines import Grouping
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError
 from toolbelt.findings import Finding
 from toolbelt.importers import IMPORTERS, import_catalog, recognise
-from toolbelt.importers.importer import FORMATS
+from toolbelt.importers.formats import FORMATS
 from toolbelt.sources import read_text
 
 SAMPLES: dict[str, Any] = {
