@@ -98,9 +98,7 @@ def _token_shares(inspection: Inspection) -> Iterator[Block]:
 
 
 def _choice_reasons(choice: AutoChoice) -> Listing:
-    from toolbelt.models.given_choice import find_unmet  # few projects give a model its toolset
-
-    unmet = find_unmet(choice)
+    unmet = choice.unmet_recommendation
     return Listing(tuple(Span(reason, Tone.WARNING if reason == unmet else Tone.FAINT) for reason in choice.reasons))
 
 

@@ -20,7 +20,7 @@ from toolbelt.models.originals import find_differences, restore_definition
 from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, COHERE, OPENAI, PROVIDER_RULES
 from toolbelt.models.rules import Fact, MaxTools, ToolName
 from toolbelt.models.violations import look_at
-from toolbelt.models.wire import WireMap, make_wire_form, wire_data
+from toolbelt.models.wire_form import WireMap, make_wire_form, wire_data
 
 EVERY_FACT = [
     pytest.param(rules.for_model("amazon.nova"), id=rules.key)

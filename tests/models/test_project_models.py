@@ -6,12 +6,11 @@ import pytest
 
 from toolbelt.findings import Finding
 from toolbelt.models.facts import ModelPrices
-from toolbelt.models.own import OwnModel
-from toolbelt.models.written import Known, read_models
+from toolbelt.models.project_models import Known, ProjectModel, read_models
 from toolbelt.sources import examine_yaml
 
 
-def _read(text: str) -> tuple[list[str], list[OwnModel], list[Finding]]:
+def _read(text: str) -> tuple[list[str], list[ProjectModel], list[Finding]]:
     document, findings = examine_yaml(text, "toolbelt.yaml")
     assert document is not None
     assert not findings
@@ -29,7 +28,7 @@ def test_names_and_what_is_said_of_them() -> None:
     assert not findings
     assert names == ["gpt-4o", "hosted_vllm/q", "x"]
     assert own == [
-        OwnModel(
+        ProjectModel(
             "hosted_vllm/q",
             base="ollama/llama3.1",
             provider="hosted_vllm",
@@ -44,7 +43,7 @@ def test_names_and_what_is_said_of_them() -> None:
             prices=ModelPrices(0, 1.5, 0.1),
             toolset="loadout:Dev",
         ),
-        OwnModel("x"),
+        ProjectModel("x"),
     ]
 
 

@@ -1,21 +1,73 @@
-"""Models as people write them in `toolbelt.yaml`, read strictly (rule L10)."""
+"""What a project says of a model itself, in the `models` of its `toolbelt.yaml`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.errors import InvalidDefinitionError
+from toolbelt.errors import InvalidDefinitionError, suggestion
 from toolbelt.findings import Finding
-from toolbelt.models.facts import ModelPrices
-from toolbelt.models.given import GivenKind, parse_given
-from toolbelt.models.own import OwnModel
+from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.models.facts import ModelPrices, prices_data
+from toolbelt.models.recommended import RecommendedKind, parse_recommended
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.sources.section import Section
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectModel:
+    """A model that the project has something to say of; `None` says nothing, and is looked up elsewhere.
+
+    Attributes:
+        name: As it is asked for.
+        base: Another model, of the project or of litellm's table, whose facts hold where nothing else is known: what
+            an alias stands for, or what a quantised build was made of.
+        provider: Whose API it is asked through.
+        context_window: Tokens that a prompt takes at most.
+        output_limit: Tokens of the longest answer.
+        output_reserve: Tokens to keep free for an answer.
+        max_tools: The most tools that a request may hold.
+        tool_calling: Whether it calls tools.
+        parallel_calls: Whether it makes several calls at once.
+        tool_choice: Whether it can be made to call.
+        caching: Whether the provider caches prompts.
+        prices: Of a million tokens.
+        toolset: What it is to be given, by the name of a toolset, as `models.recommended` reads it.
+    """
+
+    name: str
+    base: str | None = None
+    provider: str | None = None
+    context_window: int | None = None
+    output_limit: int | None = None
+    output_reserve: int | None = None
+    max_tools: int | None = None
+    tool_calling: bool | None = None
+    parallel_calls: bool | None = None
+    tool_choice: bool | None = None
+    caching: bool | None = None
+    prices: ModelPrices | None = None
+    toolset: str | None = None
+
+    @property
+    def calls_tools(self) -> bool | None:
+        """Whether it calls tools: what makes several calls, or can be made to call, does."""
+        if self.tool_calling is None and (self.parallel_calls or self.tool_choice):
+            return True
+        return self.tool_calling
+
+
+def project_model_data(model: ProjectModel) -> dict[str, Any]:
+    """What is said of a model, as plain values."""
+    said = {field.name: getattr(model, field.name) for field in fields(model)}
+    if model.prices is not None:
+        said["prices"] = prices_data(model.prices)
+    return {key: value for key, value in said.items() if value is not None}
+
 
 MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     {
@@ -113,7 +165,7 @@ _NOTHING = Known()
 
 def read_models(
     document: Document, *path: Key, known: Known = _NOTHING
-) -> tuple[list[str], list[OwnModel], list[Finding]]:
+) -> tuple[list[str], list[ProjectModel], list[Finding]]:
     """The models of a list, and everything wrong with them.
 
     Args:
@@ -125,7 +177,7 @@ def read_models(
         Names in the order written, each once; what is said of some of them, as far as it could be read; the findings.
     """
     section = Section.of(document, *path)
-    made: list[OwnModel] = []
+    made: list[ProjectModel] = []
     names: dict[str, bool] = {}
     """By name, whether something is said of the model."""
     earlier: dict[str, str] = {}
@@ -151,9 +203,9 @@ def read_models(
     return list(names), made, section.findings
 
 
-def _read_model(item: Section, known: Known) -> OwnModel | None:
+def _read_model(item: Section, known: Known) -> ProjectModel | None:
     if isinstance(item.value, str) and item.value.strip():
-        return OwnModel(item.value)
+        return ProjectModel(item.value)
     if not isinstance(item.value, dict):
         item.add_wrong_type(_FORM)
         return None
@@ -173,10 +225,10 @@ def _read_model(item: Section, known: Known) -> OwnModel | None:
             case Kind.PRICES:
                 fields[key] = _read_prices(value)
             case Kind.TOOLSET:
-                fields[key] = _read_toolset(value, known)
+                fields[key] = _read_recommended(value, known)
     if item.value.get("name") is None:
         item.add_error("missing-key", f"{item.label}: a model says in `name` how it is asked for.")
-    return OwnModel(**fields) if fields.get("name") else None
+    return ProjectModel(**fields) if fields.get("name") else None
 
 
 def _is_keyed_by_name(value: Mapping[str, Any]) -> bool:
@@ -200,21 +252,21 @@ def _read_prices(section: Section) -> ModelPrices | None:
     return ModelPrices(**fields)  # type: ignore[arg-type]
 
 
-def _read_toolset(section: Section, known: Known) -> str | None:
+def _read_recommended(section: Section, known: Known) -> str | None:
     if not (text := section.read_text()):
         return None
     try:
-        given = parse_given(text, known.loadouts)
+        given = parse_recommended(text, known.loadouts)
     except InvalidDefinitionError as error:
         section.add_error("unknown-toolset", f"{section.label}: {error}")
         return None
-    if given.kind is GivenKind.DYNAMIC and given.name and fold(given.name) not in map(fold, known.agents):
+    if given.kind is RecommendedKind.DYNAMIC and given.name and fold(given.name) not in map(fold, known.agents):
         section.is_known(given.name, known.agents, "agent")
         return None
     return str(given)
 
 
-def _refuse_contradictions(item: Section, own: OwnModel) -> None:
+def _refuse_contradictions(item: Section, own: ProjectModel) -> None:
     if own.tool_calling is False:
         for key in ("parallel_calls", "tool_choice", "max_tools", "toolset"):
             if getattr(own, key):
@@ -226,12 +278,12 @@ def _refuse_contradictions(item: Section, own: OwnModel) -> None:
         place.add_error("contradiction", f"{place.label}: {left}.")
 
 
-def _shown(own: OwnModel, key: str) -> str:
+def _shown(own: ProjectModel, key: str) -> str:
     value = getattr(own, key)
     return "true" if value is True else repr(value) if isinstance(value, str) else f"{value:,}"
 
 
-def _refuse_cycles(section: Section, made: Sequence[OwnModel]) -> None:
+def _refuse_cycles(section: Section, made: Sequence[ProjectModel]) -> None:
     """Each cycle of bases once, at the first of its members in the file."""
     bases = {own.name: own.base for own in made}
     places = {item.value["name"]: item for item in _mappings(section)}
@@ -250,3 +302,25 @@ def _refuse_cycles(section: Section, made: Sequence[OwnModel]) -> None:
 def _mappings(section: Section) -> list[Section]:
     items = (section.child(index) for index in range(len(section.value))) if isinstance(section.value, list) else ()
     return [item for item in items if isinstance(item.value, dict) and isinstance(item.value.get("name"), str)]
+
+
+def lint_recommended(
+    document: Document, own: Sequence[ProjectModel], registry: ToolLoadoutRegistry
+) -> Iterator[Finding]:
+    """Recommended loadouts that are not there.
+
+    Args:
+        document: The `toolbelt.yaml` that `own` was read from.
+        own: What it says of models.
+        registry: Every loadout there is.
+    """
+    by_model = {model.name: parse_recommended(model.toolset) for model in own if model.toolset is not None}
+    known = [loadout.name for loadout in registry.get_all()]
+    for number, item in enumerate(document.data["models"] if by_model else ()):
+        toolset = by_model.get(str(item.get("name"))) if isinstance(item, dict) else None
+        if toolset is None or toolset.kind is not RecommendedKind.LOADOUT or toolset.is_auto:
+            continue
+        if registry.get_loadout(toolset.name) is None:
+            hint = suggestion(toolset.name, known)
+            message = f"`models[{number}].toolset`: no loadout is named {toolset.name!r}.{hint}"
+            yield document.finding("unknown-loadout", message, "models", number, "toolset")

@@ -27,7 +27,7 @@ from toolbelt.models.rules import (
     TextFormat,
     TypeGiven,
 )
-from toolbelt.models.schemas import (
+from toolbelt.models.schema_parts import (
     Place,
     children,
     find_loose,
@@ -66,7 +66,7 @@ class Change:
     now: Any
 
 
-class Mender:
+class SchemaRewriter:
     """Rewrites one schema.
 
     Args:

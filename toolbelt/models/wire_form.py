@@ -11,11 +11,11 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions, openai_definition
 from toolbelt.catalog.frozen import FrozenDict, freeze, thaw
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.models.mending import Change, Mender
 from toolbelt.models.originals import Patch, find_differences, make_patch
-from toolbelt.models.renaming import rename_properties
+from toolbelt.models.property_renaming import rename_properties
 from toolbelt.models.rules import DescriptionLength, Fact, NamePattern, ParameterName, ToolName
-from toolbelt.models.schemas import Place, format_place
+from toolbelt.models.schema_parts import Place, format_place
+from toolbelt.models.schema_rewriting import Change, SchemaRewriter
 
 _SHORTEST_HASH = 6
 _CUT = "…"
@@ -186,7 +186,7 @@ def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list
             description = _fit_text(description, tool.name, fact.rule)
     if description != tool.description:
         changes.append(Change(("description",), tool.description, description))
-    mender = Mender(facts)
+    mender = SchemaRewriter(facts)
     schema = mender.mend(thaw(tool.parameters))
     patterns = [fact.rule.pattern for fact in facts if isinstance(fact.rule, ParameterName)]
     new = _new_names(schema, patterns)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.models.schema_strategies import schemas
-from toolbelt.models.schemas import format_place, read_shape, subschemas
+from toolbelt.models.schema_parts import format_place, read_shape, subschemas
 
 
 @settings(max_examples=15, deadline=None)
