@@ -22,25 +22,25 @@ from toolbelt.toolkits.written import read_entries
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """What the configuration says of an agent.
+    """The configuration of an agent.
 
-    Which tools it has is decided by the first five. Of `display_name`, `role`, `model` and `rooms` toolbelt makes
-    nothing: it keeps and shows them, for the application that runs the agent.
+    The first five attributes decide its tools. toolbelt only stores and shows `display_name`, `role`, `model` and
+    `rooms`, for the application that runs the agent.
 
     Attributes:
         name: Not blank.
-        tools: What it always has: plugins, or tools as `plugin/tool`, in order.
-        allowed_toolkits: What it may load, in order.
-        initial_toolkits: What each of its sessions starts with and cannot unload; allowed ones.
-        overrides: By entry of `tools`, what the configuration says of that tool; frozen.
-        display_name: What people call it; the name if left out.
-        role: What it is for.
-        model: What it runs on.
-        rooms: Where it takes part.
+        tools: Its static tools: plugins, or tools as `plugin/tool`, in order.
+        allowed_toolkits: Toolkits that it may load, in order.
+        initial_toolkits: Allowed toolkits that each session starts with and cannot unload.
+        overrides: Of tools, by entry of `tools`; frozen.
+        display_name: For people; by default the name.
+        role: Its purpose.
+        model: The model that it runs on.
+        rooms: The rooms that it is in.
 
     Raises:
-        InvalidDefinitionError: a name that is blank or no text, something named twice, an initial toolkit that is not
-            allowed, overrides for what is not among the tools.
+        InvalidDefinitionError: a name that is blank or not text, a duplicate, an initial toolkit that is not allowed,
+            overrides for an entry that is not in `tools`.
     """
 
     name: str
@@ -95,13 +95,13 @@ AGENT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         "rooms": KeySpec(Kind.NAMES, "Where it takes part."),
     }
 )
-"""Each is the field of `AgentSpec` of that name."""
+"""The keys of an agent; each is the field of `AgentSpec` of that name."""
 _LONGEST = 60
-"""Characters of overrides that a message repeats."""
+"""Characters of overrides that a message shows."""
 
 
 def read_agents(document: Document, *path: Key, toolkits: Sequence[Toolkit]) -> tuple[list[AgentSpec], list[Finding]]:
-    """The agents of a mapping from name to definition, and everything wrong with them.
+    """The agents of a mapping from name to definition, and the findings on them.
 
     Args:
         document: The file.
