@@ -278,7 +278,7 @@ class AgentTools:
         return [shown[tool.name] for tool in tools]
 
     def _find(self, reference: str, groups: Sequence[Group]) -> list[Group]:
-        """The match of a reference: a plugin, else a tool by `plugin/tool`, else by its name; empty if none or several."""
+        """The match of a reference: a plugin, else `plugin/tool`, else a tool name; empty if none or several."""
         wanted = reference.strip()
         key = fold(wanted)
         if whole := [group for group in groups if group[0].key == key]:

@@ -96,7 +96,7 @@ AGENT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     }
 )
 """The keys of an agent; each is the field of `AgentSpec` of that name."""
-_LONGEST = 60
+_MAX_SHOWN_CHARS = 60
 """Characters of overrides that a message shows."""
 
 
@@ -132,26 +132,28 @@ def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) ->
 
 
 def _read_initial(section: Section, agent: AgentSpec, toolkits: Mapping[str, Toolkit]) -> tuple[str, ...]:
-    made: dict[str, Section] = {}
+    sections: dict[str, Section] = {}
     for name, item in section.read_names(None, toolkits, "toolkit").items():
         if name in agent.allowed_toolkits:
-            made[name] = item
+            sections[name] = item
         else:
             message = f"{item.label}: {name!r} is not among the agent's `allowed_toolkits`; add it there."
             item.add_error("initial-not-allowed", message)
-    _refuse_conflicts(agent, {name: (toolkits[name], made[name]) for name in agent.allowed_toolkits if name in made})
-    return tuple(made)
+    _refuse_conflicts(
+        agent, {name: (toolkits[name], sections[name]) for name in agent.allowed_toolkits if name in sections}
+    )
+    return tuple(sections)
 
 
 def _refuse_conflicts(agent: AgentSpec, initial: Mapping[str, tuple[Toolkit, Section]]) -> None:
-    """What no session could start with (rule D6), as far as it can be told without a catalog."""
+    """Reports initial toolkits that conflict (rule D6), as far as that is known without a catalog."""
     active = dict(Bundle.of(agent.tools, agent.overrides, _as_compared, None).tools)
     for toolkit, section in initial.values():
         bundle = Bundle.of(toolkit.member_tools, toolkit.overrides, _as_compared, toolkit.key)
-        if (found := bundle.find_conflict(active)) is not None:
-            of = "the agent's own `tools`" if found.existing.toolkit is None else f"toolkit {found.holder!r}"
-            sides = f"{_shown(found.coming)} in the one, {_shown(found.existing)} in the other"
-            message = f"toolkit {toolkit.key!r} and {of} give {found.coming.key!r} different overrides: {sides}."
+        if (conflict := bundle.find_conflict(active)) is not None:
+            other = "the agent's own `tools`" if conflict.existing.toolkit is None else f"toolkit {conflict.holder!r}"
+            sides = f"{_shown(conflict.coming)} in the one, {_shown(conflict.existing)} in the other"
+            message = f"toolkit {toolkit.key!r} and {other} give {conflict.coming.key!r} different overrides: {sides}."
             section.add_error("conflict", f"{section.label}: {message}")
         active = {**bundle.tools, **active}
 
@@ -162,4 +164,4 @@ def _as_compared(entry: str) -> tuple[str, ...]:
 
 def _shown(tool: ActiveTool) -> str:
     text = json.dumps(tool.overrides, ensure_ascii=False, sort_keys=True)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
