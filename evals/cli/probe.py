@@ -26,7 +26,7 @@ from toolbelt.evals.models.opening import open_model
 from toolbelt.evals.probing.checks import CHECKS
 from toolbelt.evals.probing.runner import MAX_CONCURRENCY
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.views.probe_view import probes_view
+from toolbelt.evals.views.probes import probes_view
 
 _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" for check in CHECKS)])
 

@@ -22,7 +22,7 @@ from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResul
 from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.probing.wording import WORDS
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.views.probe_view import probe_view
+from toolbelt.evals.views.probes import probe_view
 
 FAILED = 1
 """Exit code: a required check does not work, or works only partly."""

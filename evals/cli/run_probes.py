@@ -18,7 +18,7 @@ from toolbelt.evals.probing.selection import Picked, picked_of_run, probes_of_ru
 from toolbelt.evals.probing.wording import shown_day
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
-from toolbelt.evals.views.probe_view import beside_view
+from toolbelt.evals.views.probes import beside_view
 from toolbelt.project.workspace import Workspace
 
 
