@@ -18,7 +18,6 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import open_with_project
 from toolbelt.evals.cli.rooms import find_rooms, leave_out
-from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.running.limits import LeftOut
 from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
 from toolbelt.evals.running.provenance import read_code
@@ -30,6 +29,7 @@ from toolbelt.evals.toolsets.variants.variant import Variant, expand_variants
 from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.inspection import loadout_data
 from toolbelt.project.workspace import Workspace
+from toolbelt.providers.chat import Sampling
 
 MOST_TRIALS = 100_000_000
 """Trials of a run; each takes a byte of memory while it is under way."""

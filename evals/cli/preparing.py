@@ -14,7 +14,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
 from toolbelt.evals.cli.rooms import facts_for_auto
 from toolbelt.evals.conversation import Conversation
-from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
+from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.running.budget import Budget
@@ -34,8 +34,8 @@ from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import Varied, vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.models.given_choice import find_unmet
-from toolbelt.providers.models import find_form
+from toolbelt.providers.chat import TOOL_CHOICES, Sampling
+from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
@@ -177,7 +177,7 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, renderers
         workspace, room = materials.workspace, plan.rooms.get(arm.model)
         # Outside a suite a model that is said to call no tools is asked all the same, whatever the toolset.
         facts = facts_for_auto(workspace, arm.model, room, ask_anyway=plan.ask_anyway or not plan.suite)
-        if facts.toolset is not None and (said := find_unmet(workspace.choose([arm.model], facts=facts)[1])):
+        if facts.toolset is not None and (said := workspace.choose([arm.model], facts=facts)[1].unmet_recommendation):
             unmet.append(f"{arm.model} with {BY_WINDOW}: {said}")
         return workspace.resolve(AUTO, [arm.model], facts=facts)
 

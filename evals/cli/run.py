@@ -19,9 +19,8 @@ from toolbelt.evals.cli.ending import show_end
 from toolbelt.evals.cli.opening import Materials, choose_cases, make_plan, open_materials
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.preparing import PreparedArm, make_players, prepare_arms, tell_rooms
-from toolbelt.evals.cli.probe_notes import tell_probed
+from toolbelt.evals.cli.run_probes import warn_contradicted_facts
 from toolbelt.evals.cli.watching import watch
-from toolbelt.evals.models.model import TOOL_CHOICES, Sampling
 from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.plan import CaseFilter, Plan
@@ -32,7 +31,8 @@ from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.chat import TOOL_CHOICES, Sampling
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.text import plural
 
 DEFAULT_MODEL = "local/bm25"
@@ -169,7 +169,7 @@ def run(**asked: Any) -> int:
     )
     if plan.drafts:
         notify(f"{plural(plan.drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof", "warning")
-    tell_probed(Path(asked["store"]), plan, materials.workspace)
+    warn_contradicted_facts(Path(asked["store"]), plan, materials.workspace)
     if asked["dry_run"]:
         _show_estimate(materials, plan, asked)
         return OK
@@ -298,7 +298,7 @@ def _refuse_changed(plan: Plan, materials: Materials) -> None:
 
 
 def _refuse_unpriced(prepared: tuple[PreparedArm, ...], max_cost: float | None) -> None:
-    from toolbelt.evals.conversation import Usage
+    from toolbelt.providers.chat import Usage
 
     if max_cost is None:
         return
@@ -318,7 +318,7 @@ def _refuse_unknown_choice(prepared: tuple[PreparedArm, ...], choice: str | None
 def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> None:
     from toolbelt.evals.cli.estimates import estimate_data, estimate_view
     from toolbelt.evals.models.local import make_local_model
-    from toolbelt.evals.models.priced import open_price
+    from toolbelt.evals.models.opening import open_price
     from toolbelt.evals.running.estimate import SAMPLE, estimate
 
     kept: list[RequestRecord] = []

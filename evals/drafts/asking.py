@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from toolbelt.providers.chat import Failure, Sampling
+
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message
 from toolbelt.evals.drafts.answer_store import AnswerStore, request_key
 from toolbelt.evals.drafts.answers import DraftChecker
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.tool_drafts import ModelAnswer, ToolDrafts
-from toolbelt.evals.models.model import Failure, Model, Request, Sampling
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.budget import Budget, CapReached
 from toolbelt.evals.running.metering import PromptCounter

@@ -24,8 +24,7 @@ from toolbelt.evals.cases.references import ToolNames
 from toolbelt.evals.drafts.answers import normalized_query
 from toolbelt.evals.drafts.tool_drafts import stem_of
 from toolbelt.findings import Finding, Severity
-from toolbelt.stores.catalogs import CATALOG_FILES, open_catalog, write_catalog
-from toolbelt.stores.shipped import CASES_FILE
+from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, open_catalog, write_catalog
 
 MEMORY = ".toolbelt-drafts"
 """The folder inside it for the answers and for the digests of written lines."""

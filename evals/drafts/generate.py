@@ -9,7 +9,7 @@ from pathlib import Path
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.conversation import Conversation, Usage
+from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.drafts.answer_store import AnswerStore, open_answers, read_answers, request_key
 from toolbelt.evals.drafts.answers import DraftChecker
 from toolbelt.evals.drafts.asking import Drafter
@@ -17,13 +17,13 @@ from toolbelt.evals.drafts.folder import DraftFolder, FolderState
 from toolbelt.evals.drafts.jobs import Jobs, Wanted, choose_tools
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
-from toolbelt.evals.models.model import Model, Sampling
-from toolbelt.evals.models.opening import ModelOptions, open_model
-from toolbelt.evals.models.priced import open_price
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.metering import PromptCounter
 from toolbelt.evals.running.retrying import RetryPolicy
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.chat import Sampling, Usage
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
 from toolbelt.reporter import SILENT, Advance, Reporter
 from toolbelt.text import plural

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.models.model import Failure, Model, ModelError
+from toolbelt.evals.models.model import Model
 from toolbelt.evals.probing.check_scripts import make_scripts
 from toolbelt.evals.probing.checks import FIRST, ProbePlan
 from toolbelt.evals.probing.costs import Tally, find_no_room
@@ -24,6 +24,7 @@ from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.retrying import Attempts, Gate, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.running.workers import run_workers
+from toolbelt.providers.chat import Failure, ModelError
 
 MAX_CONCURRENCY = 4
 """Checks at once: few, as a small account is turned away at more, and a local model answers one by one."""

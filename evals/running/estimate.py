@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.playing import TrialRunner
 from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.retrying import RetryingClient, RetryPolicy
+from toolbelt.providers.chat import Usage
 
 SAMPLE = 300
 """Cases of each arm that are played; the rest is taken to be like them."""

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.conversation import Reply
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
+from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.running.retrying import Attempts, plus_cost
+from toolbelt.providers.chat import Usage
 
 
 def format_reply(reply: Reply) -> str:

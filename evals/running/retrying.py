@@ -7,10 +7,11 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from toolbelt.evals.conversation import Reply, Usage
-from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, Model, ModelError, Request
+from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
 
 Keep = Callable[[RequestRecord], None]
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison
-from toolbelt.evals.analysis.comparison.comparison_text import is_within
 from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
@@ -20,10 +19,9 @@ from toolbelt.evals.viewer.packing import LONGEST_TEXT
 from toolbelt.evals.viewer.records import read_blocks
 from toolbelt.evals.viewer.sections import matrix_values, probe_values
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
-from toolbelt.evals.views.epochs import epoch_lines
-from toolbelt.evals.views.heat_cells import PICTURE
-from toolbelt.evals.views.heat_scale import STEPS
-from toolbelt.evals.views.picture import Picture
+from toolbelt.evals.views.figures import epoch_lines
+from toolbelt.evals.views.matrix_text import PICTURE, STEPS
+from toolbelt.views.blocks import Picture
 
 
 def write_page(
@@ -172,7 +170,7 @@ def _sort(outcome: Outcome) -> str:
 def _compared(summary: RunSummary, comparison: Comparison | None) -> list[int]:
     """Positions of the arms whose flipped cases are shown first: those compared first, if they are of this run."""
     keys = [(arm.model, arm.toolset, arm.variant) for arm in summary.arms]
-    if comparison is not None and comparison.new.name == summary.run and is_within(comparison):
+    if comparison is not None and comparison.new.name == summary.run and comparison.is_within:
         for pair in comparison.pairs:
             if pair.old.key in keys and pair.new.key in keys:
                 return [keys.index(pair.old.key), keys.index(pair.new.key)]

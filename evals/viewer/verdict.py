@@ -6,31 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import (
-    format_bounds,
-    format_change,
-    format_points,
-    is_within,
-    pair_names,
-    sentence,
-)
+from toolbelt.evals.analysis.comparison.comparison_text import pair_names, sentence
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
+from toolbelt.evals.analysis.comparison.reason_text import describe_notes, describe_reason, describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.arms import arm_names
-from toolbelt.evals.views.figures import (
-    NOTHING,
-    format_cost,
-    format_interval,
-    format_number,
-    format_seconds,
-    format_share,
-    status_lines,
-    uncovered_line,
-)
+from toolbelt.evals.views.figures import status_lines, uncovered_line
+from toolbelt.render.numbers import NOTHING, format_cost, format_interval, format_number, format_seconds, format_share
 from toolbelt.text import plural
 
 MOST_FLIPS = 200
@@ -70,13 +57,13 @@ def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: Gat
         values["lead"] = [_gate_lead(gate)]
         values["checks"] = [{**_check_badge(check.verdict), "check": check} for check in _worst_first(gate)]
     elif comparison is not None and not comparison.is_comparable:
-        values["lead"] = [f"{_sides(comparison)} cannot be compared.", *comparison.reasons]
+        values["lead"] = [f"{_sides(comparison)} cannot be compared.", *describe_reasons(comparison)]
     elif comparison is not None and comparison.pairs:
         values["lead"] = [_comparison_lead(comparison)]
     else:
         values["lead"] = _run_lead(summary, is_compared=comparison is not None)
     values["notes"] = list(
-        dict.fromkeys([*(comparison.notes if comparison else ()), *_drafts(summary), *status_lines(summary)])
+        dict.fromkeys([*(describe_notes(comparison) if comparison else ()), *_drafts(summary), *status_lines(summary)])
     ) + [line for line in (uncovered_line(summary),) if line]
     return values
 
@@ -151,7 +138,7 @@ def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dic
             }
             for one in pair.parts
         ],
-        "unpaired": [f"{count:,} {why}" for why, count in pair.unpaired.items()],
+        "unpaired": [f"{one.cases:,} {one.label}" for one in pair.unpaired],
     }
 
 
@@ -159,7 +146,7 @@ def _contrast(contrast: Contrast, margin: float) -> dict[str, Any]:
     show = _share if contrast.measure.is_share else _SHOW[contrast.measure]
     low, high = contrast.low, contrast.high
     if contrast.difference is None:
-        difference, interval = NOTHING, "; ".join(contrast.reasons)
+        difference, interval = NOTHING, "; ".join(map(describe_reason, contrast.reasons))
     elif contrast.measure.is_share:
         difference = f"{format_points(contrast.difference)} points"
         interval = "" if low is None or high is None else format_bounds(low, high, margin)
@@ -177,7 +164,7 @@ def _contrast(contrast: Contrast, margin: float) -> dict[str, Any]:
         "interval": interval,
         "p": NOTHING if contrast.adjusted_p is None else _p_value(contrast.adjusted_p),
         "verdict": badge(contrast.verdict) if contrast.measure.is_share else None,
-        "reasons": () if contrast.difference is None else contrast.reasons,
+        "reasons": () if contrast.difference is None else tuple(map(describe_reason, contrast.reasons)),
     }
 
 
@@ -263,7 +250,7 @@ def _comparison_lead(comparison: Comparison) -> str:
 
 
 def _sides(comparison: Comparison) -> str:
-    if is_within(comparison):
+    if comparison.is_within:
         return f"The arms of {comparison.old.name}"
     return f"{comparison.new.name} against {comparison.old.name}"
 
@@ -275,7 +262,7 @@ def _run_lead(summary: RunSummary, *, is_compared: bool) -> list[str]:
     rated = [(arm.accuracy.value, place) for place, arm in enumerate(summary.arms) if arm.accuracy.value is not None]
     if rated:
         best, place = max(rated, key=lambda one: (one[0], -one[1]))
-        interval = format_interval(summary.arms[place].accuracy)
+        interval = format_interval(summary.arms[place].accuracy.low, summary.arms[place].accuracy.high)
         what = "Highest accuracy" if len(rated) > 1 else "Accuracy"
         sure = f" (95% interval {interval})" if interval else ""
         said.append(f"{what}: {names[place]}, {format_share(best)}{sure}.")

@@ -7,8 +7,7 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options, workspace_options
 from toolbelt.command.project import open_workspace
-from toolbelt.console.inspection_view import inspection_view
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
+from toolbelt.console.screen import notify, print_json, show_blocks, show_view
 from toolbelt.loadouts.inspection import Inspection, decision_data
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.project.workspace import Workspace
@@ -58,9 +57,10 @@ def inspect(
     if as_json:
         print_json(inspection.to_dict())
         return
-    screen = make_screen()
+    from toolbelt.console.inspection_view import inspection_view  # which --json does without
+
     named = len(inspection.resolution.active_tools) <= MANY_TOOLS if show_tools is None else show_tools
-    show_view(inspection_view(inspection, screen, show_tools=named, show_all=show_all), screen)
+    show_blocks(inspection_view(inspection, show_tools=named, show_all=show_all))
 
 
 @click.command(epilog=examples("toolbelt loadout why developer git_push", "toolbelt loadout why minimal docker"))
@@ -82,7 +82,7 @@ def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None,
 def _show_no_choice(workspace: Workspace, inspection: Inspection, model: str, as_json: bool) -> None:
     reasons = inspection.auto.reasons if inspection.auto else ()
     if workspace.facts(model).context_window is None:
-        _tell_unknown(workspace, model)
+        _warn_of_unknown_window(workspace, model)
     if as_json:
         print_json({**inspection.to_dict(), "loadout": None})
     else:
@@ -100,10 +100,10 @@ def _warn(workspace: Workspace, inspection: Inspection, asked: tuple[str, ...]) 
         notify(f"the vocabulary of {workspace.tokenizer} is not installed; counts are estimates.", "warning")
     for fit in inspection.models:
         if fit.context_window is None and (fit.model in asked or fit.model in workspace.config.models):
-            _tell_unknown(workspace, fit.model)
+            _warn_of_unknown_window(workspace, fit.model)
 
 
-def _tell_unknown(workspace: Workspace, model: str) -> None:
+def _warn_of_unknown_window(workspace: Workspace, model: str) -> None:
     similar = workspace.models.find_similar(model)
     hint = f" Names like it: {', '.join(similar)}." if similar else ""
     notify(f"the context window of {model!r} is unknown.{hint}", "warning")

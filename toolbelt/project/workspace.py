@@ -20,7 +20,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, whole_catalog
 from toolbelt.patterns import fold
-from toolbelt.providers.models import DEFAULT_MODELS, ModelTable, find_form
+from toolbelt.providers.litellm_table import DEFAULT_MODELS, ModelTable, find_form
 from toolbelt.providers.tokenizers import count_tokens, find_tokenizer
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.config import Config
@@ -28,7 +28,7 @@ from toolbelt.stores.files import cache_folder
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.auto import AutoChoice
-    from toolbelt.loadouts.written import WrittenLoadout
+    from toolbelt.loadouts.reader import WrittenLoadout
     from toolbelt.models.facts import ModelFacts
     from toolbelt.models.fit import Asked, Comparer
     from toolbelt.runtime.registry import ToolRegistry
@@ -78,7 +78,7 @@ class Workspace:
         document = self.catalog_file.document
         if document is None or not self.catalog.loadouts:
             return ()
-        from toolbelt.loadouts.written import read_loadouts
+        from toolbelt.loadouts.reader import read_loadouts
 
         written, findings = read_loadouts(document, "loadouts")
         if findings:
@@ -256,10 +256,10 @@ class Workspace:
         if facts.toolset is None:
             choice = choose_by_window()
         else:
-            from toolbelt.models.given_choice import choose_given  # few projects say so of a model
+            from toolbelt.models.recommended import choose_recommended  # few projects say so of a model
 
             measure = self._measure(replace(asked, facts=facts))
-            choice = choose_given(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
+            choice = choose_recommended(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
         if choice.loadout is None:
             return Resolution(AUTO, (), self.catalog), choice
         if choice.outcome is AutoOutcome.LOADOUT:
@@ -301,9 +301,7 @@ class Workspace:
 
     def facts(self, model: str) -> ModelFacts:
         """What is known of a model: what `toolbelt.yaml` says, else litellm's table."""
-        from toolbelt.providers.facts import (
-            find_facts,  # prices and the rules of providers, where a model is asked about
-        )
+        from toolbelt.providers.model_facts import find_facts
 
         return find_facts(model, self.models)
 

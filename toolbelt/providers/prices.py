@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolbelt.models.facts import ModelPrices
-from toolbelt.providers.models import ModelTable
-from toolbelt.providers.providers import served_alike
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.provider_names import served_alike
 
 _MILLION = 1_000_000
 _FILE_NAME = "prices.json"
@@ -90,7 +90,7 @@ def find_prices(model: str, table: ModelTable | None = None) -> Prices | None:
     """
     table = table or ModelTable()
     for name in served_alike(model, table):
-        own = table.find_own(name)
+        own = table.find_project_model(name)
         if own is not None and own.prices is not None:
             return _own_prices(own.prices)
         known_as = table.find_name(name)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolbelt.providers.chat import Sampling
+
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.references import CatalogNames
@@ -19,7 +21,7 @@ from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.jobs import Jobs, Wanted
 from toolbelt.evals.drafts.tool_drafts import ToolDrafts
 from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
-from toolbelt.evals.models.model import Request, Sampling
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.scripted import ScriptedModel
 from toolbelt.evals.running.budget import Budget
 from toolbelt.evals.running.retrying import RetryPolicy

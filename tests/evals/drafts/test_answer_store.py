@@ -9,12 +9,12 @@ from array import array
 from pathlib import Path
 
 import pytest
+from toolbelt.providers.chat import NOTHING_REPORTED, Failure, Sampling
 
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.answer_store import open_answers, read_answers, request_key
 from toolbelt.evals.drafts.tool_drafts import ModelAnswer
-from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, Sampling
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.records import RequestRecord
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from toolbelt.providers.chat import Failure, ModelError
 
 from tests.evals.cases.samples import CATALOG as OTHER_CATALOG
 from tests.evals.drafts.samples import CATALOG, ONE_EACH, draft_into, lines, make_jobs, said, whole
@@ -14,7 +15,7 @@ from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.folder import DraftFolder
-from toolbelt.evals.models.model import Failure, ModelError, Request
+from toolbelt.evals.models.model import Request
 from toolbelt.stores.catalogs import write_catalog
 
 

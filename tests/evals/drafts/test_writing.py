@@ -20,8 +20,9 @@ from tests.evals.drafts.samples import (
 )
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.writing import FAILED, NOT_ASKED
-from toolbelt.evals.models.model import Failure, ModelError, Request
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.budget import Budget
+from toolbelt.providers.chat import Failure, ModelError
 
 HOW = {REFUND.id: Failure.UNAVAILABLE, "mail/track": Failure.BAD_REQUEST}
 

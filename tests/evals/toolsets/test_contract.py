@@ -10,7 +10,7 @@ import pytest
 
 from tests.evals.toolsets.samples import CATALOGS, case, context, meta_ids, on_shelf, play, shown, start, toolset, use
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.wire_names import is_legal_wire_name
+from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.toolsets.toolset import GO_AHEAD, Toolset

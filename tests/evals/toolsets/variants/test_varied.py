@@ -29,7 +29,7 @@ from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.toolsets.variants.filler import Filler
 from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import Shortfall, Varied, vary
-from toolbelt.loadouts.written import loadouts_of
+from toolbelt.loadouts.reader import loadouts_of
 from toolbelt.providers.tokenizers import make_counter
 from toolbelt.tiers import MetaTools
 

@@ -1,0 +1,98 @@
+"""The one place that imports litellm: quiet, offline at import, and let go of without a trace."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+_NAMES = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+"""Its loggers."""
+_WARNINGS: tuple[tuple[str, type[Warning]], ...] = (
+    ("Item '.*' on TypedDict class", UserWarning),  # of pydantic, about litellm's types
+    ("Pydantic serializer warnings", UserWarning),  # about odd answers of servers
+    (
+        r"coroutine '\w+\.(a|async_)\w*completion\w*' was never awaited",
+        RuntimeWarning,
+    ),  # about requests cancelled before they were sent
+)
+
+
+@cache
+def load_litellm() -> Any:
+    """litellm, set up; the first call takes seconds.
+
+    Its table of prices is the one it ships: nothing is fetched. It prints and logs nothing, keeps no telemetry, and
+    leaves asking again to its caller.
+    """
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # read at import, and again in the background
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import litellm
+    litellm.suppress_debug_info = True
+    litellm.set_verbose = False
+    litellm.telemetry = False
+    litellm.num_retries = 0
+    for name in _NAMES:  # its debug log writes requests with their headers
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.addHandler(logging.NullHandler())
+        logger.propagate = False
+        logger.setLevel(logging.CRITICAL + 1)
+    return litellm
+
+
+def silence_warnings() -> None:
+    """Keep from users the warnings of litellm's own innards, which it loads and runs in the middle of a request."""
+    for message, category in _WARNINGS:
+        warnings.filterwarnings("ignore", message=message, category=category)
+
+
+@cache
+def _spare_odd_arguments() -> None:
+    """Let calls through whose arguments litellm cannot read.
+
+    It reads them all, to unfold what OpenAI's models once made of several calls (`multi_tool_use.parallel`), and takes
+    the whole answer for broken where an integer is too long for Python, or lists are nested too deep: the model's
+    mistakes, to be scored as such.
+    """
+    load_litellm()
+    from litellm.litellm_core_utils.llm_response_utils import convert_dict_to_response as reading
+
+    name = "_handle_invalid_parallel_tool_calls"
+    unfold = getattr(reading, name, None)
+    if unfold is None:
+        return
+
+    def unfold_or_leave(calls: Any) -> Any:
+        try:
+            return unfold(calls)
+        except Exception:  # noqa: BLE001  whatever a model may have written
+            return calls
+
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("litellm.") and vars(module).get(name) is unfold:
+            setattr(module, name, unfold_or_leave)
+
+
+async def complete(arguments: dict[str, Any]) -> Any:
+    """Ask, once."""
+    _spare_odd_arguments()
+    return await load_litellm().acompletion(**arguments)
+
+
+async def forget_clients() -> None:
+    """Close the clients that litellm keeps, and end its background task of this event loop."""
+    litellm = load_litellm()
+    from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
+
+    with suppress(Exception):  # whatever its cleaning up does, the run is over
+        await GLOBAL_LOGGING_WORKER.flush()
+        await GLOBAL_LOGGING_WORKER.stop()
+    with suppress(Exception):
+        await litellm.close_litellm_async_clients()
+        litellm.in_memory_llm_clients_cache.flush_cache()

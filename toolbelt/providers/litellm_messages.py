@@ -1,0 +1,156 @@
+"""Messages as they can be sent to litellm, and its answers as replies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection
+from typing import Any
+
+from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Usage
+from toolbelt.providers.provider_errors import clean_message, remove_secrets
+
+_HALF = re.compile(r"[\ud800-\udfff]")
+"""Half a surrogate pair: Python and JSON can hold it, UTF-8 cannot, so that it does not go over the wire."""
+_HALF_SPELLED = re.compile(r"\\u[dD][89a-fA-F]")
+_INSTEAD = "\ufffd"
+
+
+def sendable(value: Any) -> Any:
+    """A deep copy of a message, of plain dicts and lists, with U+FFFD for what no UTF-8 can hold.
+
+    Models do write such things, in names and in arguments, and are to be told what they wrote. In the arguments of
+    calls halves spelled out (`\\ud800`) are replaced, too: for some providers litellm reads them, and sends values.
+    """
+    if isinstance(value, dict):
+        return {
+            sendable(key): _arguments(item) if key == "arguments" else sendable(item) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [sendable(item) for item in value]
+    if isinstance(value, str) and not value.isascii():
+        return _HALF.sub(_INSTEAD, value)
+    return value
+
+
+def _arguments(value: Any) -> Any:
+    if not isinstance(value, str) or not _HALF_SPELLED.search(value):
+        return sendable(value)
+    try:
+        read = json.loads(value)
+        whole = sendable(read)  # pairs, spelled as two halves, are one character once they are read
+        return value if whole == read else json.dumps(whole, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return sendable(value)
+
+
+_FILTERED = "content_filter"
+_MOST_TOKENS = 10**12
+"""No request has more; what a server says beyond it is no count."""
+
+
+def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] = ()) -> ChatReply:
+    """Read an answer.
+
+    Args:
+        response: litellm's `ModelResponse`.
+        latency_seconds: How long it took.
+        secrets: Keys in use, which are taken out wherever the answer repeats them: it is kept.
+
+    Raises:
+        ModelError: it holds no answer, or the provider or the model refused.
+    """
+    choices = getattr(response, "choices", None)
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(choice, "message", None)
+    if message is None:
+        raise ModelError(Failure.BROKEN_ANSWER, "The answer has no choices.", latency_seconds=latency_seconds)
+
+    def clean(text: str) -> str:
+        return remove_secrets(text, secrets)
+
+    finish_reason = clean(str(getattr(choice, "finish_reason", None) or ""))
+    text = clean(_text(getattr(message, "content", None)))
+    calls = _calls(message, clean)
+    refusal = _refusal(message)
+    if refusal or (finish_reason == _FILTERED and not calls):
+        said = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
+        usage = make_usage(getattr(response, "usage", None))
+        raise ModelError(Failure.REFUSED, said, latency_seconds=latency_seconds, usage=usage)
+    return ChatReply(
+        text=text,
+        calls=calls,
+        usage=make_usage(getattr(response, "usage", None)),
+        finish_reason=finish_reason,
+        served_by=clean(str(getattr(response, "model", None) or "")),
+        latency_seconds=latency_seconds,
+    )
+
+
+def make_usage(usage: Any) -> Usage:
+    """Tokens as reported.
+
+    litellm writes zeros where a provider says nothing; no request has a prompt of no tokens.
+    """
+    prompt = _count(usage, "prompt_tokens")
+    if not prompt:
+        return Usage()
+    details = getattr(usage, "prompt_tokens_details", None)
+    read = _count(details, "cached_tokens")
+    written = _count(details, "cache_creation_tokens") or _count(details, "cache_write_tokens")
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=_count(usage, "completion_tokens"),
+        cached_read_tokens=_count(usage, "cache_read_input_tokens") if read is None else read,
+        cached_write_tokens=_count(usage, "cache_creation_input_tokens") if written is None else written,
+    )
+
+
+def _count(holder: Any, name: str) -> int | None:
+    value = getattr(holder, name, None)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):  # parts, as some providers send them
+        parts = (part.get("text") if isinstance(part, dict) else None for part in content)
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
+def _refusal(message: Any) -> str:
+    said = getattr(message, "refusal", None)
+    if not said:
+        fields = getattr(message, "provider_specific_fields", None)
+        said = fields.get("refusal") if isinstance(fields, dict) else None
+    return said if isinstance(said, str) else ""
+
+
+def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
+    asked = [(getattr(call, "id", None), getattr(call, "function", None)) for call in message.tool_calls or ()]
+    if not asked and (old := getattr(message, "function_call", None)) is not None:
+        asked = [(None, old)]
+    calls: list[ChatCall] = []
+    taken: set[str] = set()
+    for number, (call_id, function) in enumerate(asked):
+        if function is None:
+            continue  # a call of something that is no function
+        unique = _unique(clean(call_id) if isinstance(call_id, str) else "", number, taken)
+        name = clean(str(getattr(function, "name", None) or ""))
+        calls.append(ChatCall(unique, name, clean(_argument_text(getattr(function, "arguments", None)))))
+    return tuple(calls)
+
+
+def _unique(call_id: str, number: int, taken: set[str]) -> str:
+    """An id that no other call of the reply has; the provider's own wherever that is one."""
+    wanted = call_id or f"call_{number}"
+    while wanted in taken:
+        wanted = f"{wanted}_{number}"
+    taken.add(wanted)
+    return wanted
+
+
+def _argument_text(arguments: Any) -> str:
+    if arguments is None or isinstance(arguments, str):
+        return arguments or ""
+    return json.dumps(arguments, ensure_ascii=False)

@@ -1,0 +1,178 @@
+"""How a hosted model is reached through litellm, and whether it can be, before anything is spent."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.providers.litellm_client import Route
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.text import visible
+
+PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "litellm_proxy", "llamafile"})
+"""Providers whose endpoints take OpenAI's tool definitions as they are.
+
+`openai` only where an address is given: for OpenAI itself litellm looks at the tools to decide which of its two APIs
+a model is asked over.
+"""
+_OWN_SERVERS = PASS_ON - {"openai"}
+"""Of those, the ones that have no place of their own."""
+_CHAT_MODES = frozenset({None, "chat"})
+_TALKING_MODES = _CHAT_MODES | {"responses", "completion"}
+_SIGNS_IN_AS_AN_APP = frozenset({"github_copilot", "chatgpt"})
+"""litellm opens a browser's log-in for these, and waits for it."""
+_OTHER_CREDENTIALS = frozenset(
+    {"bedrock", "bedrock_converse", "sagemaker", "sagemaker_chat", "vertex_ai", "vertex_ai_beta"}
+)
+"""Their clouds have credentials of their own, in many places."""
+_ANY_ONE_WILL_DO = frozenset({"gemini"})
+"""Providers of whose variables any one is enough."""
+_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {"huggingface": "HF_TOKEN", "together_ai": "TOGETHER_API_KEY", "fireworks_ai": "FIREWORKS_API_KEY"}
+)
+"""Variables that litellm takes too, but does not name when asked."""
+_SECRET = re.compile(r"(KEY|TOKEN)$")
+
+
+def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
+    """How litellm asks a model. The first call takes seconds: it loads litellm.
+
+    A name with a provider that litellm knows is taken as it is: a provider may have a model that is newer than the
+    table. With `api_base`, a name of no known provider is one of an endpoint that speaks OpenAI's API.
+
+    Raises:
+        NotFoundError: litellm knows neither the model nor a provider of that name.
+        ToolbeltError: no key is set, `api_base` is no address or is needed, the model does not chat, or only a provider
+            is named.
+    """
+    check_name(name)
+    from toolbelt.providers.litellm_loading import load_litellm
+
+    if api_base is not None:
+        check_address(api_base)
+    if (before := name.partition("/")[0]) in _SIGNS_IN_AS_AN_APP:
+        raise ToolbeltError(f"{before} models ask for a log-in in the browser, which an eval cannot wait for.")
+    litellm = load_litellm()
+    unfit = [name for name, value in os.environ.items() if _SECRET.search(name) and not _is_sendable(value)]
+    with _without(unfit):
+        told, model, provider, key, place = _find_provider(litellm, name, api_base, table)
+        missing = () if key else _missing_variables(litellm, model, provider, place or api_base)
+    own_endpoint = provider in PASS_ON and (api_base is not None or provider != "openai")
+    concerned = {*missing, f"{provider.upper()}_API_KEY", _OTHER_NAMES.get(provider)}
+    unfit = [variable for variable in unfit if variable in concerned]
+    _refuse_unsendable(name, unfit)
+    if missing and not own_endpoint:
+        raise ToolbeltError(_say_missing(name, provider, missing))
+    if provider in _OWN_SERVERS and not (place or api_base):
+        raise ToolbeltError(f"{visible(name)} is a model of a server of your own: say where with --api-base.")
+    mode = _find_mode(litellm, name, model)
+    if mode not in _TALKING_MODES and api_base is None:
+        raise ToolbeltError(f"{visible(name)} does not chat: it is a model for {str(mode).replace('_', ' ')}.")
+    passes_on = own_endpoint and mode in _CHAT_MODES and not model.startswith("responses/")
+    supported = litellm.get_supported_openai_params(model=model, custom_llm_provider=provider)
+    return Route(
+        model=told,
+        provider=provider,
+        api_base=api_base,
+        needs_placeholder=own_endpoint and bool(missing or unfit),
+        passes_tools_on=passes_on,
+        takes_seed=supported is None or "seed" in supported,
+    )
+
+
+def _is_sendable(key: str) -> bool:
+    """Whether a key can stand in a header of a request."""
+    return bool(key.strip()) and key.isascii() and key.isprintable()
+
+
+@contextmanager
+def _without(variables: Collection[str]) -> Iterator[None]:
+    """Without some variables of the environment: litellm takes any that is set for a key, even a blank one."""
+    taken = {name: os.environ.pop(name) for name in variables}
+    try:
+        yield
+    finally:
+        os.environ.update(taken)
+
+
+def _refuse_unsendable(name: str, variables: Sequence[str]) -> None:
+    """Raises `ToolbeltError` for keys that are not blank, which is as good as unset, and cannot be sent."""
+    if broken := [variable for variable in variables if os.environ[variable].strip()]:
+        raise ToolbeltError(
+            f"{visible(name)} needs {' and '.join(broken)}, which cannot be sent as set: a line break, or another "
+            "character that is not printable ASCII, is in it. Set it again, without."
+        )
+
+
+def _find_mode(litellm: Any, *names: str) -> str | None:
+    """What a model is for, in litellm's words; `None` if it does not say."""
+    entries = (litellm.model_cost.get(name) for name in names)
+    return next((entry.get("mode") for entry in entries if entry), None)
+
+
+def check_name(name: str) -> None:
+    """Raises `ToolbeltError` for the name of a provider with no model behind it."""
+    provider, slash, model = name.strip().rpartition("/")
+    if slash and not model:
+        raise ToolbeltError(
+            f"{visible(name.strip())!r} names no model: after the provider comes the model, as in "
+            f"{visible(provider.strip('/ ')) or 'openai'}/NAME."
+        )
+
+
+def check_address(api_base: str) -> None:
+    """Raises `ToolbeltError` for what cannot be the address of an API."""
+    shown = visible(api_base)
+    try:
+        parts = urlsplit(api_base)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", api_base)
+        sound = sound and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise ToolbeltError(f"--api-base {shown!r} is no address. It looks like http://127.0.0.1:8000/v1.")
+    if parts.path.rstrip("/").endswith("/chat/completions"):
+        raise ToolbeltError(f"--api-base {shown!r}: leave out /chat/completions, which is added to it.")
+
+
+def _find_provider(
+    litellm: Any, name: str, api_base: str | None, table: ModelTable
+) -> tuple[str, str, str, str | None, str | None]:
+    """The name that litellm is told, the one without a provider, the provider, its key if there is one, its place."""
+    try:
+        model, provider, key, place = litellm.get_llm_provider(model=name, api_base=api_base)
+    except Exception:  # noqa: BLE001  litellm says so with several classes
+        if api_base is not None:
+            return f"openai/{name}", name, "openai", os.environ.get("OPENAI_API_KEY"), api_base
+        similar = table.find_similar(name)
+        hint = "" if similar else "A model of a server of your own needs --api-base."
+        raise NotFoundError("model", name, similar, hint) from None
+    if provider == "openai":
+        key = key or os.environ.get("OPENAI_API_KEY")
+    return name, model, provider, key, place
+
+
+def _missing_variables(litellm: Any, model: str, provider: str, place: str | None) -> Sequence[str]:
+    """Variables of the environment without which the provider cannot be asked."""
+    if provider in _OTHER_CREDENTIALS or os.environ.get(_OTHER_NAMES.get(provider, "")):
+        return ()
+    told = litellm.validate_environment(model=f"{provider}/{model}", api_base=place)["missing_keys"]
+    needed = [name for name in told if provider == "azure" or _SECRET.search(name)]
+    if not told and provider in litellm.openai_compatible_providers and place is not None:
+        # litellm found no key for it, and does not say what it looked for.
+        guess = f"{provider.upper()}_API_KEY"
+        return () if os.environ.get(guess) else (guess,)
+    return needed
+
+
+def _say_missing(name: str, provider: str, missing: Sequence[str]) -> str:
+    names = (" or " if provider in _ANY_ONE_WILL_DO else " and ").join(missing)
+    blank = [variable for variable in missing if variable in os.environ and not os.environ[variable].strip()]
+    note = f" Set, but blank: {', '.join(blank)}." if blank else ""
+    return f"{visible(name)} needs {names}, in the environment or in a .env here.{note}"

@@ -1,0 +1,231 @@
+"""What is known of a model: what the project says, else litellm's table; what neither says is unknown.
+
+The table was written by many hands. What follows was seen in it, and decides how it is read:
+
+- `supports_function_calling` is missing from one chat model in four, o3-mini on Azure and Llama 3.1 on Bedrock among
+  them, which do call tools. So what is missing is unknown; only `false` is no, and to be an embedding or the like.
+- `supports_tool_choice` is said of models such as Llama 2, of which nothing is said about tools. Without tools that
+  are known to be called, it is no ground, nor is `supports_parallel_function_calling`.
+- `supports_prompt_caching` is missing from hundreds of models that have a price for tokens read from the cache; who
+  charges for these has a cache.
+- `max_output_tokens` is as large as the window for a third of the models, so that it is no reserve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, default_reserve
+from toolbelt.models.provider_rules import find_max_tools
+from toolbelt.providers.litellm_table import ModelTable, read_window
+from toolbelt.providers.prices import first_price, per_million
+from toolbelt.providers.provider_names import find_provider, served_alike
+
+if TYPE_CHECKING:
+    from toolbelt.models.project_models import ProjectModel
+
+WELL_KNOWN = (
+    *("gpt-4", "gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-4.1-mini", "o3", "gpt-5", "gpt-5-mini", "gpt-5-nano"),
+    *("claude-haiku-4-5", "claude-sonnet-4-5", "claude-sonnet-5", "claude-opus-4-5", "claude-opus-5"),
+    *("gemini/gemini-2.5-flash-lite", "gemini/gemini-2.5-flash", "gemini/gemini-2.5-pro", "gemini/gemini-3.5-flash"),
+    *("mistral/mistral-small-latest", "mistral/mistral-medium-latest", "mistral/mistral-large-latest"),
+    *("deepseek/deepseek-v3.2", "deepseek/deepseek-r1", "xai/grok-4.5", "command-a-03-2025"),
+    *("groq/openai/gpt-oss-20b", "groq/openai/gpt-oss-120b"),
+    *("ollama/llama3", "ollama/llama3.1", "ollama/mistral", "local/bm25"),
+)
+"""What people ask about, by provider; a table that is older or newer may know others."""
+TALKING_MODES = frozenset({"chat", "responses", "completion"})
+"""What a model has to be for, to be asked anything."""
+_SILENT_MODES = frozenset(
+    {
+        *("embedding", "rerank", "moderation", "search", "ocr", "vector_store"),
+        *("audio_transcription", "audio_speech", "video_generation"),
+    }
+)
+"""Where the table need not say that no tools are called. Of pictures and live talk it has models that call some."""
+_LOCAL: Mapping[str, ModelFacts] = MappingProxyType(
+    {
+        "local/bm25": ModelFacts(
+            "local/bm25", None, "local", "chat", tool_calling=True, tool_choice=True, prices=ModelPrices(0.0, 0.0)
+        )
+    }
+)
+"""Models of our own, which no table knows. They have no window: whatever is offered is ranked."""
+_FILE_NAME = "model-facts.json"
+_OURS, _PROJECT, _TABLE, _RULES, _DEFAULT = "toolbelt", "toolbelt.yaml", "litellm", BY_RULES, "default"
+_NUMBERS = (int, float)
+_OF_THE_PROVIDER = frozenset({"caching", "prices"})
+"""Facts of whoever serves a model, not of the model."""
+
+
+class _Entry(NamedTuple):
+    """What is used of an entry of the table, as JSON."""
+
+    mode: str | None
+    context_window: int | None
+    output_limit: int | None
+    tool_calling: bool | None
+    parallel_calls: bool | None
+    tool_choice: bool | None
+    caching: bool | None
+    prices: list[float | None] | None
+
+
+def find_facts(model: str, table: ModelTable) -> ModelFacts:
+    """What is known of a model; never raises, for what is unknown is `None`.
+
+    A fact is the project's, else the table's, else that of the model's `base`, found in the same way; prices and
+    caching only of a base that the same provider serves. The most tools are also a rule of the provider.
+
+    Args:
+        model: A litellm name, or one of the project's own.
+        table: What is known of models, the project's own among them.
+    """
+    gathered = _Gathered()
+    alike = served_alike(model, table)
+    known_as = None
+    for name in table.trace(model):
+        suffix = "" if name == model else f" ({name})"
+        left_out = frozenset() if name in alike else _OF_THE_PROVIDER
+        provider = find_provider(name, table)
+        if (own := table.find_project_model(name)) is not None:
+            gathered.learn_own(own, f"{_PROJECT}{suffix}", left_out)
+        if provider is not None:
+            gathered.learn("provider", provider[0], f"{provider[1]}{suffix}")
+        found = table.find_name(name)
+        if found is not None:
+            known_as = known_as or found
+            gathered.learn_entry(_Entry(*_entries(table)[found]), f"{_TABLE}{suffix}", left_out)
+    if (ours := _LOCAL.get(model)) is not None:
+        gathered.learn_all(ours, _OURS)
+    return gathered.sum_up(model, known_as)
+
+
+def is_known(model: str, table: ModelTable) -> bool:
+    """Whether anything may be known of a model: it is the project's, the table's or one of ours."""
+    return model in _LOCAL or table.find_project_model(model) is not None or table.find_name(model) is not None
+
+
+def list_models(table: ModelTable) -> Iterator[str]:
+    """Every model of litellm's table that can be talked to, as it is called there."""
+    for name, entry in _entries(table).items():
+        if _Entry(*entry).mode in TALKING_MODES:
+            yield name
+
+
+def list_well_known(table: ModelTable) -> Iterator[str]:
+    """Those of `WELL_KNOWN` that there are."""
+    return (name for name in WELL_KNOWN if is_known(name, table))
+
+
+class _Gathered:
+    """Facts learned so far, each from the first who knew it."""
+
+    def __init__(self) -> None:
+        self._facts: dict[str, Any] = {}
+        self._sources: dict[str, str] = {}
+
+    def learn(self, key: str, value: object, source: str) -> None:
+        if value is not None and key not in self._facts:
+            self._facts[key], self._sources[key] = value, source
+
+    def learn_all(self, facts: ModelFacts, source: str) -> None:
+        for key in ("provider", "mode", "tool_calling", "tool_choice", "prices"):
+            self.learn(key, getattr(facts, key), source)
+
+    def learn_own(self, own: ProjectModel, source: str, left_out: frozenset[str]) -> None:
+        self.learn("tool_calling", own.calls_tools, source)
+        for key in ("parallel_calls", "tool_choice", "caching", "prices"):
+            if key not in left_out:
+                self.learn(key, getattr(own, key), source)
+        for key in ("context_window", "output_limit", "output_reserve", "max_tools", "toolset"):
+            self.learn(key, getattr(own, key), source)
+
+    def learn_entry(self, entry: _Entry, source: str, left_out: frozenset[str]) -> None:
+        for key in ("mode", "context_window", "output_limit", "tool_calling"):
+            self.learn(key, getattr(entry, key), source)
+        if entry.tool_calling or self._facts.get("tool_calling"):
+            self.learn("parallel_calls", entry.parallel_calls, source)
+            self.learn("tool_choice", entry.tool_choice, source)
+        if not left_out:
+            self.learn("caching", entry.caching, source)
+            self.learn("prices", entry.prices and _prices(entry.prices), source)
+
+    def sum_up(self, model: str, known_as: str | None) -> ModelFacts:
+        if self._facts.get("mode") in _SILENT_MODES:
+            self.learn("tool_calling", False, self._sources["mode"])
+        if self._facts.get("tool_calling") is False:  # then neither several at once, nor when told to
+            for key in ("parallel_calls", "tool_choice"):
+                self._facts[key], self._sources[key] = False, self._sources["tool_calling"]
+        reserve = default_reserve(self._facts.get("context_window"), self._facts.get("output_limit"))
+        self.learn("output_reserve", reserve, _DEFAULT)
+        self.learn("max_tools", find_max_tools(self._make(model, known_as)), _RULES)
+        return self._make(model, known_as)
+
+    def _make(self, model: str, known_as: str | None) -> ModelFacts:
+        sources = {one.name: self._sources[one.name] for one in fields(ModelFacts) if one.name in self._sources}
+        return ModelFacts(name=model, known_as=known_as, sources=MappingProxyType(sources), **self._facts)
+
+
+def _entries(table: ModelTable) -> Mapping[str, list[Any]]:
+    return table.extract(_FILE_NAME, _entry, _is_sound)
+
+
+def _entry(entry: object) -> _Entry:
+    if not isinstance(entry, dict):
+        return _Entry(*[None] * len(_Entry._fields))
+    mode, prices = entry.get("mode"), first_price(entry)
+    cached_read = None if prices is None else prices[2]
+    caching = _flag(entry, "prompt_caching")
+    return _Entry(
+        mode if isinstance(mode, str) else None,
+        read_window(entry),
+        read_window(entry, "max_output_tokens"),
+        _flag(entry, "function_calling"),
+        _flag(entry, "parallel_function_calling"),
+        _flag(entry, "tool_choice"),
+        True if caching is None and cached_read else caching,
+        prices,
+    )
+
+
+def _flag(entry: Mapping[str, Any], name: str) -> bool | None:
+    value = entry.get(f"supports_{name}")
+    return value if isinstance(value, bool) else None
+
+
+def _prices(told: list[float | None]) -> ModelPrices:
+    prompt, completion, read, write = (None if price is None else per_million(price) for price in told)
+    return ModelPrices(prompt or 0.0, completion or 0.0, read, write)
+
+
+def _is_sound(value: object) -> bool:
+    # Asked of thousands of entries whenever a model is looked up: hence nothing but comparisons.
+    if type(value) is not list or len(value) != len(_Entry._fields):
+        return False
+    mode, window, limit, calls, parallel, choice, caching, prices = value
+    return (
+        (mode is None or type(mode) is str)
+        and (window is None or (type(window) is int and window > 0))
+        and (limit is None or (type(limit) is int and limit > 0))
+        and (calls is None or calls is True or calls is False)
+        and (parallel is None or parallel is True or parallel is False)
+        and (choice is None or choice is True or choice is False)
+        and (caching is None or caching is True or caching is False)
+        and (prices is None or _are_prices(prices))
+    )
+
+
+def _are_prices(value: object) -> bool:
+    if type(value) is not list or len(value) != 4:
+        return False
+    prompt, completion, read, write = value
+    return (
+        (type(prompt) in _NUMBERS and prompt >= 0)
+        and (type(completion) in _NUMBERS and completion >= 0)
+        and (read is None or (type(read) in _NUMBERS and read >= 0))
+        and (write is None or (type(write) in _NUMBERS and write >= 0))
+    )

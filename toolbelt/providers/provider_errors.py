@@ -1,0 +1,214 @@
+"""Classifies what a provider, the network or litellm raises, as `ModelError`s."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import MappingProxyType
+
+from toolbelt.providers.chat import Failure, ModelError
+
+MESSAGE_LENGTH = 300
+"""Characters of a provider's message that are kept."""
+
+_FAILURE_OF_STATUS: Mapping[int, Failure] = MappingProxyType(
+    {
+        401: Failure.AUTHENTICATION,
+        402: Failure.QUOTA,
+        403: Failure.AUTHENTICATION,
+        404: Failure.NOT_FOUND,
+        408: Failure.TIMEOUT,
+        413: Failure.CONTEXT_OVERFLOW,
+        429: Failure.RATE_LIMIT,
+    }
+)
+_FAILURE_OF_CLASS: Mapping[str, Failure] = MappingProxyType(
+    # litellm's and the OpenAI SDK's, by name: this module does not import them.
+    {
+        "Timeout": Failure.TIMEOUT,
+        "APITimeoutError": Failure.TIMEOUT,
+        "TimeoutError": Failure.TIMEOUT,
+        "ContextWindowExceededError": Failure.CONTEXT_OVERFLOW,
+        "ContentPolicyViolationError": Failure.REFUSED,
+        "RateLimitError": Failure.RATE_LIMIT,
+        "AuthenticationError": Failure.AUTHENTICATION,
+        "PermissionDeniedError": Failure.AUTHENTICATION,
+        "NotFoundError": Failure.NOT_FOUND,
+        "APIResponseValidationError": Failure.BROKEN_ANSWER,
+        "JSONSchemaValidationError": Failure.BROKEN_ANSWER,
+        "BadRequestError": Failure.BAD_REQUEST,
+        "UnprocessableEntityError": Failure.BAD_REQUEST,
+        "APIConnectionError": Failure.UNAVAILABLE,
+        "APIStatusError": Failure.UNAVAILABLE,
+        "APIError": Failure.UNAVAILABLE,
+    }
+)
+_CLASSES_BEFORE_STATUS = frozenset({Failure.TIMEOUT, Failure.CONTEXT_OVERFLOW, Failure.REFUSED})
+"""What a class says better than the status: a status of 200 with a body that never ends, a 400 of one sort."""
+_WORDINGS: tuple[tuple[re.Pattern[str], Failure], ...] = (
+    # Of providers that say so in words alone, or whose words litellm does not know.
+    (
+        re.compile(
+            r"context_length_exceeded|(maximum|max|model'?s) context (length|window|size)|context (window|limit|length)"
+            r"|(exceed\w*|available) (the |your )?(available |maximum |max )*context|exceed_context_size"
+            r"|prompt is too long|input is too long|input length .* exceed|too many (input |total )?tokens"
+            r"|(input|prompt|requested) token count .*exceed|reduce the length of (the|your) (messages|prompt|input)"
+            r"|tokens? .* (exceeds?|larger than|greater than) .*(n_ctx|max_model_len|maximum)"
+        ),
+        Failure.CONTEXT_OVERFLOW,
+    ),
+    (
+        re.compile(
+            r"content_policy|content policy|content management policy|responsibleaipolicy|safety system"
+            r"|content[_ ]filter|blocked (by|due to) .*(safety|polic)"
+        ),
+        Failure.REFUSED,
+    ),
+    (
+        re.compile(r"(incorrect|invalid) api[ _]key|api[ _]key (not valid|is invalid)|api_key_invalid"),
+        Failure.AUTHENTICATION,
+    ),
+    (
+        re.compile(
+            r"model_not_found|not a valid model|(no such|unknown) model|model .{0,100}(not found|does not exist)"
+        ),
+        Failure.NOT_FOUND,
+    ),
+)
+_WORDS_COUNT_AT = frozenset({None, 200, 400, 404, 413, 422, 500})
+"""Statuses that say little enough for the words to be looked at; a rate limit speaks of tokens too."""
+_QUOTA = re.compile(
+    r"insufficient[_ ](quota|balance|credits?|funds)|billing_hard_limit|(billing|account)( is)?[_ ]not[_ ]active"
+    r"|credit balance is too low|(out of|no) credits\b|exceeded_current_quota"
+    # Gemini says the same of a minute's limit, and then which one.
+    r"|exceeded your current quota(?!.*(quota exceeded for metric|retry in|retrydelay|per ?(minute|day)))",
+    re.DOTALL,
+)
+_QUOTA_COUNTS_AT = frozenset({None, 400, 403, 429})
+_INNARDS = re.compile(
+    r"(Traceback \(most recent call last\)|Received Model Group|Available Model Group|LiteLLM Retried|received_args=)"
+)
+"""Where litellm's own account of what it was doing begins; the whole answer of the server may be in it."""
+_PREFIX = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?:\s*[:-]\s*|\s+-\s+))+")
+_KEY_LIKE = re.compile(
+    r"(?:\b(?:sk|pk|rk|gsk|xai|hf|key|nvapi|r8|AIza|AKIA|ya29)[-_.]?[\w*.-]{8,})"  # as providers make them
+    r"|(?:\bBearer\s+\S+)|(?:(?<=://)[^/\s@]+@)|(?:(?<=[?&]key=)[^&\s]+)"
+    r"|(?:\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{32,})"  # and whatever else is long and random
+)
+_REMOVED = "[removed]"
+
+
+def make_model_error(
+    error: BaseException, status: int | None, secrets: Iterable[str], latency_seconds: float
+) -> ModelError:
+    """What `error` means.
+
+    Args:
+        error: Whatever litellm raised.
+        status: The HTTP status as the wire saw it; `None` if it saw none.
+        secrets: Keys in use, which must not be shown.
+        latency_seconds: How long it took.
+    """
+    text = _without_innards(str(getattr(error, "message", None) or error or type(error).__name__))
+    if "onnection error" in text and (cause := _root(error)) is not error:
+        text = f"{text} {cause}"  # refused, reset, no such host: the outer ones do not say
+    failure = _find_failure(error, status, f"{text} {_code(error)}".lower())
+    message = clean_message(text, secrets) or type(error).__name__
+    wait = _retry_after(error) if failure.is_passing else None
+    return ModelError(failure, message, wait, latency_seconds)
+
+
+def clean_message(text: str, secrets: Iterable[str] = ()) -> str:
+    """A provider's message on one line, without keys, the names of classes before it and tracebacks after it."""
+    line = " ".join(remove_secrets(_without_innards(text), secrets).split())
+    line = _KEY_LIKE.sub(_REMOVED, _PREFIX.sub("", line))
+    return line if len(line) <= MESSAGE_LENGTH else f"{line[: MESSAGE_LENGTH - 1]}…"
+
+
+def remove_secrets(text: str, secrets: Iterable[str]) -> str:
+    """`text` without these, where they stand in it literally."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if secret in text:
+            text = text.replace(secret, _REMOVED)
+    return text
+
+
+def _without_innards(text: str) -> str:
+    return _INNARDS.split(text, maxsplit=1)[0]
+
+
+def _code(error: BaseException) -> str:
+    """The provider's own word for what went wrong, where the error's text leaves it out."""
+    body = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    words = [getattr(error, "code", None), getattr(error, "type", None)]
+    if isinstance(inner, dict):
+        words += [inner.get("code"), inner.get("type")]
+    return " ".join(word for word in words if isinstance(word, str))
+
+
+def _root(error: BaseException) -> BaseException:
+    for _ in range(10):
+        inner = error.__cause__ or error.__context__
+        if inner is None:
+            break
+        error = inner
+    return error
+
+
+def _find_failure(error: BaseException, status: int | None, words: str) -> Failure:
+    named = next((found for kind in type(error).__mro__ if (found := _FAILURE_OF_CLASS.get(kind.__name__))), None)
+    if named in _CLASSES_BEFORE_STATUS and status != 429:
+        return named
+    if status is None and named in (None, Failure.UNAVAILABLE):
+        # A provider that is not asked over our connections.
+        told = getattr(error, "status_code", None)
+        status = told if isinstance(told, int) and told not in (0, 500) else None
+    if status in _QUOTA_COUNTS_AT and _QUOTA.search(words):
+        return Failure.QUOTA
+    if status in _WORDS_COUNT_AT:
+        for wording, failure in _WORDINGS:
+            if wording.search(words):
+                return failure
+    return _failure_of_status(status) or named or Failure.UNAVAILABLE
+
+
+def _failure_of_status(status: int | None) -> Failure | None:
+    if status is None:
+        return None
+    if status < 400:
+        return Failure.BROKEN_ANSWER  # it was answered, and what came was no answer
+    if status >= 500:
+        return Failure.UNAVAILABLE
+    return _FAILURE_OF_STATUS.get(status, Failure.BAD_REQUEST)
+
+
+def _retry_after(error: BaseException) -> float | None:
+    """Seconds that the headers ask to wait."""
+    for headers in (
+        getattr(error, "litellm_response_headers", None),
+        getattr(getattr(error, "response", None), "headers", None),
+    ):
+        try:
+            named = {str(name).lower(): str(value) for name, value in dict(headers or {}).items()}
+        except (TypeError, ValueError):
+            continue
+        if (wait := parse_retry_after(named.get("retry-after", ""), datetime.now(UTC))) is not None:
+            return wait
+    return None
+
+
+def parse_retry_after(text: str, now: datetime) -> float | None:
+    """Seconds from now of a `Retry-After`, which is a number or a date; `None` if it is neither."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            date = parsedate_to_datetime(text)
+        except ValueError:
+            return None
+        seconds = (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()
+    return max(seconds, 0.0) if math.isfinite(seconds) else None

@@ -1,0 +1,157 @@
+"""The connections that hosted models are asked over, and how long a request was really under way.
+
+At many requests at a time the event loop is busy with their JSON, and an answer that came long ago waits for its turn:
+a clock read around the call measures that queue. So both ends are taken from the kernel, which knows how long ago the
+last byte of a connection went out and came in (`TCP_INFO`, on Linux; some 4 ms coarse each).
+
+Not in it: connecting, which the next request over the same connection does not pay, and the queue here. Still in it:
+what holds up the machine as a whole. A part of the request that is lost on the way and sent again starts the clock
+anew. Elsewhere than on Linux the clock is read when the request is handed to the socket and when the loop notices the
+last byte, so that the wait for the loop is in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import sys
+import time
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import aiohttp
+
+if TYPE_CHECKING:
+    from aiohttp.connector import Connection
+
+_SINCE_LAST_DATA = struct.Struct("=IxxxxI")
+"""`tcpi_last_data_sent` and, after one field more, `tcpi_last_data_recv`, milliseconds."""
+_SINCE_LAST_DATA_AT = 44
+"""Where Linux has them in its `struct tcp_info`."""
+
+
+class Timing:
+    """What the wire saw of one request.
+
+    Attributes:
+        sent: When the last part of it was written, by `time.perf_counter`; `None` if nothing was.
+        ended: When the last byte of the answer came in; `None` if it did not end.
+        status: The HTTP status; `None` if none came.
+    """
+
+    __slots__ = ("ended", "sent", "status")
+
+    def __init__(self) -> None:
+        self.sent: float | None = None
+        self.ended: float | None = None
+        self.status: int | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it was under way; `None` if it was not sent over these connections, or not answered."""
+        return None if self.sent is None or self.ended is None else max(self.ended - self.sent, 0.0)
+
+
+current_timing: ContextVar[Timing | None] = ContextVar("current_timing", default=None)
+"""The timing of the request that this task is about."""
+
+
+class _TimedResponse(aiohttp.ClientResponse):
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        """Read the head; note when the body ends."""
+        transport = connection.transport
+        response = await super().start(connection)
+        timing = current_timing.get()
+        if timing is not None:
+            timing.status, timing.ended = self.status, None
+            sock = None if transport is None else transport.get_extra_info("socket")
+            self.content.on_eof(lambda: _end(timing, sock))
+        return response
+
+
+def _end(timing: Timing, sock: Any) -> None:
+    # Nothing else was sent over the connection yet: it goes back to the pool in this same step of the loop.
+    now = time.perf_counter()
+    since_sent, since_received = _seconds_since_last_data(sock)
+    timing.ended = now - since_received
+    if timing.sent is not None and since_sent is not None:
+        timing.sent = max(timing.sent, now - since_sent)  # a long request goes out in parts, when the loop gets to it
+
+
+def _seconds_since_last_data(sock: Any) -> tuple[float | None, float]:
+    """Since the last byte went out, if the kernel says, and since the last came in."""
+    if sock is None or not sys.platform.startswith("linux"):
+        return None, 0.0
+    try:
+        info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _SINCE_LAST_DATA_AT + _SINCE_LAST_DATA.size)
+        sent, received = _SINCE_LAST_DATA.unpack_from(info, _SINCE_LAST_DATA_AT)
+    except (OSError, struct.error):  # closed already
+        return None, 0.0
+    return sent / 1000, received / 1000
+
+
+async def _note_sent(*_: object) -> None:
+    timing = current_timing.get()
+    if timing is not None:
+        timing.sent = time.perf_counter()
+
+
+async def _fail_once(_session: object, _context: object, params: aiohttp.TraceRequestExceptionParams) -> None:
+    # litellm asks again, over a connection that is not ours, where it sees that one could not be made or broke; so that
+    # nothing is asked and paid for twice in silence, it sees another error.
+    if isinstance(params.exception, aiohttp.ClientConnectionError):
+        raise aiohttp.ClientPayloadError(str(params.exception)) from params.exception
+
+
+def _make_session() -> aiohttp.ClientSession:
+    trace = aiohttp.TraceConfig()
+    trace.on_request_headers_sent.append(_note_sent)
+    trace.on_request_chunk_sent.append(_note_sent)
+    trace.on_request_exception.append(_fail_once)
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0),  # how many at a time is for the runner to say
+        cookie_jar=aiohttp.DummyCookieJar(),
+        response_class=_TimedResponse,
+        trace_configs=[trace],
+    )
+
+
+class TimedConnections:
+    """The connections of one event loop, shared by all models that are asked there.
+
+    Attributes:
+        session: Open until the last of them lets go.
+    """
+
+    def __init__(self) -> None:
+        self.session = _make_session()
+        self._loop = asyncio.get_running_loop()
+        self._users = 0
+
+    @property
+    def is_open_here(self) -> bool:
+        """Whether it can be used on the running loop."""
+        return self._loop is asyncio.get_running_loop() and not self.session.closed
+
+    @classmethod
+    def take(cls) -> TimedConnections:
+        """That of the running loop; each taking is to be let go of."""
+        loop = asyncio.get_running_loop()
+        connections = _CONNECTIONS.get(loop)
+        if connections is None or connections.session.closed:
+            connections = _CONNECTIONS[loop] = cls()
+        connections._users += 1
+        return connections
+
+    async def release(self) -> bool:
+        """Close the connections if nobody else is using them; whether that was so."""
+        self._users -= 1
+        if self._users > 0:
+            return False
+        await self.session.close()
+        return True
+
+
+_CONNECTIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, TimedConnections] = WeakKeyDictionary()
