@@ -169,12 +169,18 @@ class Section:
 
     # Keys of a mapping
 
-    def check_keys(self, known: Keys, what: str) -> None:
-        """Add a finding for each key that is not known, with the nearest name or the spelling that is used here."""
+    def check_keys(self, known: Keys, what: str, *, also: Collection[str] = ()) -> None:
+        """Add a finding for each key that is not known, with the nearest name or the spelling that is used here.
+
+        Args:
+            known: Keys that may stand there, and that are suggested.
+            what: Whose keys they are, for messages.
+            also: Further keys that may stand there.
+        """
         if not isinstance(self.value, dict) or (isinstance(known, frozenset) and self.value.keys() <= known):
             return
         for key in self.value:
-            if key not in known:
+            if key not in known and key not in also:
                 child = self.child(key)
                 spelling = find_spelling(key, known)
                 hint = f" It is written {spelling!r} here." if spelling else self._reading.suggest(key, known)
@@ -186,10 +192,10 @@ class Section:
             if self._lookup(key) is _ABSENT:
                 self.add_error(rule, f"{self.label} needs a `{key}`.")
 
-    def read_fields(self, known: Keys, what: str) -> dict[str, Section]:
+    def read_fields(self, known: Keys, what: str, *, also: Collection[str] = ()) -> dict[str, Section]:
         """The known keys that stand in this mapping, in the order written; an unknown key adds a finding."""
         entries = self._read_entries()
-        self.check_keys(known, what)
+        self.check_keys(known, what, also=also)
         return {key: self.child(key) for key in entries if key in known and self._lookup(key) is not _ABSENT}
 
     def read_members(self, what: str) -> Iterator[tuple[str, Section]]:

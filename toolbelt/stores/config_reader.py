@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding, sorted_findings
-from toolbelt.loadouts.reader import WrittenLoadout, read_loadout, read_loadouts
+from toolbelt.loadouts.reader import WrittenLoadout, read_loadout_file, read_loadouts
 from toolbelt.sources import Document, examine_yaml, read_text
 from toolbelt.stores.catalogs import find_shipped_catalog
 from toolbelt.stores.config import LOADOUT_SUFFIXES
@@ -123,7 +123,7 @@ class ConfigReader:
             self.findings.append(document.finding("wrong-type", message))
             return
         stem = path.name.removesuffix(LOADOUT_SUFFIXES[0]).removesuffix(LOADOUT_SUFFIXES[1])
-        written, findings = read_loadout(document, data.get("name", stem), data, also=("name",))
+        written, findings = read_loadout_file(document, stem)
         self.findings.extend(findings)
         if written is not None:
             self.loadouts.append(written)
