@@ -26,8 +26,8 @@ def _config(folder: Path, text: str | bytes) -> ConfigReader:
 @pytest.mark.parametrize(
     ("text", "rule", "line", "said"),
     [
-        pytest.param("- a", "wrong-type", 1, "is a mapping", id="a-list-is-no-config"),
-        pytest.param("just text", "wrong-type", 1, "is a mapping", id="a-text-is-no-config"),
+        pytest.param("- a", "wrong-type", 1, "a mapping", id="a-list-is-no-config"),
+        pytest.param("just text", "wrong-type", 1, "a mapping", id="a-text-is-no-config"),
         pytest.param("\nloadout: {}", "unknown-key", 2, "Did you mean 'loadouts'?", id="unknown-key-names-the-nearest"),
         pytest.param("catalog: [x]", "wrong-type", 1, "`catalog` must be text", id="catalog-is-text"),
         pytest.param("catalog: ' '", "wrong-type", 1, "`catalog` must be text", id="catalog-is-not-blank"),
