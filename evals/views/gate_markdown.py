@@ -8,16 +8,17 @@ from types import MappingProxyType
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
-from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_lost
+from toolbelt.evals.analysis.comparison.flip_text import count_flips
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
 from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.analysis.gate.gate_text import describe_lost
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
-from toolbelt.evals.views.gate_view import short_labels
-from toolbelt.evals.views.markup import escaped, escaped_html
+from toolbelt.evals.views.gate_terminal import short_labels
+from toolbelt.render.markdown import escaped, escaped_html
+from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.text import plural
 
 _MARKS: Mapping[Verdict, str] = MappingProxyType(

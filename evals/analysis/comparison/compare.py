@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
 from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
@@ -15,7 +17,7 @@ from toolbelt.evals.analysis.comparison.paired_cases import (
     measure_clusters,
     pair_cases,
 )
-from toolbelt.evals.analysis.comparison.pairing import Pairing
+from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_by_names
 from toolbelt.evals.analysis.comparison.reasons import (
     ArmsNote,
     Aspect,
@@ -51,7 +53,62 @@ class _PairFindings:
     clusters: ClusterSizes
 
 
-def compare(
+Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], object]]]
+"""Shows how far work is: takes a label and the number of steps, gives a function that takes the steps done."""
+
+
+def no_progress(*_: object) -> AbstractContextManager[Callable[[int], object]]:
+    """Shows nothing."""
+    return nullcontext(lambda _: None)
+
+
+def compare_runs(
+    old: Side,
+    new: Side | None = None,
+    *,
+    against: str | None = None,
+    arms: Sequence[str] = (),
+    margin: float = MARGIN,
+    measures: Sequence[Measure] = tuple(Measure),
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> Comparison:
+    """Compare two runs or baselines arm by arm, or the arms of one of them.
+
+    Args:
+        old: What is compared with.
+        new: What is judged; `None` to compare the arms of `old`.
+        against: Name of the old arm that all others are compared with, see `pair_by_names`.
+        arms: Names of the arms that are judged; all if empty.
+        margin: Share that may be lost, 0 or more.
+        measures: See `compare_arms`.
+        seed: Of resampling.
+        progress: Shows how many pairs are compared.
+
+    Raises:
+        NotFoundError: no arm has one of the names.
+        ToolbeltError: there is nothing to compare with.
+        ValueError: the margin is out of range.
+    """
+    pairing = pair_by_names(old, new, against, arms)
+    with progress("comparing arms", len(pairing.pairs)) as advance:
+        comparison = compare_arms(
+            old, old if new is None else new, pairing, margin=margin, measures=measures, seed=seed, advance=advance
+        )
+    if new is not None and comparison.is_comparable and not comparison.pairs:
+        here, there = (_first_labels(side) for side in (new, old))
+        raise ToolbeltError(
+            f"No arm of {new.about.name} ({here}) has a namesake in {old.about.name} ({there}); "
+            f"say with --against which one they are to be held against."
+        )
+    return comparison
+
+
+def _first_labels(side: Side) -> str:
+    return ", ".join(arm.label for arm in side.arms[:5]) + (", …" if side.arms[5:] else "")
+
+
+def compare_arms(
     old: Side,
     new: Side,
     pairing: Pairing,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.evals.analysis.comparison.sides import ARM, OUTCOMES, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.comparison.reasons import DifferentTokenizers, MissingFigures
@@ -32,7 +32,7 @@ def contrasts(
 ) -> dict[Measure, Contrast]:
     before = side(old, names=[names[0]], clusters=clusters)
     after = side(new, names=[names[1]], clusters=clusters)
-    (pair,) = compare(before, after, pair_arms(before.arms, after.arms)).pairs
+    (pair,) = compare_arms(before, after, pair_arms(before.arms, after.arms)).pairs
     return {contrast.measure: contrast for contrast in pair.contrasts}
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import Written, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason
@@ -18,7 +18,7 @@ PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFIC
 
 
 def held(old: Written, new: Written, margin: float) -> Comparison:
-    return compare(old, new, pair_arms(old.arms, new.arms), margin=margin, measures=[Measure.ACCURACY])
+    return compare_arms(old, new, pair_arms(old.arms, new.arms), margin=margin, measures=[Measure.ACCURACY])
 
 
 def contrast(old: Written, new: Written, margin: float) -> Contrast:

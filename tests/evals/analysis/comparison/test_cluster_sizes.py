@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.evals.analysis.comparison.sides import side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, Note
 
@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, Note
 def notes(sizes: list[int], old: str = "+") -> tuple[Note, ...]:
     clusters = [f"k{number}" for number, size in enumerate(sizes) for _ in range(size)]
     one, other = side(old * len(clusters), clusters=clusters), side("+" * len(clusters), clusters=clusters, name="b")
-    return compare(one, other, pair_arms(one.arms, other.arms), resamples=100).notes
+    return compare_arms(one, other, pair_arms(one.arms, other.arms), resamples=100).notes
 
 
 @pytest.mark.parametrize(

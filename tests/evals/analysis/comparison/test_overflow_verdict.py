@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.evals.analysis.comparison.samples import (
-    RUN,
-    TIERED,
-    UNSURE,
-    make_comparison,
-    make_pair,
-    with_accuracy,
-)
+from tests.evals.analysis.comparison.samples import RUN, TIERED, UNSURE, make_comparison, make_pair, with_accuracy
 from tests.evals.analysis.comparison.sides import side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, FitCounts, Measure
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
-from toolbelt.evals.views.contrast_figures import reason_lines, verdict_counts
-from toolbelt.evals.views.contrast_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_text import reason_lines, verdict_counts
 
 SUMMARY = RunSummary(RUN.name, "2026-01-01T12:00:00Z", "finished", "assistant", "sha256:1", cases=600)
 PAIR = make_pair(newly_overflowing=("big-1", "big-2"))
@@ -30,7 +23,7 @@ OPEN = with_accuracy(PAIR, **UNSURE)
 
 def compared(old: str, new: str) -> tuple[Comparison, ArmComparison]:
     one, other = side(old), side(new)
-    comparison = compare(one, other, pair_arms(one.arms, other.arms))
+    comparison = compare_arms(one, other, pair_arms(one.arms, other.arms))
     return comparison, comparison.pairs[0]
 
 
@@ -71,6 +64,6 @@ def test_no_number_of_cases_is_advised_for_an_arm_that_no_longer_fits() -> None:
 
 def test_E4_of_how_many_cases_it_is_known_whether_they_still_fit() -> None:
     one, other = side(["++", "+o", "e+", "++", "++", "oo", "ee"]), side(["++", "++", "+e", "+.", "+o", "++", "++"])
-    (pair,) = compare(one, other, pair_arms(one.arms, other.arms)).pairs
+    (pair,) = compare_arms(one, other, pair_arms(one.arms, other.arms)).pairs
     assert pair.fit == FitCounts(before=4, answered=2, unrun=1)
     assert pair.newly_overflowing == ("c4",)

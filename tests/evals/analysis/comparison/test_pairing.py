@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import Written, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms, pair_by_model, pair_within
@@ -16,8 +16,8 @@ from toolbelt.evals.analysis.comparison.reason_text import describe_notes, name_
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.contrast_figures import against_line
-from toolbelt.evals.views.contrast_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_text import against_line
 
 FULL, ROLE, PADDED, OTHER = (
     ArmName("m", "full"),
@@ -83,7 +83,7 @@ def against(written: Written) -> dict[str, str]:
 
 
 def compared(written: Written) -> Comparison:
-    return compare(written, written, pair_by_model(written), resamples=200)
+    return compare_arms(written, written, pair_by_model(written), resamples=200)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def test_E4_an_arm_that_fits_less_than_its_models_first_has_regressed_all_the_sa
 
 def test_E4_against_what_is_named_all_is_as_asked() -> None:
     written = run(m__full=UNFIT, m__auto=RIGHT, m__wide=UNFIT)
-    found = compare(written, written, pair_within(written.arms, 1), resamples=200)
+    found = compare_arms(written, written, pair_within(written.arms, 1), resamples=200)
     assert [pair.verdict for pair in found.pairs] == [Verdict.REGRESSION, Verdict.REGRESSION]
-    found = compare(written, written, pair_within(written.arms, 0), resamples=200)
+    found = compare_arms(written, written, pair_within(written.arms, 0), resamples=200)
     assert [pair.verdict for pair in found.pairs] == [Verdict.INSUFFICIENT_DATA, Verdict.INSUFFICIENT_DATA]
 
 

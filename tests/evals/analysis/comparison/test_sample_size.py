@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.samples import ACCURACY
 from tests.evals.analysis.comparison.sides import side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, sentence
@@ -134,7 +134,7 @@ def test_E7_more_cases_than_there_were(better: int, worse: int, alike: int, marg
 
 def compared(old: str, new: str, clusters: list[str] | None = None) -> Comparison:
     one, other = side(old, clusters=clusters), side(new, clusters=clusters)
-    return compare(one, other, pair_arms(one.arms, other.arms), measures=[Measure.ACCURACY])
+    return compare_arms(one, other, pair_arms(one.arms, other.arms), measures=[Measure.ACCURACY])
 
 
 def accuracy(old: str, new: str, clusters: list[str] | None = None) -> Contrast:
@@ -232,7 +232,7 @@ def test_E7_no_number_helps_where_no_case_differed_and_nothing_may_be_lost() -> 
 def test_S9_a_p_value_is_told_alone_and_among_the_others() -> None:
     old = side(*["+" * 40] * 3)
     new = side("-" * 6 + "+" * 34, "-" * 5 + "+" * 35, "+" * 40)
-    found = compare(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
+    found = compare_arms(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
     one, other, _ = (pair.contrast(Measure.ACCURACY).reasons for pair in found.pairs)
     assert one == (UncertainLoss(0.03125, 0.09375, 3),)
     assert other == (UncertainLoss(0.0625, 0.125, 3),)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import Written, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason
@@ -29,7 +29,7 @@ def words(found: Contrast) -> tuple[str, ...]:
 
 
 def contrast(old: Written, new: Written, margin: float = 0.02, measure: Measure = Measure.ACCURACY) -> Contrast:
-    (pair,) = compare(old, new, pair_arms(old.arms, new.arms), margin=margin, measures=[measure]).pairs
+    (pair,) = compare_arms(old, new, pair_arms(old.arms, new.arms), margin=margin, measures=[measure]).pairs
     return pair.contrast(measure)
 
 
@@ -128,14 +128,14 @@ def test_E5_an_uncovered_trial_and_one_with_wrong_arguments() -> None:
 def test_E7_holm_is_over_all_verdicts_of_the_call() -> None:
     old = side(*["+" * 40] * 3)
     new = side("-" * 7 + "+" * 33, "-" * 6 + "+" * 34, "a" * 9 + "+" * 31)
-    found = compare(old, new, pair_arms(old.arms, new.arms), measures=tuple(Measure))
+    found = compare_arms(old, new, pair_arms(old.arms, new.arms), measures=tuple(Measure))
     contrasts = [pair.contrast(measure) for pair in found.pairs for measure in SHARES]
     assert [one.adjusted_p for one in contrasts] == list(holm([one.p_value or 0 for one in contrasts]))
     assert [str(one.verdict) for one in contrasts] == ["insufficient_data"] * 5 + ["regression"]
     adjusted = contrasts[0].adjusted_p or 0.0
     assert adjusted == pytest.approx(0.078, abs=1e-3)
     assert contrasts[0].reasons == (UncertainLoss(contrasts[0].p_value, adjusted, 6),)
-    alone = compare(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
+    alone = compare_arms(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
     assert alone.pairs[0].contrast(Measure.ACCURACY).verdict is Verdict.REGRESSION
 
 
@@ -145,7 +145,7 @@ def test_E7_what_another_arm_lost_lifts_none_over_the_threshold() -> None:
     new = side("-" * 12 + "+" * 48, "-" * 6 + "+" * 54)
     pairing = pair_arms(whole.arms, new.arms)
     told = [
-        [pair.contrast(Measure.ACCURACY) for pair in compare(old, new, pairing, measures=[Measure.ACCURACY]).pairs]
+        [pair.contrast(Measure.ACCURACY) for pair in compare_arms(old, new, pairing, measures=[Measure.ACCURACY]).pairs]
         for old in (whole, lost)
     ]
     assert [one.verdict for one in told[0]] == [Verdict.REGRESSION] * 2
@@ -155,7 +155,9 @@ def test_E7_what_another_arm_lost_lifts_none_over_the_threshold() -> None:
 
 def test_E7_an_arm_of_which_nothing_is_scored_makes_no_other_surer() -> None:
     old = side("+" * 40, "+" * 40)
-    found = compare(old, side("-" * 6 + "+" * 34, "e" * 40), Pairing(((0, 0), (1, 1))), measures=[Measure.ACCURACY])
+    found = compare_arms(
+        old, side("-" * 6 + "+" * 34, "e" * 40), Pairing(((0, 0), (1, 1))), measures=[Measure.ACCURACY]
+    )
     one, other = (pair.contrast(Measure.ACCURACY) for pair in found.pairs)
     assert (other.p_value, other.adjusted_p, other.reasons) == (None, None, (MissingFigures.NO_SHARED_CASES,))
     assert (one.adjusted_p, one.verdict) == (one.p_value, Verdict.INSUFFICIENT_DATA)

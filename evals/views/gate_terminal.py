@@ -1,0 +1,88 @@
+"""A gate's verdict on the terminal: the verdict first, then why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison
+from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences
+from toolbelt.evals.analysis.gate.gate_text import describe_lost
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult, LostTool
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.text import plural, visible
+
+MARKS: Mapping[Verdict, str] = MappingProxyType(
+    {Verdict.NO_REGRESSION: "pass", Verdict.REGRESSION: "FAIL", Verdict.INSUFFICIENT_DATA: "unsure"}
+)
+"""What stands before a check."""
+_STYLES: Mapping[Verdict, str] = MappingProxyType(
+    {Verdict.NO_REGRESSION: "green", Verdict.REGRESSION: "bold red", Verdict.INSUFFICIENT_DATA: "yellow"}
+)
+_MOST_FLIPS = 20
+_MOST_LOST = 5
+_GAP = 2
+
+
+def gate_view(result: GateResult, screen: Console) -> RenderableType:
+    """The verdict, a line for each check, the cases that are worse than they were, and what differs and may.
+
+    Args:
+        result: What the gate says.
+        screen: Whose width is to be kept; a message that is longer goes on below itself.
+    """
+    against = "" if result.comparison is None else f" against {result.comparison.old.name}"
+    about = f"run {result.run.name}{against}: {plural(result.run.cases, 'case')} of {result.run.dataset}"
+    parts: list[RenderableType] = [
+        Text.assemble((result.verdict.value, _STYLES[result.verdict]), "  ", visible(about)),
+        Text(),
+        _table(result.checks, screen.width),
+    ]
+    for pair in result.comparison.pairs if result.comparison else ():
+        if any(flip.change < 0 for flip in pair.flips):
+            lost = [one for one in result.lost if one.arm == pair.new.label]
+            parts += [Text(), *_flips(pair, lost, result.run.epochs)]
+    if result.comparison and result.comparison.differences:
+        parts += [Text(), *(Text(visible(line), "bright_black") for line in describe_differences(result.comparison))]
+    return Group(*parts)
+
+
+def _table(checks: tuple[Check, ...], width: int) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    labels = short_labels(checks)
+    if any(labels.values()):
+        table.add_column(overflow="fold", max_width=max(12, width // 4))
+    table.add_column(overflow="fold", ratio=1)
+    for check in checks:
+        arm = [Text(visible(labels[check.arm]))] if any(labels.values()) else []
+        mark = Text(MARKS[check.verdict], _STYLES[check.verdict])
+        table.add_row(mark, check.name, *arm, Text(visible(check.message)))
+    return table
+
+
+def short_labels(checks: tuple[Check, ...]) -> Mapping[str, str]:
+    """What to call the arms of the checks: without the model where all have the same."""
+    labels = dict.fromkeys(check.arm for check in checks)
+    models = {label.split(" · ")[0] for label in labels if label}
+    if len(models) != 1 or any(label and " · " not in label for label in labels):
+        return {label: label for label in labels}
+    return {label: label.partition(" · ")[2] for label in labels}
+
+
+def _flips(pair: ArmComparison, lost: Sequence[LostTool], epochs: int) -> Iterator[RenderableType]:
+    worse = [flip for flip in pair.flips if flip.change < 0]
+    yield Text(visible(f"{pair.new.label}: {count_flips(pair.flips, epochs)}"), "bold")
+    for one in lost[:_MOST_LOST]:
+        yield Padding(Text(visible(describe_lost(one)), "yellow"), (0, 0, 0, _GAP))
+    for flip in worse[:_MOST_FLIPS]:
+        yield Padding(Text(visible(f"{flip.case}: {describe_flip(flip)}")), (0, 0, 0, _GAP))
+    if len(worse) > _MOST_FLIPS:
+        yield Text(f"  … and {len(worse) - _MOST_FLIPS:,} more; --json has all")
