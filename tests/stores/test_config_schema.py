@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS
 
 from toolbelt.loadouts.reader import read_loadout_file
+from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import Document
 from toolbelt.stores.config_reader import CONFIG_KEYS, ConfigReader, read_loadout_definitions
