@@ -35,8 +35,7 @@ from toolbelt.evals.drafts.reading import Checker
 from toolbelt.evals.models.model import Model, Sampling
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.models.priced import open_price
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.project.workspace import Workspace, open_workspace
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
 

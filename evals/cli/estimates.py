@@ -12,8 +12,8 @@ from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
-from toolbelt.evals.running.estimate import ArmEstimate
 from toolbelt.evals.running.plan import Arm, Plan
+from toolbelt.evals.setup.estimate import ArmEstimate
 
 _OTHERWISE = (
     "What is known of a model can be corrected under `models` in toolbelt.yaml; --ask-anyway asks all the same."

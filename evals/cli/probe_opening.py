@@ -14,7 +14,6 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify
 from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.models.hosted_opening import check_name
 from toolbelt.evals.models.opening import OPENERS, ModelOptions
@@ -26,10 +25,11 @@ from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.probing.probing import ProbeSettings
 from toolbelt.evals.probing.wording import total_cost
+from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.limits import ModelLimits
-from toolbelt.evals.running.provenance import read_code
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.plan import without_secrets
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.setup.provenance import read_code
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
 from toolbelt.project.models import open_models, tell_unknown_bases

@@ -22,7 +22,7 @@ from toolbelt.evals.probing.kept import NOTHING_PROBED, ProbeStore
 from toolbelt.evals.probing.news import find_news, make_entry
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import ProbeResult
-from toolbelt.evals.running.names import is_run_name
+from toolbelt.evals.running.run_names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.probe_news import entry_text, news_view
 from toolbelt.evals.views.probe_view import later_line, list_view, probe_view, probes_view

@@ -14,27 +14,20 @@ from toolbelt.command.options import config_option, json_option, option, tokeniz
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.ending import show_end
-from toolbelt.evals.cli.opening import (
-    Materials,
-    choose_cases,
-    make_plan,
-    open_materials,
-)
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
-from toolbelt.evals.cli.preparing import PreparedArm, make_players, prepare_arms, tell_rooms
 from toolbelt.evals.cli.probe_notes import tell_probed
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.models.model import TOOL_CHOICES, Sampling
 from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.plan import CaseFilter, Plan
+from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.plan import CaseFilter, Plan, without_secrets
 from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.evals.running.runner import Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.setup.arms import PreparedArm, make_players, prepare_arms, tell_rooms
+from toolbelt.evals.setup.inputs import Materials, choose_cases, make_plan, open_materials
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN
@@ -324,7 +317,7 @@ def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> N
     from toolbelt.evals.cli.estimates import estimate_data, estimate_view
     from toolbelt.evals.models.local import make_local_model
     from toolbelt.evals.models.priced import open_price
-    from toolbelt.evals.running.estimate import SAMPLE, estimate
+    from toolbelt.evals.setup.estimate import SAMPLE, estimate
 
     kept: list[RequestRecord] = []
     prepared = prepare_arms(materials, plan, _model_options(materials, asked), open_price)

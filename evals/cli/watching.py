@@ -16,7 +16,7 @@ from rich.text import Text
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
 from toolbelt.console.text import plural, visible
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Outcome

@@ -14,11 +14,9 @@ from toolbelt.evals.drafts.journal import Journal, request_key
 from toolbelt.evals.drafts.reading import Checker
 from toolbelt.evals.models.model import Failure, Model, Request, Sampling
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.budget import Budget, CapReached
-from toolbelt.evals.running.metering import PromptCounter
-from toolbelt.evals.running.retrying import Gate, RetryingClient, RetryPolicy, Unanswered
-from toolbelt.evals.running.runner import ERRORS_IN_A_ROW
-from toolbelt.evals.running.workers import run_workers
+from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.evals.running.runner import ERRORS_IN_A_ROW, run_workers
 
 NOTHING_OFFERED = Offer()
 

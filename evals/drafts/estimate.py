@@ -11,7 +11,7 @@ from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.journal import Journal, request_key
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.models.model import Model, Sampling
-from toolbelt.evals.running.metering import PromptCounter
+from toolbelt.evals.running.prompt_tokens import PromptCounter
 
 SAMPLE = 300
 """Prompts that are counted; the rest is taken to be like them."""

@@ -20,12 +20,11 @@ from toolbelt.evals.probing.scripted import Scripted
 from toolbelt.evals.probing.scripts import make_scripts
 from toolbelt.evals.probing.steps import Answer, Ask, Judged, one_line
 from toolbelt.evals.probing.tally import Tally, find_no_room
-from toolbelt.evals.running.budget import Budget, CapReached
+from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.limits import ModelLimits
-from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.retrying import Attempts, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.records import Attempts, RequestRecord
+from toolbelt.evals.running.runner import run_workers
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.running.workers import run_workers
 
 MAX_CONCURRENCY = 4
 """Checks at once: few, as a small account is turned away at more, and a local model answers one by one."""

@@ -10,7 +10,7 @@ from toolbelt.evals.offers import Offer
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
 from toolbelt.evals.probing.steps import Answer
 from toolbelt.evals.running.limits import ModelLimits
-from toolbelt.evals.running.retrying import Attempts, plus_cost
+from toolbelt.evals.running.records import Attempts, plus_cost
 
 
 @dataclass(eq=False)

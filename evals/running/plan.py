@@ -110,7 +110,7 @@ class Plan:
         api_base: Where hosted models were asked, without what may be secret in it; `None` for their provider's place.
         drafts: Cases among them that nobody has reviewed yet, so that nothing may be proved by the run.
         code: What it was begun with: `toolbelt`, its version; where the working directory is in a git repository, also
-            `commit` and `changed`, see `toolbelt.evals.running.provenance`. A run may go on with other code.
+            `commit` and `changed`, see `toolbelt.evals.setup.provenance`. A run may go on with other code.
         suite: Of which suite its toolsets are; empty if they were named one by one.
         rooms: What each model has room for, by its name, as known when the run began; what cannot fit is not asked.
             A model that is not in it is asked whatever is offered.
@@ -258,3 +258,12 @@ class Done(Collection[int]):
 
     def __len__(self) -> int:
         return self._count
+
+
+def without_secrets(address: str | None) -> str | None:
+    """An address without user, password, query and fragment, which may hold a key."""
+    if address is None:
+        return None
+    head, slashes, rest = address.partition("?")[0].partition("#")[0].rpartition("//")
+    host, slash, path = rest.partition("/")
+    return f"{head}{slashes}{host.rpartition('@')[2]}{slash}{path}"

@@ -1,4 +1,4 @@
-"""Running a plan: many trials at once, each kept as it ends, until all are done or something ends the run."""
+"""Several workers at once, none of which outlives the others."""
 
 from __future__ import annotations
 
@@ -6,21 +6,35 @@ import asyncio
 import contextlib
 import gc
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.budget import CapReached
+from toolbelt.evals.running.client import CapReached, Unanswered
 from toolbelt.evals.running.plan import Plan, Trial
-from toolbelt.evals.running.playing import TrialRunner
 from toolbelt.evals.running.records import TrialRecord
-from toolbelt.evals.running.retrying import Unanswered
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.running.workers import run_workers
+from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.scoring.outcome import Outcome
+
+
+async def run_workers(workers: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run workers until all have ended; the first that raises, or a cancellation, ends the others before it is heard.
+
+    Raises:
+        Exception: what the first of them raised.
+    """
+    tasks = [asyncio.create_task(worker) for worker in workers]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
 
 CASES_AT_ONCE = 32
 """Cases whose text is kept in one go; fewer than a dataset holds after reading."""

@@ -22,13 +22,17 @@ from typing import NoReturn
 
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.kept_cases import format_case
 from toolbelt.evals.running.locks import RunLocks
-from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.plan import Done, Plan
-from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.evals.running.replies import fold_attempts, format_reply
-from toolbelt.evals.running.retrying import Attempts
+from toolbelt.evals.running.records import (
+    Attempts,
+    RequestRecord,
+    TrialRecord,
+    fold_attempts,
+    format_case,
+    format_reply,
+)
+from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.schema import READ_ONLY, lay_tables
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"

@@ -12,9 +12,8 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
-from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.spec import ToolsetSpec
-from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead
+from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec

@@ -8,11 +8,10 @@ from collections.abc import Collection, Sequence
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.toolsets.context import ToolsetContext
-from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
-from toolbelt.evals.toolsets.drawing import SeededDraw
-from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
+from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, SeededDraw, take
+from toolbelt.evals.toolsets.fixed import OwnMetaCalls
 from toolbelt.evals.toolsets.spec import ToolsetSpec
+from toolbelt.evals.toolsets.toolset import ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 
 

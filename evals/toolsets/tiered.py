@@ -9,8 +9,8 @@ from functools import lru_cache
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
-from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.spec import ToolsetSpec
+from toolbelt.evals.toolsets.toolset import ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.tiers import MetaRole, MetaTools, Tiers
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolbelt.evals.running.kept_cases import parse_case
+from toolbelt.evals.running.records import parse_case
 from toolbelt.evals.toolsets.toolset import GO_AHEAD
 from toolbelt.evals.viewer.packing import cut, number
 

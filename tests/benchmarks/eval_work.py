@@ -12,17 +12,16 @@ from typing import Any
 
 from toolbelt.catalog import Plugin
 from toolbelt.catalog.definitions import openai_definition
-from toolbelt.evals.cli.opening import choose_cases, make_plan, open_materials
-from toolbelt.evals.cli.preparing import make_players, prepare_arms
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.models.model import Model, Request, Sampling
 from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import CaseFilter
-from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.setup.arms import make_players, prepare_arms
+from toolbelt.evals.setup.inputs import choose_cases, make_plan, open_materials
 from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.stores.catalogs import open_catalog
 

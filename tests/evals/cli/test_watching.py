@@ -17,7 +17,7 @@ from rich.console import Console
 from tests.evals.running.test_plan import make_plan
 from tests.evals.running.test_store import trial_record
 from toolbelt.evals.cli.watching import LINE_EVERY_SECONDS, ArmTally, Watcher, watch
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.scoring.outcome import Outcome
 

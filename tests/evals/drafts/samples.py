@@ -21,8 +21,7 @@ from toolbelt.evals.drafts.journal import open_journal
 from toolbelt.evals.drafts.reading import Checker
 from toolbelt.evals.models.model import Request, Sampling
 from toolbelt.evals.models.scripted import ScriptedModel
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import Budget, RetryPolicy
 
 _ORDER = {
     "type": "object",

@@ -24,7 +24,7 @@ from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.finishing import NOT_ASKED
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.models.model import Failure, ModelError, Request
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget
 
 
 class Counted:

@@ -21,7 +21,7 @@ from tests.evals.drafts.samples import (
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.finishing import FAILED, NOT_ASKED
 from toolbelt.evals.models.model import Failure, ModelError, Request
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget
 
 HOW = {REFUND.id: Failure.UNAVAILABLE, "mail/track": Failure.BAD_REQUEST}
 

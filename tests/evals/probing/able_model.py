@@ -17,7 +17,7 @@ from toolbelt.evals.models.model import TOOL_CHOICES, Failure, ModelError, Reque
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.probing.probing import ProbeSettings, Watcher, run_probe
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 
 Refusal = Callable[[Request], ModelError | None]

@@ -20,7 +20,7 @@ from toolbelt.evals.probing.learned import learned
 from toolbelt.evals.probing.plan import ProbePlan
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.probing import run_probe
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 
 WORKS, UNKNOWN = CheckOutcome.WORKS, CheckOutcome.UNKNOWN

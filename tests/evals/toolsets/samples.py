@@ -12,11 +12,10 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.case import Case, ExpectedCall
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import ToolRenderer
-from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.spec import parse_toolset
-from toolbelt.evals.toolsets.toolset import Toolset
-from toolbelt.evals.toolsets.variants.disguise import make_presentation
+from toolbelt.evals.toolsets.toolset import Toolset, ToolsetContext
+from toolbelt.evals.toolsets.variants.presentation import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry

@@ -29,7 +29,7 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.conversation import Conversation, Reply
-from toolbelt.evals.running.metering import Meter, PromptCounter
+from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.toolset import GO_AHEAD

@@ -13,10 +13,10 @@ from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_ca
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, Usage
 from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
+from toolbelt.evals.running.client import Unanswered
 from toolbelt.evals.running.limits import FitGuard, ModelLimits
 from toolbelt.evals.running.plan import Trial
-from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.evals.running.retrying import Attempts, Unanswered
+from toolbelt.evals.running.records import Attempts, RequestRecord, TrialRecord
 from toolbelt.evals.scoring.outcome import Ending, Outcome
 
 READ, LIST, PING = "files/read", "files/list", "net/ping"

@@ -17,7 +17,7 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.catalog.wire_names import is_legal_wire_name
 from toolbelt.evals.conversation import Message
 from toolbelt.evals.offers import ToolRenderer
-from toolbelt.evals.toolsets.variants.disguise import make_presentation, without_descriptions
+from toolbelt.evals.toolsets.variants.presentation import make_presentation, without_descriptions
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.tiers import MetaTools
 

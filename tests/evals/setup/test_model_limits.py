@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import project
-from toolbelt.evals.cli.rooms import facts_for_auto, find_rooms, leave_out
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.plan import Arm
+from toolbelt.evals.setup.model_limits import facts_for_auto, find_rooms, leave_out
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.project.workspace import Workspace, open_workspace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.evals.running.agents import make_case
 from toolbelt.catalog.frozen import freeze
 from toolbelt.evals.cases.case import ExpectedArguments, ExpectedCall, Matching
-from toolbelt.evals.running.kept_cases import format_case, parse_case
+from toolbelt.evals.running.records import format_case, parse_case
 
 
 def test_what_was_asked_and_what_was_right_comes_back() -> None:

@@ -13,11 +13,11 @@ from toolbelt.evals.cases.coverage import is_covered
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Failure, Request, Sampling
 from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.evals.running.client import RetryingClient, Unanswered
 from toolbelt.evals.running.limits import FitGuard
-from toolbelt.evals.running.metering import Meter, PromptCounter
 from toolbelt.evals.running.plan import Trial
-from toolbelt.evals.running.records import TrialRecord, format_names
-from toolbelt.evals.running.retrying import Attempts, RetryingClient, Unanswered, plus_cost
+from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
+from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, plus_cost
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import Toolset

@@ -11,9 +11,8 @@ import pytest
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import Failure, ModelError, Request
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.budget import Budget, CapReached
-from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.retrying import Attempts, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.records import Attempts, RequestRecord
 
 FINE = Reply("fine", usage=Usage(10, 5), latency_seconds=0.5)
 RATE_LIMIT = ModelError(Failure.RATE_LIMIT, "slow down", latency_seconds=0.1)

@@ -10,7 +10,7 @@ from tests.evals.running.agents import CATALOG, calls
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Conversation, Usage
 from toolbelt.evals.offers import Offer, ToolRenderer
-from toolbelt.evals.running.metering import Meter, PromptCounter
+from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
 
 SHELF = ToolRenderer(CATALOG, EstimateCounter())
 READ, LIST, PING = "files/read", "files/list", "net/ping"

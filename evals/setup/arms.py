@@ -12,25 +12,23 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify, progress
 from toolbelt.console.text import plural
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cli.opening import ChosenCases, Materials, choose_cases
-from toolbelt.evals.cli.rooms import facts_for_auto
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_model
 from toolbelt.evals.offers import ToolRenderer
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.metering import PromptCounter
+from toolbelt.evals.running.client import Budget, Gate, Keep, RetryingClient, RetryPolicy
 from toolbelt.evals.running.plan import Arm, Plan
-from toolbelt.evals.running.playing import TrialRunner
-from toolbelt.evals.running.retrying import Gate, Keep, RetryingClient, RetryPolicy
+from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
-from toolbelt.evals.toolsets.context import ToolsetContext
+from toolbelt.evals.setup.inputs import ChosenCases, Materials, choose_cases
+from toolbelt.evals.setup.model_limits import facts_for_auto
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.spec import BY_WINDOW
-from toolbelt.evals.toolsets.toolset import Toolset
-from toolbelt.evals.toolsets.variants.disguise import make_presentation
+from toolbelt.evals.toolsets.toolset import Toolset, ToolsetContext
+from toolbelt.evals.toolsets.variants.presentation import make_presentation
 from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import Varied, vary
 from toolbelt.loadouts import Resolution

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import Model
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget, RetryingClient, RetryPolicy
 from toolbelt.evals.running.plan import Plan, Trial
-from toolbelt.evals.running.playing import TrialRunner
 from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.retrying import RetryingClient, RetryPolicy
+from toolbelt.evals.running.trial import TrialRunner
 
 SAMPLE = 300
 """Cases of each arm that are played; the rest is taken to be like them."""

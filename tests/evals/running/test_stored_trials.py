@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.evals.running.agents import Agent, calls, in_turn, make_case, make_player
 from tests.evals.running.test_plan import make_plan
-from toolbelt.evals.running.looking import trials_of
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.running.stored_trials import trials_of
 
 
 def test_E6_a_trial_tells_what_was_called_what_was_missing_and_what_was_surplus(tmp_path: Path) -> None:

@@ -7,9 +7,7 @@ import sqlite3
 from typing import Any
 
 from toolbelt.evals.conversation import Usage
-from toolbelt.evals.running.kept_cases import parse_case
-from toolbelt.evals.running.records import parse_names
-from toolbelt.evals.running.replies import parse_reply
+from toolbelt.evals.running.records import parse_case, parse_names, parse_reply
 from toolbelt.evals.toolsets.toolset import GO_AHEAD
 
 

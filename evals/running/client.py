@@ -1,4 +1,4 @@
-"""Asking a model: every attempt kept, passing failures tried again, caps held."""
+"""How much may be asked and spent."""
 
 from __future__ import annotations
 
@@ -9,10 +9,56 @@ from dataclasses import dataclass, field
 
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, Model, ModelError, Request
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.records import RequestRecord
+from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
+
+
+class CapReached(Exception):  # noqa: N818  it ends a run in order; nothing went wrong
+    """The next request would go beyond what may be asked or spent."""
+
+
+@dataclass
+class Budget:
+    """Counts what is asked and spent against what may be.
+
+    A request is booked before it is sent, with its prompt and, where its length is bounded, its answer, so that many at
+    once keep to the cap, too. Answers of no bounded length may go beyond it by what those under way cost.
+
+    Attributes:
+        max_requests: Retries and earlier sessions of the run included; `None` for any number.
+        max_cost_usd: Likewise.
+        requests: Made so far.
+        cost_usd: Spent so far.
+    """
+
+    max_requests: int | None = None
+    max_cost_usd: float | None = None
+    requests: int = 0
+    cost_usd: float = 0.0
+    _booked: float = 0.0
+
+    def book(self, booked_usd: float) -> None:
+        """Take a request on.
+
+        Raises:
+            CapReached: it would be one too many, or too dear.
+        """
+        if self.max_requests is not None and self.requests >= self.max_requests:
+            raise CapReached(f"the cap of {self.max_requests:,} requests is reached")
+        if self.max_cost_usd is not None and self.cost_usd + self._booked + booked_usd > self.max_cost_usd:
+            raise CapReached(
+                f"the next request would go beyond the cap of ${self.max_cost_usd:g} (spent: ${self.cost_usd:.4f})"
+            )
+        self.requests += 1
+        self._booked += booked_usd
+
+    def settle(self, booked_usd: float, cost_usd: float | None) -> None:
+        """Replace what was booked by what it did cost."""
+        self._booked -= booked_usd
+        self.cost_usd += cost_usd or 0.0
+
 
 Keep = Callable[[RequestRecord], None]
+_NO_ATTEMPTS = Attempts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +76,6 @@ class RetryPolicy:
     base_seconds: float = 1.0
     max_wait_seconds: float = 60.0
     max_retry_after_seconds: float = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Attempts:
-    """What is known of a request from the attempts made so far, in this session or an earlier one.
-
-    Attributes:
-        attempts: How often it was asked.
-        cost_usd: What that cost; `None` where a price is unknown.
-        reply: What came; `None` if nothing usable did.
-    """
-
-    attempts: int = 0
-    cost_usd: float | None = 0.0
-    reply: Reply | None = None
 
 
 class Unanswered(Exception):  # noqa: N818  what became of a request, not a mistake
@@ -105,7 +136,7 @@ class RetryingClient:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def ask(
-        self, request: Request, trial: int, number: int, *, earlier: Attempts = Attempts(), own_tokens: int = 0
+        self, request: Request, trial: int, number: int, *, earlier: Attempts = _NO_ATTEMPTS, own_tokens: int = 0
     ) -> tuple[Reply, Attempts]:
         """Ask until there is an answer, or no hope of one.
 
@@ -220,8 +251,3 @@ def _record(
 
 def _latency(reply: Reply | None) -> float:
     return 0.0 if reply is None else reply.latency_seconds
-
-
-def plus_cost(a: float | None, b: float | None) -> float | None:
-    """A sum of which an unknown part makes the whole unknown."""
-    return None if a is None or b is None else a + b

@@ -17,11 +17,11 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import open_with_project
-from toolbelt.evals.cli.rooms import find_rooms, leave_out
 from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.running.limits import LeftOut
 from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
-from toolbelt.evals.running.provenance import read_code
+from toolbelt.evals.setup.model_limits import find_rooms, leave_out
+from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.toolsets.agents import describe_agents
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, ToolsetSpec

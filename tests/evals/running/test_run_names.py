@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from toolbelt.evals.running.names import is_file_name, is_run_name
+from toolbelt.evals.running.run_names import is_file_name, is_run_name
 
 
 @pytest.mark.parametrize("name", ["latest", "2", "20260101", "20260101-", "20260101-1200", "20260101-120000-ab"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from toolbelt.evals.running.provenance import read_code
+from toolbelt.evals.setup.provenance import read_code
 
 GIT = shutil.which("git")
 needs_git = pytest.mark.skipif(GIT is None, reason="git is not installed")
