@@ -10,104 +10,65 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from toolbelt.agents import AgentSession, SubagentRunner, SubagentType, scoped_registry
-    from toolbelt.catalog import PLUGIN_CATEGORY_MAP, Catalog, Plugin, Tool, ToolCategory
-    from toolbelt.errors import ToolbeltError
-    from toolbelt.loadouts import (
-        Decision,
-        Resolution,
-        ToolLoadout,
-        ToolLoadoutBuilder,
-        ToolLoadoutRegistry,
-        WellKnownLoadouts,
-    )
-    from toolbelt.runtime.context import Capability, ToolContext
-    from toolbelt.runtime.executable import ExecutableTool
-    from toolbelt.runtime.gates import FilterOpts
-    from toolbelt.runtime.guards import ALLOW, AuditRecord, GuardDecision, ask_person, refuse
-    from toolbelt.runtime.reducers.read_file import ReadFileReducer
-    from toolbelt.runtime.reducers.records import RecordsReducer
-    from toolbelt.runtime.reducers.reducer import ReducerRegistry
-    from toolbelt.runtime.reducers.shell import ShellReducer
-    from toolbelt.runtime.reducers.shipped import default_reducers
-    from toolbelt.runtime.registry import ToolRegistry
-    from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult
-    from toolbelt.sessions.agent import AgentSpec
-    from toolbelt.sessions.dynamic import DynamicToolkits
-    from toolbelt.sessions.expanding import expand_over
-    from toolbelt.sessions.sessions import DynamicSessions
-    from toolbelt.sessions.store import MemorySessionStore, SessionStore
-    from toolbelt.sessions.turn import Turn
-    from toolbelt.stores.config import Config, read_config
-    from toolbelt.stores.sessions import SqliteSessionStore
-    from toolbelt.toolkits.assembly import SubApp, assemble
-    from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
-    from toolbelt.toolkits.expand import expand_toolkits
-    from toolbelt.toolkits.policy import PolicyText, build_policy
-    from toolbelt.toolkits.switches import ToolkitCatalog
-    from toolbelt.toolkits.tool_choice import format_tool_choice
-    from toolbelt.toolkits.toolkit import Directive, Toolkit, ToolSpec
-
-__all__ = [
-    "ALLOW",
-    "PLUGIN_CATEGORY_MAP",
-    "AgentSession",
-    "AgentSpec",
-    "AuditRecord",
-    "CallResult",
-    "Capability",
-    "Catalog",
-    "Config",
-    "Decision",
-    "Directive",
-    "DirectiveRule",
-    "DirectiveRules",
-    "DynamicSessions",
-    "DynamicToolkits",
-    "ExecutableTool",
-    "FailureCode",
-    "FilterOpts",
-    "GuardDecision",
-    "MemorySessionStore",
-    "Plugin",
-    "PolicyText",
-    "ReadFileReducer",
-    "RecordsReducer",
-    "ReducerRegistry",
-    "Resolution",
-    "SessionStore",
-    "ShellReducer",
-    "SqliteSessionStore",
-    "SubApp",
-    "SubagentRunner",
-    "SubagentType",
-    "Tool",
-    "ToolCall",
-    "ToolCategory",
-    "ToolContext",
-    "ToolLoadout",
-    "ToolLoadoutBuilder",
-    "ToolLoadoutRegistry",
-    "ToolRegistry",
-    "ToolResult",
-    "ToolSpec",
-    "ToolbeltError",
-    "Toolkit",
-    "ToolkitCatalog",
-    "Turn",
-    "WellKnownLoadouts",
-    "ask_person",
-    "assemble",
-    "build_policy",
-    "default_reducers",
-    "expand_over",
-    "expand_toolkits",
-    "format_tool_choice",
-    "read_config",
-    "refuse",
-    "scoped_registry",
-]
+if TYPE_CHECKING:  # the same names for type checkers and editors; a test compares the two
+    from toolbelt.agents import AgentSession as AgentSession
+    from toolbelt.agents import SubagentRunner as SubagentRunner
+    from toolbelt.agents import SubagentType as SubagentType
+    from toolbelt.agents import scoped_registry as scoped_registry
+    from toolbelt.catalog import PLUGIN_CATEGORY_MAP as PLUGIN_CATEGORY_MAP
+    from toolbelt.catalog import Catalog as Catalog
+    from toolbelt.catalog import Plugin as Plugin
+    from toolbelt.catalog import Tool as Tool
+    from toolbelt.catalog import ToolCategory as ToolCategory
+    from toolbelt.errors import ToolbeltError as ToolbeltError
+    from toolbelt.loadouts import Decision as Decision
+    from toolbelt.loadouts import Resolution as Resolution
+    from toolbelt.loadouts import ToolLoadout as ToolLoadout
+    from toolbelt.loadouts import ToolLoadoutBuilder as ToolLoadoutBuilder
+    from toolbelt.loadouts import ToolLoadoutRegistry as ToolLoadoutRegistry
+    from toolbelt.loadouts import WellKnownLoadouts as WellKnownLoadouts
+    from toolbelt.project.opening import open_project as open_project
+    from toolbelt.runtime.context import Capability as Capability
+    from toolbelt.runtime.context import ToolContext as ToolContext
+    from toolbelt.runtime.executable import ExecutableTool as ExecutableTool
+    from toolbelt.runtime.gates import FilterOpts as FilterOpts
+    from toolbelt.runtime.guards import ALLOW as ALLOW
+    from toolbelt.runtime.guards import AuditRecord as AuditRecord
+    from toolbelt.runtime.guards import GuardDecision as GuardDecision
+    from toolbelt.runtime.guards import ask_person as ask_person
+    from toolbelt.runtime.guards import refuse as refuse
+    from toolbelt.runtime.reducers.read_file import ReadFileReducer as ReadFileReducer
+    from toolbelt.runtime.reducers.records import RecordsReducer as RecordsReducer
+    from toolbelt.runtime.reducers.reducer import ReducerRegistry as ReducerRegistry
+    from toolbelt.runtime.reducers.shell import ShellReducer as ShellReducer
+    from toolbelt.runtime.reducers.shipped import default_reducers as default_reducers
+    from toolbelt.runtime.registry import ToolRegistry as ToolRegistry
+    from toolbelt.runtime.results import CallResult as CallResult
+    from toolbelt.runtime.results import FailureCode as FailureCode
+    from toolbelt.runtime.results import ToolCall as ToolCall
+    from toolbelt.runtime.results import ToolResult as ToolResult
+    from toolbelt.sessions.agent import AgentSpec as AgentSpec
+    from toolbelt.sessions.dynamic import DynamicToolkits as DynamicToolkits
+    from toolbelt.sessions.expanding import expand_over as expand_over
+    from toolbelt.sessions.sessions import DynamicSessions as DynamicSessions
+    from toolbelt.sessions.store import MemorySessionStore as MemorySessionStore
+    from toolbelt.sessions.store import SessionStore as SessionStore
+    from toolbelt.sessions.turn import Turn as Turn
+    from toolbelt.stores.config import Config as Config
+    from toolbelt.stores.config import read_config as read_config
+    from toolbelt.stores.sessions import SqliteSessionStore as SqliteSessionStore
+    from toolbelt.toolkits.assembly import SubApp as SubApp
+    from toolbelt.toolkits.assembly import assemble as assemble
+    from toolbelt.toolkits.directive import DirectiveRule as DirectiveRule
+    from toolbelt.toolkits.directive import DirectiveRules as DirectiveRules
+    from toolbelt.toolkits.expand import expand_toolkits as expand_toolkits
+    from toolbelt.toolkits.policy import PolicyText as PolicyText
+    from toolbelt.toolkits.policy import build_policy as build_policy
+    from toolbelt.toolkits.switches import ToolkitCatalog as ToolkitCatalog
+    from toolbelt.toolkits.tool_choice import format_tool_choice as format_tool_choice
+    from toolbelt.toolkits.toolkit import Directive as Directive
+    from toolbelt.toolkits.toolkit import Toolkit as Toolkit
+    from toolbelt.toolkits.toolkit import ToolSpec as ToolSpec
 
 _MODULES = {
     "toolbelt.agents": (
@@ -132,6 +93,7 @@ _MODULES = {
         "ToolLoadoutRegistry",
         "WellKnownLoadouts",
     ),
+    "toolbelt.project.opening": ("open_project",),
     "toolbelt.runtime.context": (
         "Capability",
         "ToolContext",
@@ -192,7 +154,9 @@ _MODULES = {
         "Toolkit",
     ),
 }
+"""Every public name, by the module that defines it."""
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = sorted(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -132,3 +133,26 @@ class Case:
         """Ids of every tool that is in an accepted answer or allowed beside it."""
         named = (tool for answer in self.answers for call in answer for tool in call.tools)
         return frozenset(named) | self.allowed_extra
+
+
+def is_covered(case: Case, reach: AbstractSet[str]) -> bool:
+    """Whether a complete accepted answer lies within `reach`: the same for what could be offered and for what was.
+
+    Calling nothing is always within reach. Where any call will do, a tool of the case's universe has to be.
+
+    Args:
+        case: The case.
+        reach: Ids of tools.
+    """
+    if case.expected is None:
+        universe = reach if case.offered is None else reach & frozenset(case.offered)
+        return () in case.accept or not universe <= case.forbidden
+    return any(all(any(tool in reach for tool in call.tools) for call in answer) for answer in case.answers)
+
+
+def content_text(content: object) -> str:
+    """The text of a content: text itself, or the texts of its parts, a line each; nothing where there is none."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list | tuple) else ()
+    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, Mapping))

@@ -18,11 +18,12 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError, nearest
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cases.index import CaseIndex, Exclusion, find_layout, id_digest, index_cases
+from toolbelt.evals.cases.case_file import open_lines
+from toolbelt.evals.cases.digests import id_digest, line_digest
+from toolbelt.evals.cases.index import CaseIndex, Exclusion, find_layout, index_cases
 from toolbelt.evals.cases.layout import IMPORTED_CATALOG, Form
-from toolbelt.evals.cases.lines import line_digest, open_lines
-from toolbelt.evals.cases.loadouts import LOADOUTS_FILE, with_loadouts
-from toolbelt.evals.cases.names import CatalogNames
+from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE, with_loadouts
+from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.findings import Finding, Severity
 from toolbelt.stores.catalogs import CATALOG_FILES, open_catalog
 from toolbelt.stores.files import shown_path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
@@ -11,10 +10,10 @@ from typing import BinaryIO, Generic, TypeVar
 
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cases.identity import DatasetDigest
+from toolbelt.evals.cases.case_file import Line, read_lines
+from toolbelt.evals.cases.digests import DatasetDigest, id_digest, line_digest
 from toolbelt.evals.cases.layout import Layout, LayoutFinder
-from toolbelt.evals.cases.lines import Line, line_digest, read_lines
-from toolbelt.evals.cases.names import AsWritten, Names
+from toolbelt.evals.cases.references import AsWritten, Names
 from toolbelt.findings import Finding, Severity, sorted_findings
 
 MAX_FINDINGS = 1000
@@ -289,8 +288,3 @@ class _Reading:
         examples = ", ".join(repr(one.detail) for one in self._index.exclusions[:3])
         message = f"None of these cases can be asked with this catalog: {reasons}, such as {examples}."
         return Finding("no-usable-case", Severity.ERROR, message, self._source)
-
-
-def id_digest(case_id: str) -> int:
-    """64 bits that stand for an id."""
-    return int.from_bytes(hashlib.blake2b(case_id.encode(errors="surrogatepass"), digest_size=8).digest())

@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from toolbelt.evals.cases.adapters import adapt_case, has_only_lists
-from toolbelt.evals.cases.names import Names
-from toolbelt.evals.cases.own_keys import IMPORTED_KEYS, has_foreign_key
-from toolbelt.evals.cases.reader import parse_case
-from toolbelt.evals.cases.row import Parsed
+from toolbelt.evals.cases.fields import Parsed
+from toolbelt.evals.cases.imported_layout import IMPORTED_KEYS, adapt_case, has_foreign_key, has_only_lists
+from toolbelt.evals.cases.own_layout import parse_case
+from toolbelt.evals.cases.references import Names
 from toolbelt.findings import Finding, Severity
 
 IMPORTED_CATALOG = "catalog.jsonl"

@@ -14,7 +14,6 @@ from toolbelt.command.groups import LazyGroup, examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline import (
     Baseline,
@@ -30,6 +29,7 @@ from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
 from toolbelt.stores.files import write_text
+from toolbelt.text import plural, visible
 
 DEFAULT_BASELINE = "reports/baseline.json"
 

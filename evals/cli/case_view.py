@@ -9,10 +9,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from toolbelt.console.text import plural, visible
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.running.stored_trials import case_ids, find_case, trials_of
+from toolbelt.text import plural, visible
 
 _FEW_TOOLS = 12
 """Tools offered that are named one by one."""

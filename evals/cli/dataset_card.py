@@ -12,9 +12,9 @@ from toolbelt.command.options import option
 from toolbelt.console.screen import notify, print_findings, print_json, show_view
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.card.card import Card, Content, card_path
-from toolbelt.evals.cases.card.content import Difference, content_data, count_content, differences
+from toolbelt.evals.cases.card.check import Difference, content_data, count_content, differences
 from toolbelt.evals.cases.card.editing import new_card, with_content
-from toolbelt.evals.cases.card.reading import Examined, examine_card, read_card_text
+from toolbelt.evals.cases.card.reader import Examined, examine_card, read_card_text
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_card_view import card_check_view
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project

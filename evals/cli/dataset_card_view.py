@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.cases.card.card import Card
-from toolbelt.evals.cases.card.content import content_data
+from toolbelt.evals.cases.card.check import content_data
+from toolbelt.text import plural, visible
 
 WIDTH = 12
 """Columns that labels take."""

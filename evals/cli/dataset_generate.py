@@ -11,8 +11,8 @@ import click
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import catalog_option, config_option, json_option, option
+from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.drafting_views import (
     drafted_data,
@@ -25,19 +25,20 @@ from toolbelt.evals.cli.drafting_views import (
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
 from toolbelt.evals.conversation import Usage
+from toolbelt.evals.drafts.answer_store import Journal, open_journal, read_journal
+from toolbelt.evals.drafts.answers import Checker
 from toolbelt.evals.drafts.asking import Drafter
 from toolbelt.evals.drafts.estimate import DraftEstimate, estimate_drafting
-from toolbelt.evals.drafts.finishing import Drafted, Finisher
 from toolbelt.evals.drafts.folder import DraftFolder, Touched
 from toolbelt.evals.drafts.jobs import Jobs, Wanted, choose_tools
-from toolbelt.evals.drafts.journal import Journal, open_journal, read_journal
-from toolbelt.evals.drafts.reading import Checker
+from toolbelt.evals.drafts.writing import Drafted, Finisher
 from toolbelt.evals.models.model import Model, Sampling
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.models.priced import open_price
 from toolbelt.evals.running.client import Budget, RetryPolicy
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
+from toolbelt.text import plural
 
 _MOST_SEED = 10**9
 

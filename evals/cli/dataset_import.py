@@ -12,15 +12,15 @@ from toolbelt.catalog.reader import CatalogFile
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import notify, print_json, progress
-from toolbelt.console.text import plural
+from toolbelt.evals.cases.imports.context import Keeping, Labels, Settings
 from toolbelt.evals.cases.imports.formats import FORMATS
-from toolbelt.evals.cases.imports.importing import Imported, import_cases
-from toolbelt.evals.cases.imports.settings import Keeping, Labels, Settings
+from toolbelt.evals.cases.imports.importer import Imported, import_cases
 from toolbelt.evals.cli.options import CommaList
 from toolbelt.project.workspace import Workspace
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import examine_config
+from toolbelt.text import plural
 
 _SHOWN = 20
 """What was left out, one by one, on the screen; `--json` has a thousand."""

@@ -10,10 +10,9 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option
 from toolbelt.console.screen import make_screen, notify, print_findings, print_json, show_view
-from toolbelt.console.text import plural
 from toolbelt.evals.cases.card.card import Card, card_path
-from toolbelt.evals.cases.card.content import count_content, differences
-from toolbelt.evals.cases.card.reading import read_card
+from toolbelt.evals.cases.card.check import count_content, differences
+from toolbelt.evals.cases.card.reader import read_card
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_card_view import card_data
@@ -21,6 +20,7 @@ from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_projec
 from toolbelt.evals.cli.dataset_views import case_view, dataset_view, list_view
 from toolbelt.project.workspace import Workspace
 from toolbelt.stores.shipped import shipped_datasets
+from toolbelt.text import plural
 
 _MOST_WARNINGS = 5
 

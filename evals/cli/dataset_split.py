@@ -13,12 +13,12 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cases.split_parts import WrittenPart, counts_by_kind, write_split
-from toolbelt.evals.cases.splitting import Grouping, Part, Split, draw_split
+from toolbelt.evals.cases.split import Grouping, Part, Split, draw_split
+from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
+from toolbelt.text import plural, visible
 
 _MOST_LARGE = 5
 """Groups that are too large, told one by one."""

@@ -9,10 +9,10 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import json_text, plural, visible, visible_lines
 from toolbelt.evals.cases.layout import Form
 from toolbelt.evals.cli.dataset_card_view import card_parts
 from toolbelt.evals.cli.dataset_card_view import fact as _fact
+from toolbelt.text import json_text, plural, visible, visible_lines
 
 _MOST_TAGS = 20
 _MOST_UNANSWERED = 5

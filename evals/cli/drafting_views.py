@@ -10,13 +10,13 @@ from rich.text import Text
 
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.cli.estimates import shown_cost
+from toolbelt.evals.drafts.answer_store import Journal
 from toolbelt.evals.drafts.estimate import DraftEstimate
-from toolbelt.evals.drafts.finishing import NOT_ASKED, Drafted, Short
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.jobs import Jobs
-from toolbelt.evals.drafts.journal import Journal
+from toolbelt.evals.drafts.writing import NOT_ASKED, Drafted, Short
+from toolbelt.text import plural, visible
 
 _MOST_SHORT = 10
 """Tools with too few drafts that are told one by one."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.console.screen import notify
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
+from toolbelt.text import plural
 
 
 def show_end(store: RunStore, name: str, end: RunEnd, *, as_json: bool) -> int:

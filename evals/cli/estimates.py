@@ -11,9 +11,9 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.setup.estimate import ArmEstimate
+from toolbelt.text import plural, visible
 
 _OTHERWISE = (
     "What is known of a model can be corrected under `models` in toolbelt.yaml; --ask-anyway asks all the same."

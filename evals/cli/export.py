@@ -15,7 +15,6 @@ from rich.text import Text
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.console.text import json_text, plural, visible_lines
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.economics.caching import says_something
 from toolbelt.evals.cli.files import keep_apart
@@ -25,6 +24,7 @@ from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.table import summary_view
 from toolbelt.stores.files import make_way_for, replacing, write_text
+from toolbelt.text import json_text, plural, visible_lines
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.plan import Plan
@@ -71,7 +71,7 @@ def report(
     PNG. With --baseline the verdict against it stands on top; without, those of a model are compared with one of them.
     """
     from toolbelt.evals.exports.findings import Wanted
-    from toolbelt.evals.exports.reporting import write_report
+    from toolbelt.evals.exports.report import write_report
 
     if baseline is not None and against is not None:
         raise ToolbeltError("--against is of the arms of one run; with --baseline each is held against its own there.")

@@ -9,10 +9,10 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import visible
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.cli.probe_opening import Prepared, describe_estimate, sum_up
 from toolbelt.evals.probing.estimating import ProbeEstimate
+from toolbelt.text import visible
 
 _FEW = 4
 """Checks of which it goes without saying that three take most."""

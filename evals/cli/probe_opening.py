@@ -12,7 +12,6 @@ from typing import Any
 from toolbelt import __version__
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify
-from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.models.hosted_opening import check_name
@@ -38,6 +37,7 @@ from toolbelt.providers.models import find_form
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
+from toolbelt.text import plural
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
-from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.probing.checks import CHECK_BY_KEY
@@ -29,6 +28,7 @@ from toolbelt.evals.views.probe_view import later_line, list_view, probe_view, p
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
 from toolbelt.project.models import open_models
+from toolbelt.text import plural
 
 _CUT_SHORT = ("incomplete", "interrupted", "killed")
 """Of a probe that the same command goes on with."""

@@ -12,7 +12,6 @@ from toolbelt.command.boundary import OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.console.text import plural
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.ending import show_end
@@ -32,6 +31,7 @@ from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.providers.models import ModelTable
+from toolbelt.text import plural
 
 DEFAULT_MODEL = "local/bm25"
 DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
@@ -233,7 +233,7 @@ def _go(
 def _write_report(store: RunStore, name: str, folder: str, models: ModelTable) -> None:
     """As `toolbelt eval report` does; a run of which nothing has finished has none."""
     from toolbelt.evals.exports.findings import Wanted
-    from toolbelt.evals.exports.reporting import write_report  # matplotlib and pandas
+    from toolbelt.evals.exports.report import write_report  # matplotlib and pandas
 
     row = store.get(name)
     if not row.finished:

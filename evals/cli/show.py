@@ -10,11 +10,11 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import visible
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.text import visible
 
 
 @click.command("list", epilog=examples("toolbelt eval list"))

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.text import plural, visible
 
 LINE_EVERY_SECONDS = 10.0
 """How often a line is printed where there is no terminal."""

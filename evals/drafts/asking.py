@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message
-from toolbelt.evals.drafts.drafting import Answer, Drafting
+from toolbelt.evals.drafts.answer_store import Journal, request_key
+from toolbelt.evals.drafts.answers import Checker
 from toolbelt.evals.drafts.jobs import Jobs
-from toolbelt.evals.drafts.journal import Journal, request_key
-from toolbelt.evals.drafts.reading import Checker
+from toolbelt.evals.drafts.tool_drafts import Answer, Drafting
 from toolbelt.evals.models.model import Failure, Model, Request, Sampling
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered

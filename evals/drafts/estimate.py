@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Usage
+from toolbelt.evals.drafts.answer_store import Journal, request_key
 from toolbelt.evals.drafts.jobs import Jobs
-from toolbelt.evals.drafts.journal import Journal, request_key
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.models.model import Model, Sampling
 from toolbelt.evals.running.prompt_tokens import PromptCounter

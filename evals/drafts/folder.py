@@ -17,12 +17,12 @@ from pathlib import Path
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.files import format_catalog
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
-from toolbelt.evals.cases.index import id_digest
-from toolbelt.evals.cases.lines import MAX_LINE, Line, line_digest, open_lines, read_lines
-from toolbelt.evals.cases.names import Names
-from toolbelt.evals.cases.reader import parse_case
-from toolbelt.evals.drafts.reading import alike_key
-from toolbelt.evals.drafts.rows import stem_of
+from toolbelt.evals.cases.case_file import MAX_LINE, Line, open_lines, read_lines
+from toolbelt.evals.cases.digests import id_digest, line_digest
+from toolbelt.evals.cases.own_layout import parse_case
+from toolbelt.evals.cases.references import Names
+from toolbelt.evals.drafts.answers import alike_key
+from toolbelt.evals.drafts.tool_drafts import stem_of
 from toolbelt.findings import Finding, Severity
 from toolbelt.stores.catalogs import CATALOG_FILES, open_catalog, write_catalog
 from toolbelt.stores.shipped import CASES_FILE

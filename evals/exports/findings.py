@@ -1,9 +1,11 @@
-"""Everything that is said of a run, worked out once for all the forms it is written in."""
+"""How far long work has come, told to whoever wants to know."""
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,7 +21,6 @@ from toolbelt.evals.analysis.gate.result import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
-from toolbelt.evals.exports.progress import Progress, untold
 from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.contrast_markdown import comparison_markdown
@@ -28,6 +29,16 @@ from toolbelt.providers.models import ModelTable
 
 if TYPE_CHECKING:
     from toolbelt.evals.views.picture import Picture
+
+
+Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], object]]]
+"""As `toolbelt.console.screen.progress`: a label and how much there is to do give a way to say how much is done."""
+
+
+@contextlib.contextmanager
+def untold(_label: str, _total: int | None) -> Iterator[Callable[[int], object]]:
+    """Progress that nobody is told of."""
+    yield lambda _: None
 
 
 @dataclass(frozen=True, slots=True)

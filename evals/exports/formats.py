@@ -8,15 +8,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from toolbelt.console.text import json_text
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.analysis.summary.summarize import at_one_moment, summarize
-from toolbelt.evals.exports.about import about_arms, about_trials
-from toolbelt.evals.exports.findings import Findings, Wanted, find_out
-from toolbelt.evals.exports.progress import Progress, untold
+from toolbelt.evals.exports.findings import Findings, Progress, Wanted, find_out, untold
 from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.views.columns import about_arms, about_trials
 from toolbelt.providers.models import ModelTable
+from toolbelt.text import json_text
 
 TABLES = ("trials", "arms")
 """What a table may have as its rows, the usual one first."""

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from toolbelt.console.text import visible
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.models.hosted import HostedModel, Route
 from toolbelt.providers.models import ModelTable
+from toolbelt.text import visible
 
 PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "litellm_proxy", "llamafile"})
 """Providers whose endpoints take OpenAI's tool definitions as they are.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from toolbelt.console.text import plural
 from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.text import plural
 
 _ANSWERED = (CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.FAILS)
 _OF_TOOLS = re.compile(r"tools?\b|functions?\b|function.?declarations?\b", re.IGNORECASE)

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolbelt.characters import UNSAFE
 from toolbelt.evals.probing.checks import TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.learned import learned
 from toolbelt.evals.probing.limits import find_limit
 from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel, own_model_data
+from toolbelt.text import UNSAFE
 
 _NEEDS_CALLING = ("parallel_calls", "tool_choice", "max_tools")
 """What cannot be said of a model that calls no tools."""

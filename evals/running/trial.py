@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cases.coverage import is_covered
+from toolbelt.evals.cases.case import Case, is_covered
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Failure, Request, Sampling
 from toolbelt.evals.offers import Offer, ToolRenderer

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify, progress
-from toolbelt.console.text import plural
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
@@ -38,6 +37,7 @@ from toolbelt.providers.models import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
+from toolbelt.text import plural
 
 _LETS_TURNS_END = (None, "auto", "none")
 """Tool choices under which a model may call nothing."""

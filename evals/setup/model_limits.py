@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from toolbelt.console.screen import notify
-from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm
@@ -15,6 +14,7 @@ from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.models.facts import ModelFacts
 from toolbelt.project.workspace import Workspace
+from toolbelt.text import plural
 
 _OURS = ("local/", "scripted/")
 """What the names of models begin with that are asked nothing over a network."""

@@ -16,10 +16,9 @@ from toolbelt.evals.analysis.summary.summarize import at_one_moment
 from toolbelt.evals.probing.probe import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.viewer.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
-from toolbelt.evals.viewer.compatibility import matrix_values
 from toolbelt.evals.viewer.packing import LONGEST_TEXT
-from toolbelt.evals.viewer.probes import probe_values
 from toolbelt.evals.viewer.records import read_blocks
+from toolbelt.evals.viewer.sections import matrix_values, probe_values
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
 from toolbelt.evals.views.epochs import epoch_lines
 from toolbelt.evals.views.heat_cells import PICTURE

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from toolbelt.console.text import visible, visible_lines
+from toolbelt.text import visible, visible_lines
 
 SCRIPTS = ("texts.js", "data.js", "tables.js", "analysis.js", "browser.js", "trial.js", "copying.js", "start.js")
 """In the order in which they stand in the page; they share one scope."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.comparison import (
     ArmComparison,
     Comparison,
@@ -38,6 +37,7 @@ from toolbelt.evals.views.figures import (
     status_lines,
     uncovered_line,
 )
+from toolbelt.text import plural
 
 MOST_FLIPS = 200
 """Flipped cases of a pair that are listed; the rest are counted."""

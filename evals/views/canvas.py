@@ -17,8 +17,8 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from toolbelt.console.text import visible
 from toolbelt.evals.views.scales import linear_marks, share_range
+from toolbelt.text import visible
 
 SIZE = 8.5
 """Of text, in points."""

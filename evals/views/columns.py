@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate
+from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 
 
@@ -227,3 +227,24 @@ def _types() -> Iterator[tuple[str, str]]:
 
 
 _NAMES = frozenset(name for name, _ in _types())
+
+
+TRIALS_SCHEMA = "toolbelt.trials/1"
+"""Name and version of the columns of trials: a column may be added; what there is keeps its name, unit and meaning."""
+ARMS_SCHEMA = "toolbelt.arms/1"
+"""Likewise of arms."""
+
+
+def about_trials(summary: RunSummary) -> dict[str, str]:
+    """`schema`, `run`, `dataset` and `digest`, all texts."""
+    return make_about(summary.run, summary.dataset, summary.digest)
+
+
+def about_arms(summary: RunSummary) -> dict[str, str]:
+    """Likewise, of a table of arms."""
+    return {**about_trials(summary), "schema": ARMS_SCHEMA}
+
+
+def make_about(run: str, dataset: str, digest: str) -> dict[str, str]:
+    """As `about_trials`, of a run of which no more is known."""
+    return {"schema": TRIALS_SCHEMA, "run": run, "dataset": dataset, "digest": digest}

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.advice import common_advice
 from toolbelt.evals.analysis.comparison.comparison import (
     ArmComparison,
@@ -30,6 +29,7 @@ from toolbelt.evals.analysis.evidence.evidence import About, Attempt
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_seconds, format_share
+from toolbelt.text import plural
 
 ARROW = "->"
 _FORMATS: Mapping[Measure, tuple[str, Callable[[float | None], str]]] = MappingProxyType(

@@ -10,7 +10,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console.text import visible
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.wording import main_contrast, sentence, short_label, toolset_label
 from toolbelt.evals.statistics.verdict import Verdict
@@ -45,6 +44,7 @@ from toolbelt.evals.views.contrast_figures import (
     worse_flips,
 )
 from toolbelt.evals.views.figures import format_share
+from toolbelt.text import visible
 
 FLIPS = 5
 """Cases shown that got worse, and as many that got better."""

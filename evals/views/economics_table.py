@@ -9,7 +9,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console.text import visible
 from toolbelt.evals.analysis.economics.caching import ArmEconomics, Caching, says_something
 from toolbelt.evals.views.economics_figures import (
     WAYS,
@@ -22,6 +21,7 @@ from toolbelt.evals.views.economics_figures import (
     why_none,
 )
 from toolbelt.evals.views.figures import NOTHING, format_number
+from toolbelt.text import visible
 
 TITLE = "What a provider's cache makes of it"
 _GAP = 2

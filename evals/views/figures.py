@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
 from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
+from toolbelt.text import plural
 
 NOTHING = "–"
 OWN = "~"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.cases import counts_for
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.confusions import missing_and_surplus
@@ -18,6 +17,7 @@ from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
 from toolbelt.evals.views.gate_view import short_labels
 from toolbelt.evals.views.markup import escaped, escaped_html
+from toolbelt.text import plural
 
 _MARKS: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "✅", Verdict.REGRESSION: "❌", Verdict.INSUFFICIENT_DATA: "⚠️"}

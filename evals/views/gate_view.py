@@ -10,11 +10,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
 from toolbelt.evals.analysis.gate.flips import count_flips, describe_flip, describe_lost
 from toolbelt.evals.analysis.gate.result import Check, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.text import plural, visible
 
 MARKS: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "pass", Verdict.REGRESSION: "FAIL", Verdict.INSUFFICIENT_DATA: "unsure"}

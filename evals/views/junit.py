@@ -9,13 +9,13 @@ from typing import IO, Any
 
 from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
 
-from toolbelt.console.text import visible
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.gate.flips import describe_flip, describe_lost
 from toolbelt.evals.analysis.gate.result import Check, GateResult
 from toolbelt.evals.analysis.summary.summarize import at_one_moment
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.text import visible
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

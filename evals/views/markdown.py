@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from toolbelt.console.text import visible
 from toolbelt.evals.analysis.economics.caching import ArmEconomics
 from toolbelt.evals.analysis.matrix.ordering import order_models
 from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
@@ -20,6 +19,7 @@ from toolbelt.evals.views.figures import COLUMNS, NOTHING, status_lines
 from toolbelt.evals.views.heat_cells import PICTURE
 from toolbelt.evals.views.markup import escaped, markdown_table
 from toolbelt.stores.files import shown_path
+from toolbelt.text import visible
 
 _OPTIONS = {
     "config": "--config",

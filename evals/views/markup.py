@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolbelt.console.text import visible
+from toolbelt.text import visible
 
 _CALLING = re.compile(r"(?<![\w`])@(?=\w)|#(?=\d)|(?<!\w)gh-(?=\d)", re.IGNORECASE)
 """What GitHub takes for a person to be told, or for an issue to be linked from."""

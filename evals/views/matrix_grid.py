@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.matrix.matrix import CellState, Matrix, Row
 from toolbelt.evals.analysis.matrix.wording import tell_accuracy
 from toolbelt.evals.views.heat_cells import (
@@ -17,6 +16,7 @@ from toolbelt.evals.views.heat_cells import (
     choice_meaning,
     heat_cell,
 )
+from toolbelt.text import plural
 
 MARKS = (("*", "is_chosen"), ("?", "is_unsure"), ("^", "is_best"))
 """What is put behind a cell's figure, by what it is."""

@@ -10,7 +10,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.views.heat_cells import HeatCell
@@ -25,6 +24,7 @@ from toolbelt.evals.views.matrix_grid import (
     short_sentences,
     title_line,
 )
+from toolbelt.text import plural, visible
 
 _GAP = 2
 _LEAST_LABEL = 14

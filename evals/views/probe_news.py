@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console.text import visible, visible_lines
 from toolbelt.evals.probing.news import News, format_entry
+from toolbelt.text import visible, visible_lines
 
 _TOLD = frozenset({"context_window", "max_tools"})
 """What is not tried, but read in what the provider says."""

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from toolbelt.console.screen import can_draw
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.probing.limits import find_limit
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.wording import (
@@ -30,6 +29,7 @@ from toolbelt.evals.probing.wording import (
     works_of,
 )
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_seconds
+from toolbelt.text import plural, visible
 
 _SIGNS: Mapping[CheckOutcome, tuple[str, str]] = MappingProxyType(
     {

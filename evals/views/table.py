@@ -9,7 +9,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
 from toolbelt.evals.views.epochs import epoch_lines
 from toolbelt.evals.views.figures import (
@@ -21,6 +20,7 @@ from toolbelt.evals.views.figures import (
     status_lines,
     uncovered_line,
 )
+from toolbelt.text import plural, visible
 
 _Row = tuple[Text, ArmSummary | None]
 """A label, and the arm it is of; `None` for the name of a model that several arms have."""

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolbelt.characters import UNSAFE
 from toolbelt.sessions.answers import answer_text, make, quoted
+from toolbelt.text import UNSAFE
 
 
 def test_D2_keys_are_sorted_and_every_answer_says_whose_it_is() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.catalog.wire_names import is_legal_wire_name
-from toolbelt.characters import CONTROL, UNSAFE
 from toolbelt.findings import Finding, Severity
+from toolbelt.text import CONTROL, UNSAFE
 
 Subject = Tool | Plugin
 MAX_DESCRIPTION = 1024

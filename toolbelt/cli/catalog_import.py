@@ -13,12 +13,12 @@ from toolbelt.catalog.json_lines import Grouping
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import notify, print_json
-from toolbelt.console.text import plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.importers import import_catalog
 from toolbelt.importers.importer import FORMATS
 from toolbelt.sources import decode, read_text
 from toolbelt.stores.catalogs import write_catalog
+from toolbelt.text import plural
 
 
 @click.command(

@@ -10,12 +10,13 @@ from toolbelt.catalog.lint import lint_catalog
 from toolbelt.command.findings import exit_code, show_findings
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import progress
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 
 
 @click.command(epilog=examples("toolbelt catalog lint --catalog tools.json --strict"))

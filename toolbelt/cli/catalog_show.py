@@ -12,11 +12,12 @@ from toolbelt.catalog.files import plugin_data, tool_data
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.catalog_views import stats_view, tool_view, tools_view
 from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.shipped import shipped_catalogs
 

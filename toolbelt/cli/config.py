@@ -10,11 +10,11 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.screen import notify, print_json
-from toolbelt.console.text import json_text, visible
 from toolbelt.models.own import own_model_data
 from toolbelt.stores.config import read_config
 from toolbelt.stores.config_schema import config_schema, loadout_file_schema
 from toolbelt.stores.files import write_text
+from toolbelt.text import json_text, visible
 
 if TYPE_CHECKING:
     from toolbelt.sessions.agent import AgentSpec

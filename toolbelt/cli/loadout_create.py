@@ -16,8 +16,8 @@ import click
 from toolbelt.cli.loadout_questions import Answers, ask_answers, ask_name, confirm
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import notify, print_json
-from toolbelt.console.text import visible
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -25,11 +25,12 @@ from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.written import read_loadout
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.sources import parse_yaml
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_schema import format_loadout
 from toolbelt.stores.files import write_text
+from toolbelt.text import visible
 
 UNNAMED = "the new loadout"
 """What messages call it, and its file, before it has a name."""

@@ -8,6 +8,7 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.loadout_views import diff_view
 from toolbelt.console.screen import print_json, show_view
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
@@ -16,7 +17,7 @@ from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.diff import LoadoutDiff, diff_resolutions
 from toolbelt.loadouts.lint import lint_definitions
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_reader import read_loadout_definitions
 

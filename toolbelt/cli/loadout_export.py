@@ -7,12 +7,12 @@ import click
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import notify, print_json
-from toolbelt.console.text import json_text, plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.project.workspace import open_workspace
 from toolbelt.stores.files import write_text
+from toolbelt.text import json_text, plural
 
 
 @click.command(epilog=examples("toolbelt loadout export developer --format openai > tools.json"))

@@ -6,12 +6,13 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options, workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
-from toolbelt.console.text import visible
 from toolbelt.loadouts.inspection import Inspection, decision_data
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
+from toolbelt.text import visible
 
 MANY_TOOLS = 250
 """Above this many active tools their names are shown only when asked for."""

@@ -10,10 +10,11 @@ import click
 from toolbelt.command.findings import exit_code, show_findings
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
+from toolbelt.command.project import open_workspace
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 
 
 @click.command(epilog=examples("toolbelt loadout lint --strict"))

@@ -6,10 +6,10 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import source_options, workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.loadout_views import definition_view, list_view
 from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.loadouts.inspection import Inspection, loadout_data
-from toolbelt.project.workspace import open_workspace
 
 
 @click.command("list", epilog=examples("toolbelt loadout list --catalog assistant"))

@@ -10,12 +10,12 @@ import click
 
 from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import make_screen, show_view
-from toolbelt.console.text import visible
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.written import LOADOUT_KEYS
 from toolbelt.project.workspace import Workspace
+from toolbelt.text import visible
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, workspace_options
+from toolbelt.command.project import open_workspace
 from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
-from toolbelt.console.text import json_text, plural
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import ModelFit, Verdict
 from toolbelt.loadouts.inspection import fit_data
@@ -24,8 +24,9 @@ from toolbelt.models.given import GivenKind, GivenToolset, parse_given
 from toolbelt.models.violations import Violation
 from toolbelt.models.wire import make_wire_form, wire_data
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.stores.files import write_text
+from toolbelt.text import json_text, plural
 
 WHOLE = "the whole catalog"
 _FAILED = 1

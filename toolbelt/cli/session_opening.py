@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from toolbelt.catalog import Catalog
+from toolbelt.command.project import open_workspace
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.stores.config import Config

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from toolbelt.catalog import Catalog
+from toolbelt.command.project import open_workspace
 from toolbelt.console.screen import notify
 from toolbelt.errors import InvalidFileError, ToolbeltError
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 from toolbelt.sources import Document, decode, parse_json, parse_yaml, read_text
 from toolbelt.toolkits.inspection import ToolkitInspection
 

@@ -75,7 +75,7 @@ def _make_streams_forgiving() -> None:
 
 
 def _show_usage_error(error: click.ClickException) -> None:
-    from toolbelt.console.text import visible_lines
+    from toolbelt.text import visible_lines
 
     shown = io.StringIO()
     error.show(file=shown)
@@ -86,7 +86,7 @@ def _show_usage_error(error: click.ClickException) -> None:
 
 def _show_error(error: ToolbeltError) -> None:
     from toolbelt.console.screen import print_findings
-    from toolbelt.console.text import plural, visible
+    from toolbelt.text import plural, visible
 
     if isinstance(error, InvalidFileError):
         with contextlib.suppress(OSError):

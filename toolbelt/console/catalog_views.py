@@ -15,8 +15,8 @@ from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.console.bars import bar
 from toolbelt.console.screen import can_draw, severity_style
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import json_text, plural, visible, visible_lines
 from toolbelt.findings import Finding, Severity
+from toolbelt.text import json_text, plural, visible, visible_lines
 
 
 def tools_view(plugins: Sequence[Plugin], tokens: ToolTokens, screen: Console) -> RenderableType:

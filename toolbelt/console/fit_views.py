@@ -13,9 +13,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from toolbelt.console.inspection_view import VERDICT_STYLES, percent
-from toolbelt.console.text import plural, visible
 from toolbelt.loadouts.fit import DEGRADED_SHARE, Verdict
 from toolbelt.models.rules import Effect, rule_name
+from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.fit import ModelFit

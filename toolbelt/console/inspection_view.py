@@ -12,11 +12,11 @@ from rich.text import Text
 
 from toolbelt.console.bars import bar, stacked_bar
 from toolbelt.console.screen import can_draw
-from toolbelt.console.text import plural, visible
 from toolbelt.loadouts.decision import Rule
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
 from toolbelt.loadouts.selection import Status
+from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
     from toolbelt.catalog import Plugin, Tool

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from toolbelt.console.inspection_view import STATUS_STYLES
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.loadouts.inspection import loadout_data
+from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
     from toolbelt.loadouts import Decision, Reason, ToolLoadout

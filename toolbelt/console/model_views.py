@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console.tables import line_table
-from toolbelt.console.text import visible
 from toolbelt.models.applying import find_rules
 from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, prices_data
+from toolbelt.text import visible
 
 UNKNOWN = "unknown"
 _DIM = "bright_black"

@@ -7,13 +7,14 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
 
-from toolbelt.console.text import json_text, visible
 from toolbelt.findings import Finding, Severity
+from toolbelt.reporter import Advance, Reporter
+from toolbelt.text import json_text, visible
 
 PIPED_WIDTH = 200
 """Columns where there is no terminal to ask: wide enough that a name is seldom cut."""
@@ -76,7 +77,7 @@ def severity_style(severity: Severity) -> str:
 
 
 @contextmanager
-def progress(label: str, total: int | None) -> Iterator[Any]:
+def progress(label: str, total: int | None) -> Iterator[Advance]:
     """A way to say how far work has come, shown on standard error once it takes over a second.
 
     Args:
@@ -107,3 +108,23 @@ def progress(label: str, total: int | None) -> Iterator[Any]:
         if shown and terminal:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
+
+
+class ConsoleReporter(Reporter):
+    """Shows notes, findings and progress on standard error."""
+
+    def note(self, message: str) -> None:
+        """A line of its own."""
+        notify(message)
+
+    def warn(self, message: str) -> None:
+        """A line of its own."""
+        notify(message, "warning")
+
+    def findings(self, findings: Sequence[Finding]) -> None:
+        """One a line."""
+        print_findings(findings)
+
+    def progress(self, label: str, total: int | None) -> AbstractContextManager[Advance]:
+        """Shown once the work takes over a second."""
+        return progress(label, total)

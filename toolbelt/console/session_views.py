@@ -9,10 +9,10 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible
 from toolbelt.console.toolkit_views import counted_by, overrides_text
 from toolbelt.errors import suggestion
 from toolbelt.sessions.inspection import conflict_text
+from toolbelt.text import plural, visible
 
 _FAINT = "bright_black"
 _STATIC = "always"

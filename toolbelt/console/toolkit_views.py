@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
-from toolbelt.console.text import plural, visible, visible_lines
+from toolbelt.text import plural, visible, visible_lines
 
 _FAINT = "bright_black"
 

@@ -1,18 +1,18 @@
-"""What every command works on: the project's files, a catalog, the loadouts, and something to count with."""
+"""A project: its files, the catalog they name, loadouts, toolkits, agents and models, opened in one step."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.catalog.tokens import TokenCounter, ToolTokens, count_tool_tokens
-from toolbelt.console.screen import notify, print_findings, progress
+from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import Lineage, Resolution, ToolLoadout, ToolLoadoutRegistry
@@ -21,37 +21,51 @@ from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, whole_catalog
 from toolbelt.patterns import fold
 from toolbelt.providers.models import DEFAULT_MODELS, ModelTable, find_form
-from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
-from toolbelt.stores.catalogs import open_catalog
-from toolbelt.stores.config import Config, examine_config
+from toolbelt.providers.tokenizers import count_tokens, find_tokenizer
+from toolbelt.reporter import SILENT, Reporter
+from toolbelt.stores.config import Config
 from toolbelt.stores.files import cache_folder
-from toolbelt.stores.shipped import DEFAULT_CATALOG
-from toolbelt.stores.token_cache import CachedTokenCounter
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.auto import AutoChoice
     from toolbelt.loadouts.written import WrittenLoadout
     from toolbelt.models.facts import ModelFacts
     from toolbelt.models.fit import Asked, Comparer
+    from toolbelt.runtime.registry import ToolRegistry
+    from toolbelt.sessions.agent import AgentSpec
+    from toolbelt.sessions.sessions import DynamicSessions
+    from toolbelt.sessions.store import SessionStore
+    from toolbelt.toolkits.toolkit import Toolkit
 
+SESSION_STORE = Path(".toolbelt") / "sessions.db"
+"""Where sessions are kept, seen from the project's folder."""
 _OTHERWISE = "What is known of a model can be given, or corrected, under `models` in toolbelt.yaml."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workspace:
-    """Everything opened.
+    """A folder with its toolbelt files, opened; `open_project` makes one.
 
     Attributes:
-        config: What the project's files say.
+        config: What the files of the folder say.
         catalog_file: The catalog in use.
         tokenizer: Name of what counts where no model says otherwise.
-        quiet: Whether notes are kept back.
+        reporter: Receives notes and progress.
+        folder: The folder that paths are relative to.
     """
 
     config: Config
     catalog_file: CatalogFile
     tokenizer: str
-    quiet: bool = False
+    reporter: Reporter = SILENT
+    folder: Path = Path()
+
+    def __repr__(self) -> str:
+        counts = (
+            f"{len(self.loadouts)} loadouts, {len(self.toolkits)} toolkits, {len(self.agents)} agents",
+            f"catalog {self.catalog.name!r} of {len(self.catalog.tools)} tools",
+        )
+        return f"<Project {str(self.folder)!r}: {', '.join(counts)}>"
 
     @property
     def catalog(self) -> Catalog:
@@ -82,6 +96,58 @@ class Workspace:
     def registry(self) -> ToolLoadoutRegistry:
         """All loadouts; the user's shadow the catalog's, which shadow the built-in ones."""
         return ToolLoadoutRegistry(one.loadout for one in self.written)
+
+    @property
+    def loadouts(self) -> tuple[ToolLoadout, ...]:
+        """Every loadout, the built-in ones first, in the registry's order."""
+        return tuple(self.registry.get_all())
+
+    @property
+    def toolkits(self) -> tuple[Toolkit, ...]:
+        """The toolkits of `toolbelt.yaml`, in its order."""
+        return self.config.toolkits
+
+    @property
+    def agents(self) -> Mapping[str, AgentSpec]:
+        """The agents of `toolbelt.yaml` by name, in its order."""
+        return MappingProxyType({agent.name: agent for agent in self.config.agents})
+
+    def scope(self, tools: ToolRegistry, loadout: str | None) -> ToolRegistry:
+        """A new registry with only the tools that a loadout makes active (rule L12).
+
+        Args:
+            tools: Every executable tool; unchanged.
+            loadout: Name of a loadout; `None` for all tools.
+
+        Raises:
+            NotFoundError: there is no loadout of that name.
+        """
+        from toolbelt.agents import scoped_registry  # only what runs tools needs the runtime
+
+        if loadout is not None:
+            self.registry.require_loadout(loadout)
+        return scoped_registry(tools, loadout, self.registry)
+
+    def sessions(self, tools: ToolRegistry, store: SessionStore | None = None) -> DynamicSessions:
+        """The sessions of all agents over a registry, to which their meta-tools are added (rules D2 to D8).
+
+        Args:
+            tools: The executable tools; the entries of agents and toolkits name them.
+            store: Keeps what each session has loaded; by default `.toolbelt/sessions.db` in the project's folder.
+
+        Raises:
+            InvalidDefinitionError: an agent's toolkits contradict each other over these tools.
+        """
+        from toolbelt.sessions.dynamic import DynamicToolkits
+        from toolbelt.sessions.expanding import expand_over
+        from toolbelt.sessions.sessions import DynamicSessions
+        from toolbelt.stores.sessions import SqliteSessionStore
+
+        expansion = expand_over(tools)
+        agents = [DynamicToolkits(agent, self.config.toolkits, expansion) for agent in self.config.agents]
+        sessions = DynamicSessions(agents, store or SqliteSessionStore(str(self.folder / SESSION_STORE)))
+        tools.register_all(sessions.meta_tools())
+        return sessions
 
     def origin(self, loadout: ToolLoadout) -> str:
         """Where a loadout is defined."""
@@ -221,7 +287,7 @@ class Workspace:
 
     def _count(self, tokenizer: str, form: str) -> ToolTokens:
         if (tokenizer, form) not in self._counted:
-            self._counted[tokenizer, form] = count_tokens(self.catalog, tokenizer, form)
+            self._counted[tokenizer, form] = count_tokens(self.catalog, tokenizer, form, reporter=self.reporter)
         return self._counted[tokenizer, form]
 
     @cached_property
@@ -265,7 +331,7 @@ class Workspace:
 
     def _count_some(self, means: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
         # The whole catalog may be counted already; if not, what is shown is all that matters.
-        return self._counted.get(means) or count_tokens(self.catalog, *means, tools=tools)
+        return self._counted.get(means) or count_tokens(self.catalog, *means, tools=tools, reporter=self.reporter)
 
     def _fits(self, resolution: Resolution, models: Iterable[str]) -> tuple[ModelFit, ...]:
         from toolbelt.models.fit import Toolset
@@ -283,41 +349,4 @@ class Workspace:
     def _refuse(self, findings: Sequence[Finding]) -> None:
         if any(finding.severity is Severity.ERROR for finding in findings):
             raise InvalidFileError(sorted_findings(findings))
-        if not self.quiet:
-            print_findings(sorted_findings(findings))
-
-
-def open_workspace(
-    catalog: str | None, config: str | None, tokenizer: str | None = None, *, read_loadouts_too: bool = True
-) -> Workspace:
-    """Open everything, in the order flag (or environment), file, default.
-
-    Raises:
-        NotFoundError: a catalog, file or tokenizer that is not there.
-        InvalidFileError: every mistake in the project's files, or in the catalog.
-    """
-    found = examine_config(Path.cwd(), config)
-    name = tokenizer or found.tokenizer or DEFAULT_TOKENIZER
-    make_counter(name)  # an unknown name is refused before anything is read
-    try:
-        catalog_file = open_catalog(catalog or found.catalog or DEFAULT_CATALOG)
-    except InvalidFileError as error:
-        raise InvalidFileError(sorted_findings([*found.findings, *error.findings])) from None
-    for note in catalog_file.notes:
-        notify(note)
-    if not read_loadouts_too:
-        found.refuse()
-        return Workspace(replace(found, loadouts=()), catalog_file, name)
-    workspace = Workspace(found, catalog_file, name)
-    if found.findings:
-        raise InvalidFileError(workspace.lint())  # with what is wrong about the rest, all at once
-    return workspace
-
-
-def count_tokens(catalog: Catalog, tokenizer: str, form: str, tools: Sequence[Tool] | None = None) -> ToolTokens:
-    """What tools of a catalog cost, all if none are given: through the cache, with progress where that takes long."""
-    with progress("counting tokens of tools", len(catalog.tools if tools is None else tools)) as advance:
-        counter: TokenCounter = make_counter(tokenizer)
-        if isinstance(counter, TiktokenCounter):
-            counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
-        return count_tool_tokens(catalog, counter, form, tools=tools)
+        self.reporter.findings(sorted_findings(findings))

@@ -11,9 +11,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from toolbelt.catalog.tokens import TOKENIZER_NAMES, EstimateCounter, TokenCounter
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.tokens import TOKENIZER_NAMES, EstimateCounter, TokenCounter, ToolTokens, count_tool_tokens
 from toolbelt.errors import NotFoundError
 from toolbelt.providers.litellm_files import TOKENIZERS, find_litellm_file
+from toolbelt.reporter import SILENT, Reporter
+from toolbelt.stores.files import cache_folder
+from toolbelt.stores.token_cache import CachedTokenCounter
 
 if TYPE_CHECKING:
     import tiktoken
@@ -130,3 +134,14 @@ def _environment(name: str, value: str) -> Iterator[None]:
             del os.environ[name]
         else:
             os.environ[name] = before
+
+
+def count_tokens(
+    catalog: Catalog, tokenizer: str, form: str, tools: Sequence[Tool] | None = None, reporter: Reporter = SILENT
+) -> ToolTokens:
+    """What tools of a catalog cost, all if none are given: through the cache, with progress where that takes long."""
+    with reporter.progress("counting tokens of tools", len(catalog.tools if tools is None else tools)) as advance:
+        counter: TokenCounter = make_counter(tokenizer)
+        if isinstance(counter, TiktokenCounter):
+            counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
+        return count_tool_tokens(catalog, counter, form, tools=tools)

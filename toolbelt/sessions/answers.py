@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toolbelt.characters import UNSAFE
+from toolbelt.text import UNSAFE
 from toolbelt.toolkits.reserved import DYNAMIC_TOOLS
 
 Answer = dict[str, Any]

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.evidence.evidence import About
+from toolbelt.text import plural
 
 _SHOWN = 12
 """Characters of a digest or a commit that are told."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
 from toolbelt.evals.analysis.comparison.cases import SideBySide, lay_side_by_side
 from toolbelt.evals.analysis.comparison.comparable import what_differs, what_first, why_not
@@ -33,6 +32,7 @@ from toolbelt.evals.analysis.comparison.unlike import ClusterSizes, measure_clus
 from toolbelt.evals.analysis.comparison.wording import name_arms
 from toolbelt.evals.analysis.evidence.evidence import About, ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
+from toolbelt.text import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.advice import is_unfinished
 from toolbelt.evals.analysis.comparison.cases import Pair, SideBySide, in_clusters
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
@@ -23,6 +22,7 @@ from toolbelt.evals.analysis.comparison.wording import format_bound, format_boun
 from toolbelt.evals.statistics import paired
 from toolbelt.evals.statistics.multiplicity import holm
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, judge
+from toolbelt.text import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.advice import advice, is_too_few
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Measure, Unfit
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
+from toolbelt.text import plural
 
 _MOST_PLACES = 6
 _SOME = 0.0005

@@ -24,8 +24,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolbelt.characters import INVISIBLE
-from toolbelt.console.text import plural
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_form import (
     COLUMNS,
@@ -42,6 +40,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.files import decode
 from toolbelt.sources.json_text import parse_json
+from toolbelt.text import INVISIBLE, plural
 
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 _HALF = re.compile("[\ud800-\udfff]")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.evidence.evidence import CaseEvidence, Side
+from toolbelt.text import plural
 
 
 def describe_changes(old: Side, new: Side) -> str:

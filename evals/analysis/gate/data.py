@@ -7,12 +7,12 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.data import comparison_data
 from toolbelt.evals.analysis.comparison.wording import name_arms
 from toolbelt.evals.analysis.gate.flips import count_flips
 from toolbelt.evals.analysis.gate.result import Check, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.text import plural
 
 SCHEMA = "toolbelt.gate/1"
 EXIT_CODES: Mapping[Verdict, int] = MappingProxyType(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.evidence.evidence import About
 from toolbelt.evals.analysis.gate.figures import ArmFigures
 from toolbelt.evals.analysis.gate.result import PASS, UNSURE, Check
+from toolbelt.text import plural
 
 
 def check_first(

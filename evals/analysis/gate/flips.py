@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.comparison import Flip
 from toolbelt.evals.analysis.comparison.confusions import missing_and_surplus
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.result import LostTool
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.text import plural
 
 _MOST_TOOLS = 3
 _WAYS = MappingProxyType(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.advice import advice
 from toolbelt.evals.analysis.comparison.compare import compare
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
@@ -24,6 +23,7 @@ from toolbelt.evals.analysis.gate.first import check_first
 from toolbelt.evals.analysis.gate.flips import describe_flips
 from toolbelt.evals.analysis.gate.lost import find_lost
 from toolbelt.evals.analysis.gate.result import FAIL, PASS, UNSURE, Check, GateResult, Limits
+from toolbelt.text import plural
 
 _ROUNDING = 1e-9
 """What adding up in floating point may come to, which is no increase."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.analysis.comparison.wording import format_margin
 from toolbelt.evals.analysis.matrix.arms import count_calls
 from toolbelt.evals.analysis.summary.measures import ArmSummary
+from toolbelt.text import plural
 
 _FEW = 2
 """Toolsets that are each told of by itself."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.cases import lay_side_by_side
 from toolbelt.evals.analysis.comparison.comparable import what_first
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
@@ -19,6 +18,7 @@ from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.models.own import OwnModel
+from toolbelt.text import plural
 
 
 def lay_out(

@@ -7,8 +7,6 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbelt.characters import UNSAFE
-from toolbelt.console.text import plural, visible
 from toolbelt.evals.analysis.comparison.wording import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
 from toolbelt.evals.analysis.matrix.wording import tell_percent
@@ -16,6 +14,7 @@ from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.patterns import fold
 from toolbelt.providers.models import ModelTable
+from toolbelt.text import UNSAFE, plural, visible
 
 _WIDTH = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")

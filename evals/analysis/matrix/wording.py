@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolbelt.console.text import plural
 from toolbelt.evals.analysis.comparison.advice import advice, common_advice
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, Contrast
 from toolbelt.evals.analysis.comparison.wording import format_bounds, format_margin, format_points
@@ -21,6 +20,7 @@ from toolbelt.evals.analysis.matrix.arms import (
 from toolbelt.evals.analysis.matrix.idling import tell_all_idle, tell_idle
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, CellState, Pick
 from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.text import plural
 
 _FEW = 2
 """Toolsets that are each told of in a sentence."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.card.card import Content
-from toolbelt.evals.cases.card.content import content_data
+from toolbelt.evals.cases.card.check import content_data
 from toolbelt.sources import parse_yaml
 
 if TYPE_CHECKING:

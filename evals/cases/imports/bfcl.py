@@ -13,11 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolbelt.evals.cases.imports.context import CaseRow, Context
-from toolbelt.evals.cases.imports.joining import Joined
-from toolbelt.evals.cases.imports.ledger import BrokenError, UnmappedError
+from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.messages import check_messages, opening
-from toolbelt.evals.cases.imports.pool import ToolPool
-from toolbelt.evals.cases.imports.sources import Record
+from toolbelt.evals.cases.imports.sources import Joined, Record
+from toolbelt.evals.cases.imports.tool_pool import ToolPool
 
 _TYPES = {
     "dict": "object",

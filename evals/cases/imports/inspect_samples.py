@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolbelt.evals.cases.imports.context import CaseRow, Context, kind_of
-from toolbelt.evals.cases.imports.ledger import BrokenError, UnmappedError
+from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.messages import as_sent, check_messages, opening, read_arguments
-from toolbelt.evals.cases.imports.pool import ToolPool
 from toolbelt.evals.cases.imports.sources import Record
+from toolbelt.evals.cases.imports.tool_pool import ToolPool
 
 TARGET_FIELDS = (
     "metadata.expected_tools",

@@ -14,13 +14,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, CaseRow, Context, kind_of
-from toolbelt.evals.cases.imports.ledger import BrokenError, UnmappedError
+from toolbelt.evals.cases.case import content_text
+from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, CaseRow, Context, Labels, kind_of
+from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.messages import calls_of, check_messages
-from toolbelt.evals.cases.imports.pool import ToolPool, read_tool
-from toolbelt.evals.cases.imports.settings import Labels
 from toolbelt.evals.cases.imports.sources import Record
-from toolbelt.evals.cases.texts import text_of
+from toolbelt.evals.cases.imports.tool_pool import ToolPool, read_tool
 
 _METADATA = "Annotator Metadata"
 _EXECUTE = ("execute-tool", "execute_tool")
@@ -101,7 +100,7 @@ def _performed(value: Any) -> Iterator[Performed]:
     """Every call of a tool through `execute-tool`; looking for tools is no selection."""
     messages = check_messages(value)
     answers = {
-        str(message.get("tool_call_id")): text_of(message.get("content"))
+        str(message.get("tool_call_id")): content_text(message.get("content"))
         for message in messages
         if message["role"] == "tool"
     }

@@ -17,7 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from toolbelt.evals.cases.imports.context import CaseRow, Context, kind_of
-from toolbelt.evals.cases.imports.exchanges import (
+from toolbelt.evals.cases.imports.import_report import UnmappedError
+from toolbelt.evals.cases.imports.messages import Call, Message, calls_of, check_answers, opening, results_of
+from toolbelt.evals.cases.imports.openai_log_records import (
     Exchange,
     count_choices,
     is_batch_response,
@@ -25,11 +27,8 @@ from toolbelt.evals.cases.imports.exchanges import (
     read_answer,
     read_exchange,
 )
-from toolbelt.evals.cases.imports.joining import Joined
-from toolbelt.evals.cases.imports.ledger import UnmappedError
-from toolbelt.evals.cases.imports.messages import Call, Message, calls_of, check_answers, opening, results_of
-from toolbelt.evals.cases.imports.pool import ToolPool
-from toolbelt.evals.cases.imports.sources import Record
+from toolbelt.evals.cases.imports.sources import Joined, Record
+from toolbelt.evals.cases.imports.tool_pool import ToolPool
 
 _USERS = ("user", "system", "developer")
 NO_TOOLS = "no tools were offered and none was called, which says nothing about choosing"

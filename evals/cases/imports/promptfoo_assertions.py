@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbelt.evals.cases.imports.context import CaseRow, Context
-from toolbelt.evals.cases.imports.ledger import BrokenError, UnmappedError
+from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 
 _ANY_CALL = ("is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call")
 

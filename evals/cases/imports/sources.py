@@ -6,20 +6,24 @@ array are read one by one, so that memory does not grow with the file; a documen
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.cases.imports.elements import read_elements
-from toolbelt.evals.cases.imports.foreign_yaml import parse_foreign_yaml
-from toolbelt.evals.cases.lines import open_lines, read_lines
+from toolbelt.evals.cases.case_file import open_lines, read_lines
+from toolbelt.evals.cases.digests import id_digest
+from toolbelt.evals.cases.imports.json_array import read_elements
 from toolbelt.findings import Finding, Severity
-from toolbelt.sources import Document, decode, parse_json
+from toolbelt.sources import Document, decode, parse_json, parse_yaml
+from toolbelt.sources.yaml_text import examine_yaml, with_json_numbers
 
 MAX_DOCUMENT = 64 * 1024 * 1024
 """Bytes of a document, which is read whole."""
@@ -158,3 +162,148 @@ def _has_record(text: bytes) -> bool:
     """Whether one of the first lines is an object of its own, so that the others are broken records, and no YAML."""
     lines = [line.strip() for line in text.split(b"\n", _FIRST_LINES)[:_FIRST_LINES]]
     return any(line.startswith(b"{") and line.endswith(b"}") and b'"' in line for line in lines)
+
+
+_ANSWERS = "possible_answer"
+_QUESTIONS = "BFCL_*.json"
+
+
+def source_names(references: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Every file, each once, and what a reader should know.
+
+    A folder stands for the files of the Berkeley leaderboard in it, and a question file of that brings the answers
+    of its name from `possible_answer/` beside it.
+
+    Args:
+        references: As the user wrote them.
+
+    Raises:
+        InvalidFileError: a folder without such files.
+    """
+    made: dict[str, None] = {}
+    notes = []
+    for reference in references:
+        # os.path rather than pathlib: a name the system refuses outright is simply not there.
+        if not os.path.isdir(reference):  # noqa: PTH112
+            same = _same(reference, made)
+            if same is None:
+                made[reference] = None
+            elif same != reference:
+                notes.append(f"{reference} is {same}, and was read once")
+        elif found := sorted(Path(reference).glob(_QUESTIONS)):
+            made.update(dict.fromkeys(map(str, found)))
+        else:
+            message = f"This is a folder without files of the leaderboard ({_QUESTIONS}); name the files."
+            raise InvalidFileError([Finding("not-a-file", Severity.ERROR, message, reference)])
+    for name in list(made):
+        answers = Path(name).parent / _ANSWERS / Path(name).name
+        if name != "-" and os.path.isfile(answers) and _same(str(answers), made) is None:  # noqa: PTH113
+            made[str(answers)] = None
+            notes.append(f"read {answers} along with {name}")
+    return list(made), tuple(notes)
+
+
+def _same(reference: str, known: Collection[str]) -> str | None:
+    """What the same file was called before."""
+    real = _real(reference)
+    if reference == "-":
+        return reference if reference in known else None
+    return next((name for name in known if name != "-" and _real(name) == real), None)
+
+
+def _real(reference: str) -> str:
+    try:
+        return os.path.realpath(reference)
+    except ValueError:  # a NUL in the name, which opening it will say
+        return reference
+
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+def parse_foreign_yaml(text: str, source: str) -> Document:
+    """One YAML document, merge keys put in; lines are those of what is written.
+
+    Raises:
+        InvalidFileError: every mistake found.
+    """
+    document, findings = examine_yaml(text, source)
+    if not findings:
+        return document
+    if others := [finding for finding in findings if finding.rule != "merge-key"]:
+        raise InvalidFileError(others)
+    return replace(document, data=parse_yaml(_merged(text), source).data)
+
+
+def _merged(text: str) -> str:
+    """The same document without merge keys; anchors stay anchors, so that it grows no larger than it was."""
+    import yaml
+
+    loader_class = with_json_numbers(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    node = loader_class(text).get_single_node()
+    _flatten(node, set())
+    made: str = yaml.serialize(node, allow_unicode=True)
+    return made
+
+
+def _flatten(node: Any, seen: set[int]) -> None:
+    """Put in what a mapping and all within it merge: its own keys come first, then those of earlier sources."""
+    if id(node) in seen or isinstance(node.value, str):
+        return
+    seen.add(id(node))
+    if type(node).__name__ == "SequenceNode":
+        for item in node.value:
+            _flatten(item, seen)
+        return
+    own = {key.value: (key, value) for key, value in node.value if key.tag != _MERGE}
+    for key, value in node.value:
+        _flatten(value, seen)
+        if key.tag != _MERGE:
+            continue
+        for source in value.value if type(value).__name__ == "SequenceNode" else [value]:
+            for pair in source.value if type(source).__name__ == "MappingNode" else ():
+                own.setdefault(pair[0].value, pair)
+    node.value = list(own.values())
+
+
+class Joined:
+    """Values by id; of two with one id, the first.
+
+    Attributes:
+        repeated: How often an id came again.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  closed when nobody holds this any more
+        weakref.finalize(self, self._file.close)
+        self._places: dict[int, tuple[int, int]] = {}
+        self._unclaimed: set[int] = set()
+        self.repeated = 0
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def unclaimed(self) -> int:
+        """How many were never asked for."""
+        return len(self._unclaimed)
+
+    def add(self, key: str, value: Any) -> None:
+        """One more value, as JSON."""
+        digest = id_digest(key)
+        if digest in self._places:
+            self.repeated += 1
+            return
+        raw = json.dumps(value).encode()
+        self._places[digest] = (self._file.seek(0, 2), len(raw))
+        self._file.write(raw)
+        self._unclaimed.add(digest)
+
+    def find(self, key: str) -> tuple[Any] | None:
+        """The value of that id, in a tuple; `None` if there is none."""
+        digest = id_digest(key)
+        if (place := self._places.get(digest)) is None:
+            return None
+        self._unclaimed.discard(digest)
+        self._file.seek(place[0])
+        return (json.loads(self._file.read(place[1])),)

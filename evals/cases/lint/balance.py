@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cases.lint.told import some_lines
 from toolbelt.findings import Finding, Severity
 
 ENOUGH = 30
@@ -61,15 +60,6 @@ class Balance:
             elif count > MOST_SHARE * self._cases:
                 message = f"{count:,} of {self._cases:,} cases are of the kind {shown}, and drown the others."
                 yield _warning("unbalanced-kinds", message)
-
-
-def lint_drafts(dataset: Dataset) -> Iterator[Finding]:
-    """That there are cases which nobody has reviewed, and where the first of them are."""
-    if dataset.drafts:
-        lines = [dataset.line(index) for index in range(len(dataset)) if dataset.is_draft(index)]
-        count = "1 case is a draft" if dataset.drafts == 1 else f"{dataset.drafts:,} cases are drafts"
-        message = f"{count} that nobody has reviewed: {some_lines(lines)}."
-        yield Finding("draft-cases", Severity.WARNING, message, dataset.source, lines[0])
 
 
 def _warning(rule: str, message: str) -> Finding:

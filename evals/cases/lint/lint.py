@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from toolbelt.evals.cases.case import Case
+from toolbelt.catalog import Tool
+from toolbelt.evals.cases.card.check import lint_card
+from toolbelt.evals.cases.case import Case, content_text
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cases.lint.arguments import Calls
-from toolbelt.evals.cases.lint.balance import Balance, lint_drafts
-from toolbelt.evals.cases.lint.cards import lint_card
-from toolbelt.evals.cases.lint.naming import Leaks
-from toolbelt.evals.cases.lint.repeats import Repeats
-from toolbelt.evals.cases.lint.roles import Roles
-from toolbelt.evals.cases.lint.told import bounded
-from toolbelt.evals.cases.lint.twins import Twins
-from toolbelt.evals.cases.names import CatalogNames, Unresolved
+from toolbelt.evals.cases.index import MAX_FINDINGS
+from toolbelt.evals.cases.lint.balance import Balance
+from toolbelt.evals.cases.lint.calls import Calls, Roles
+from toolbelt.evals.cases.lint.duplicates import Repeats, Twins, some_lines
+from toolbelt.evals.cases.mentions import names_tool
+from toolbelt.evals.cases.references import CatalogNames, Unresolved
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts import ToolLoadoutRegistry
 
@@ -87,3 +87,59 @@ def _exclusions(dataset: Dataset) -> Iterator[Finding]:
     if more := sum(dataset.excluded.values()) - len(dataset.exclusions):
         message = f"{more:,} more cases are left out and not listed."
         yield Finding("further-findings", Severity.WARNING, message, dataset.source)
+
+
+def lint_drafts(dataset: Dataset) -> Iterator[Finding]:
+    """That there are cases which nobody has reviewed, and where the first of them are."""
+    if dataset.drafts:
+        lines = [dataset.line(index) for index in range(len(dataset)) if dataset.is_draft(index)]
+        count = "1 case is a draft" if dataset.drafts == 1 else f"{dataset.drafts:,} cases are drafts"
+        message = f"{count} that nobody has reviewed: {some_lines(lines)}."
+        yield Finding("draft-cases", Severity.WARNING, message, dataset.source, lines[0])
+
+
+EASY = "easy"
+"""The tag of cases whose query is meant to name the tool."""
+
+
+class Leaks:
+    """Finds names of tools in queries, as `toolbelt.evals.cases.mentions` tells them."""
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+
+    def look(self, case: Case) -> Iterator[Finding]:
+        """A finding for each name."""
+        if EASY in case.tags:
+            return
+        said = "\n".join(user_texts(case))
+        named = {self._tools[tool_id].name for answer in case.answers for call in answer for tool_id in call.tools}
+        for name in sorted(named):
+            if names_tool(said, name):
+                message = f"The query names the tool {name!r} that is to be found; reword it, or tag the case {EASY!r}."
+                yield Finding("name-in-query", Severity.WARNING, message)
+
+
+def user_texts(case: Case) -> Iterator[str]:
+    """Each text that the user says."""
+    for message in case.messages:
+        if message.get("role") == "user":
+            yield content_text(message.get("content"))
+
+
+def bounded(findings: Iterable[Finding], source: str) -> Iterator[Finding]:
+    """As many of each rule as `MAX_FINDINGS`, and at the end how many more there were.
+
+    Args:
+        findings: Read once, and not held.
+        source: The file that the further ones are told of.
+    """
+    counts: Counter[tuple[str, Severity]] = Counter()
+    for finding in findings:
+        counts[finding.rule, finding.severity] += 1
+        if counts[finding.rule, finding.severity] <= MAX_FINDINGS:
+            yield finding
+    for (rule, severity), count in counts.items():
+        if count > MAX_FINDINGS:
+            message = f"{count - MAX_FINDINGS:,} more findings of the rule {rule} are not listed."
+            yield Finding("further-findings", severity, message, source)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.evals.cases.names import CatalogNames
+from toolbelt.evals.cases.references import CatalogNames
 
 
 def _tool(name: str, *, tool_id: str = "", more: bool = False, **properties: Any) -> Tool:

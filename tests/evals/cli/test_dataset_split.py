@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.evals.cases.samples import case, public, write_dataset, write_imported
-from tests.evals.cases.test_splitting import rows
+from tests.evals.cases.test_split import rows
 
 
 def test_E7_both_parts_can_be_run(toolbelt: Toolbelt, project: Path) -> None:

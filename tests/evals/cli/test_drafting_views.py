@@ -12,8 +12,8 @@ from rich.console import Console
 from tests.evals.drafts.samples import CATALOG, ONE_EACH, make_jobs
 from toolbelt.evals.cli.drafting_views import drafted_data, drafted_view, estimate_data, estimate_view, tell_drafted
 from toolbelt.evals.drafts.estimate import DraftEstimate
-from toolbelt.evals.drafts.finishing import NOT_ASKED, Drafted, Short
 from toolbelt.evals.drafts.folder import DraftFolder
+from toolbelt.evals.drafts.writing import NOT_ASKED, Drafted, Short
 
 FOLDER = DraftFolder(Path("mine"))
 

@@ -10,15 +10,15 @@ from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.evals.cases.names import CatalogNames
+from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.evals.conversation import Reply
+from toolbelt.evals.drafts.answer_store import open_journal
+from toolbelt.evals.drafts.answers import Checker
 from toolbelt.evals.drafts.asking import Drafter
-from toolbelt.evals.drafts.drafting import Drafting
-from toolbelt.evals.drafts.finishing import Drafted, Finisher
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.jobs import Jobs, Wanted
-from toolbelt.evals.drafts.journal import open_journal
-from toolbelt.evals.drafts.reading import Checker
+from toolbelt.evals.drafts.tool_drafts import Drafting
+from toolbelt.evals.drafts.writing import Drafted, Finisher
 from toolbelt.evals.models.model import Request, Sampling
 from toolbelt.evals.models.scripted import ScriptedModel
 from toolbelt.evals.running.client import Budget, RetryPolicy

@@ -8,21 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.evals.drafts.samples import (
-    CATALOG,
-    ONE_EACH,
-    REFUND,
-    about,
-    draft_into,
-    lines,
-    make_jobs,
-    said,
-    whole,
-)
+from tests.evals.drafts.samples import CATALOG, ONE_EACH, REFUND, about, draft_into, lines, make_jobs, said, whole
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.drafts.finishing import NOT_ASKED
 from toolbelt.evals.drafts.jobs import Jobs
+from toolbelt.evals.drafts.writing import NOT_ASKED
 from toolbelt.evals.models.model import Failure, ModelError, Request
 from toolbelt.evals.running.client import Budget
 

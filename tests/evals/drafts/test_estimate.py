@@ -10,9 +10,9 @@ from tests.evals.drafts.samples import CATALOG, ONE_EACH, SAMPLING, draft_into, 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Conversation
+from toolbelt.evals.drafts.answer_store import Journal, read_journal
 from toolbelt.evals.drafts.estimate import SAMPLE, TOKENS_PER_CASE, DraftEstimate, estimate_drafting
 from toolbelt.evals.drafts.jobs import Jobs
-from toolbelt.evals.drafts.journal import Journal, read_journal
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.models.scripted import ScriptedModel
 from toolbelt.evals.running.prompt_tokens import PromptCounter

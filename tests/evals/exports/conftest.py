@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.evals.exports.stores import RUN, sample_store
-from toolbelt.evals.exports.reporting import Report, write_report
+from toolbelt.evals.exports.report import Report, write_report
 from toolbelt.evals.running.store import RunStore
 
 

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from tests.evals.analysis.summary.rows import database
 from tests.evals.exports.stores import RUN, keep
 from toolbelt.evals.exports.findings import Findings, find_out
-from toolbelt.evals.exports.reporting import write_report
+from toolbelt.evals.exports.report import write_report
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.probing.checks import CHECKS
 from toolbelt.evals.probing.kept import ProbeStore

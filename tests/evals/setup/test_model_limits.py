@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import project
+from toolbelt.command.project import open_workspace
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.plan import Arm
 from toolbelt.evals.setup.model_limits import facts_for_auto, find_rooms, leave_out
 from toolbelt.loadouts.fit import Verdict
-from toolbelt.project.workspace import Workspace, open_workspace
+from toolbelt.project.workspace import Workspace
 
 __all__ = ["project"]
 MINE = {"name": "mine", "context_window": 10_000, "max_tools": 7, "tool_calling": True}

@@ -13,7 +13,7 @@ from tests.evals.viewer.browser import VIEWPORT, Watched, find_chromium, watched
 from tests.evals.viewer.legible import faint_texts
 from tests.evals.viewer.runs import HOSTILE, hostile_run
 from tests.evals.viewer.writing import page_file
-from toolbelt.characters import UNSAFE
+from toolbelt.text import UNSAFE
 
 pytestmark = pytest.mark.skipif(
     find_chromium() is None, reason="no chromium, chromium-browser or google-chrome on the PATH"

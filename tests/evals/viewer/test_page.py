@@ -14,8 +14,8 @@ from tests.evals.viewer.compared import ACCURACY, PAIR, TOKENS, WITHIN
 from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, big_run, hostile_run, small_run
 from tests.evals.viewer.writing import PICTURE, page_text
-from toolbelt.characters import UNSAFE
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.text import UNSAFE
 
 _PASS = Verdict.NO_REGRESSION
 

@@ -9,7 +9,6 @@ from tests.evals.viewer.compared import ABOUT, ACCURACY, CHECKS, PAIR, RIGHT, TO
 from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, small_run
 from tests.evals.viewer.writing import page_text
-from toolbelt.characters import UNSAFE
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Confusion, Contrast, Flip, Measure
 from toolbelt.evals.analysis.comparison.wording import sentence
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
@@ -18,6 +17,7 @@ from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.verdict import MOST_FLIPS, pair_values, verdict_values
+from toolbelt.text import UNSAFE
 
 SUMMARY = summarize(small_run(), RUN)
 

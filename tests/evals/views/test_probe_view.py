@@ -13,12 +13,12 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from tests.evals.probing.probes import PROBES, SAID, make_probe
-from toolbelt.characters import UNSAFE
 from toolbelt.evals.probing.news import News
 from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.views.probe_markdown import probe_markdown
 from toolbelt.evals.views.probe_news import entry_text, news_view
 from toolbelt.evals.views.probe_view import beside_view, inspected_view, list_view, probe_view, probes_view
+from toolbelt.text import UNSAFE
 
 LONG = "hosted_vllm/qwen3-coder-30b-a3b-instruct-fp8"
 WORKS = "1 of 6 works; in another way: parallel_calls; not: choice_named, tools_128 (too large)"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.card.card import Content
-from toolbelt.evals.cases.card.content import content_data
+from toolbelt.evals.cases.card.check import content_data
 from toolbelt.evals.cases.card.editing import new_card, with_content
 from toolbelt.sources import parse_yaml
 

@@ -12,8 +12,8 @@ from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.cases.imports.importing import Imported, import_cases
-from toolbelt.evals.cases.imports.settings import Settings
+from toolbelt.evals.cases.imports.context import Settings
+from toolbelt.evals.cases.imports.importer import Imported, import_cases
 from toolbelt.evals.cases.lint.lint import lint_dataset
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts import ToolLoadoutRegistry

@@ -10,7 +10,7 @@ from tests.evals.cases.imports.samples import bring_in, cases, labels, lines_of,
 from toolbelt.evals.cases.case import ArgumentRules
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports.bfcl import NO_GROUND_TRUTH, convert_types
-from toolbelt.evals.cases.imports.settings import Keeping, Settings
+from toolbelt.evals.cases.imports.context import Keeping, Settings
 from toolbelt.evals.cases.layout import Form
 
 ADD = {

@@ -8,9 +8,8 @@ import pytest
 from tests.evals.cases.imports.samples import bring_in, cases, labels, rows, user, write
 from tests.evals.cases.samples import CATALOG
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG
-from toolbelt.evals.cases.imports.foreign_messages import PICTURE_ELSEWHERE
-from toolbelt.evals.cases.imports.settings import Settings
+from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, Settings
+from toolbelt.evals.cases.imports.messages import PICTURE_ELSEWHERE
 
 SAMPLE = {"id": 7, "input": "Send it off.", "target": "git_push"}
 

@@ -9,8 +9,7 @@ import pytest
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.imports.samples import answer, bring_in, cases, labels, lines_of, opened, says, user
 from toolbelt.evals.cases.dataset import open_dataset
-from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG
-from toolbelt.evals.cases.imports.settings import Keeping, Labels, Settings
+from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, Keeping, Labels, Settings
 
 
 def server(key: str, *names: str, category: str = "Office") -> dict[str, Any]:

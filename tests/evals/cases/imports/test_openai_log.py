@@ -26,8 +26,8 @@ from tests.evals.cases.imports.samples import (
     write,
 )
 from toolbelt.evals.cases.case import Matching
-from toolbelt.evals.cases.imports.exchanges import IN_PIECES
-from toolbelt.evals.cases.imports.foreign_messages import STRANGE_PART
+from toolbelt.evals.cases.imports.context import Keeping, Settings
+from toolbelt.evals.cases.imports.messages import STRANGE_PART
 from toolbelt.evals.cases.imports.openai_log import (
     EMPTY,
     FORCED,
@@ -41,7 +41,7 @@ from toolbelt.evals.cases.imports.openai_log import (
     _turns,
     _uncovered,
 )
-from toolbelt.evals.cases.imports.settings import Keeping, Settings
+from toolbelt.evals.cases.imports.openai_log_records import IN_PIECES
 
 BOTH = log(
     {"role": "system", "content": "Be brief."},

@@ -10,8 +10,8 @@ import pytest
 from tests.evals.cases.imports.samples import MAIL, TOOLS, WEATHER, bring_in, cases, labels, rows, write
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Matching
-from toolbelt.evals.cases.imports.promptfoo_prompts import PROMPT_ELSEWHERE
-from toolbelt.evals.cases.imports.promptfoo_tests import NO_TOOLS_ASSERTED
+from toolbelt.evals.cases.imports.promptfoo import NO_TOOLS_ASSERTED
+from toolbelt.evals.cases.imports.promptfoo_files import PROMPT_ELSEWHERE
 from toolbelt.stores.catalogs import open_catalog
 
 F1 = {"type": "tool-call-f1", "value": ["send_mail"]}

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.evals.cases.imports import sources
-from toolbelt.evals.cases.imports.sources import STANDARD_INPUT, open_source
+from toolbelt.evals.cases.imports.sources import STANDARD_INPUT, Joined, open_source
 from toolbelt.findings import Finding
 
 ONE, TWO = {"a": 1}, {"a": {"b": 2}}
@@ -95,3 +97,20 @@ def test_E3_what_is_compressed_is_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}'))
     _, (finding,) = _read(str(tmp_path / "a.jsonl.gz"))
     assert (finding.rule, "gunzip" in finding.message) == ("compressed", True)
+
+
+_JSON = st.none() | st.integers() | st.text() | st.lists(st.text(), max_size=3)
+
+
+@given(st.lists(st.tuples(st.text(max_size=2), _JSON), max_size=20))
+def test_E3_what_was_kept_is_found_again(pairs: list[tuple[str, Any]]) -> None:
+    kept = Joined()
+    expected: dict[str, Any] = {}
+    for key, value in pairs:
+        kept.add(key, value)
+        expected.setdefault(key, value)
+    assert (len(kept), kept.unclaimed, kept.repeated) == (len(expected), len(expected), len(pairs) - len(expected))
+    for number, (key, value) in enumerate(expected.items(), start=1):
+        assert kept.find(key) == (value,)
+        assert kept.unclaimed == len(expected) - number
+    assert kept.find("longer than any") is None

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.samples import CATALOG, case, write_dataset
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.evals.cases.card.content import count_content
+from toolbelt.evals.cases.card.check import count_content
 from toolbelt.evals.cases.card.editing import new_card
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.index import MAX_FINDINGS

@@ -1,0 +1,75 @@
+"""Digests: of a dataset, for which only cases and their grading count (rule E7), of case ids and of lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
+
+_WHOLE = 2**256
+
+
+class DatasetDigest:
+    """Adds up cases, in whatever order.
+
+    What a case asks and what is right count, as written: neither white space nor the order of keys or of lines, nor
+    what its references mean in a catalog, nor what only sorts cases (`kind`, `tags`), nor whether somebody has reviewed
+    them (`draft`).
+    """
+
+    def __init__(self) -> None:
+        self._sum = 0
+        self._count = 0
+
+    def add(self, case: Case) -> None:
+        """One more case; its references stand for themselves."""
+        digest = hashlib.sha256(case_text(case).encode()).digest()
+        # Ids are unique, so that no case is added twice, and a sum does not mind the order.
+        self._sum = (self._sum + int.from_bytes(digest)) % _WHOLE
+        self._count += 1
+
+    def hexdigest(self) -> str:
+        """64 hexadecimal digits."""
+        return hashlib.sha256(self._sum.to_bytes(32) + self._count.to_bytes(8)).hexdigest()
+
+
+def case_text(case: Case) -> str:
+    """What of a case is asked and graded, as JSON in one fixed form."""
+    data = {
+        "id": case.id,
+        "messages": case.messages,
+        "expected": None if case.expected is None else _answer(case.expected),
+        "accept": [_answer(answer) for answer in case.accept],
+        "forbidden": sorted(case.forbidden),
+        "allowed_extra": sorted(case.allowed_extra),
+        "match": case.match,
+        "role": case.role,
+        "cluster": case.cluster,
+        "offered": case.offered,
+        "results": case.results,
+        "steps": case.steps,
+    }
+    return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _answer(answer: Answer) -> list[Any]:
+    return [_call(call) for call in answer]
+
+
+def _call(call: ExpectedCall) -> list[Any]:
+    if call.arguments is None:
+        return [call.tools]
+    arguments = call.arguments
+    return [call.tools, arguments.accepted, sorted(arguments.optional), arguments.exact, arguments.rules]
+
+
+def id_digest(case_id: str) -> int:
+    """64 bits that stand for an id."""
+    return int.from_bytes(hashlib.blake2b(case_id.encode(errors="surrogatepass"), digest_size=8).digest())
+
+
+def line_digest(raw: bytes) -> int:
+    """64 bits that tell whether a line is still the same."""
+    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest())

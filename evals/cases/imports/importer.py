@@ -1,0 +1,305 @@
+"""Cases from files of other forms, with their catalog, as a folder that can be opened as a dataset."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.reader import CatalogFile
+from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.evals.cases.case_file import MAX_LINE, CasesWriter, case_line
+from toolbelt.evals.cases.digests import id_digest
+from toolbelt.evals.cases.fields import Parsed
+from toolbelt.evals.cases.imported_layout import adapt_case
+from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, Format, Settings
+from toolbelt.evals.cases.imports.formats import FORMATS, empty_sources, find_format
+from toolbelt.evals.cases.imports.import_report import BrokenError, Ledger, LeftOut, UnmappedError
+from toolbelt.evals.cases.imports.sources import Record, Source, open_source, source_names
+from toolbelt.evals.cases.imports.tool_pool import ToolPool
+from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE
+from toolbelt.evals.cases.own_layout import parse_case
+from toolbelt.findings import Finding, Severity, sorted_findings
+from toolbelt.sources import parse_json
+from toolbelt.stores.catalogs import CATALOG_FILES, write_catalog
+from toolbelt.stores.shipped import CASES_FILE
+
+_TOLD_EVERY = 200
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of an import.
+
+    Attributes:
+        folder: Where the dataset is.
+        form: A key of `FORMATS`.
+        cases: How many were written.
+        drafts: How many of them nobody has reviewed yet.
+        tools: How many the catalog has.
+        left_out: How often something made no case, by reason.
+        lines: What was left out, one by one, as far as is kept.
+        untold: How much more was left out than `lines` has.
+        records: How many were read, the broken ones too; one record may make several cases, or none.
+        notes: What a reader should know, with how often it was so.
+    """
+
+    folder: str
+    form: str
+    cases: int
+    drafts: int
+    tools: int
+    left_out: Mapping[str, int]
+    lines: tuple[LeftOut, ...]
+    untold: int
+    records: int
+    notes: tuple[str, ...]
+
+
+def import_cases(
+    references: Sequence[str],
+    folder: str,
+    *,
+    standard_input: BinaryIO,
+    settings: Settings | None = None,
+    form: str | None = None,
+    catalog: CatalogFile | None = None,
+    overwrite: bool = False,
+    skip_broken: bool = False,
+    progress: Progress | None = None,
+) -> Imported:
+    """Read sources and write a dataset.
+
+    Args:
+        references: Files, `-` for the standard input, or folders as the Berkeley leaderboard has them.
+        folder: Where `cases.jsonl` and `catalog.json` go; made if it is not there.
+        standard_input: Read where `-` is asked for.
+        settings: What the user says of the cases.
+        form: A key of `FORMATS`; told from the sources if `None`.
+        catalog: What names mean, in place of the tools in the sources; it is copied beside the cases.
+        overwrite: Whether a dataset that is there may be replaced.
+        skip_broken: Whether to go on without records that are broken.
+        progress: Called with the number of records read so far.
+
+    Raises:
+        NotFoundError: a source is not there.
+        InvalidFileError: every mistake in the sources; nothing was written.
+        ToolbeltError: the folder may not be written to, there is no catalog, or no case came of it.
+        StorageError: the disk would not.
+    """
+    place = Path(folder)
+    _make_way(place, overwrite=overwrite)
+    with ExitStack() as stack:
+        names, notes = source_names(references)
+        sources = [open_source(name, stack, standard_input) for name in names]
+        if findings := empty_sources(sources):
+            raise InvalidFileError(findings)
+        form = form or find_format(sources)
+        work = _Import(form, sources, settings or Settings(), progress)
+        made = work.look(_name_of(place), None if catalog is None else catalog.catalog)
+        is_new = not place.exists()
+        try:
+            with CasesWriter(place / CASES_FILE, overwrite=overwrite) as writer:
+                work.write(writer, made)
+                work.refuse(writer.count, skip_broken=skip_broken)
+                write_catalog(made.catalog, str(place / CATALOG_FILES[0]), overwrite=overwrite)
+                writer.finish()
+        except BaseException:
+            if is_new:
+                with contextlib.suppress(OSError):  # it may hold what somebody else put there
+                    place.rmdir()
+            raise
+        return work.report(folder, made, writer.count, (*notes, *_about(place, catalog)))
+
+
+class _Import:
+    """One import, from looking through the sources to the report."""
+
+    def __init__(self, form: str, sources: Sequence[Source], settings: Settings, progress: Progress | None) -> None:
+        self._form = form
+        self._format: Format = FORMATS[form].make()
+        self._sources = sources
+        self._settings = settings
+        self._progress = progress
+        self._ledger = Ledger()
+        self._broken: set[int] = set()
+        self._read = 0
+        self._drafts = 0
+        self._count = 0
+        self._ids = _Ids()
+
+    def look(self, name: str, given: Catalog | None) -> Context:
+        """The first way through: tools, and what is broken on the face of it."""
+        pool = ToolPool(name)
+        for number, record in self._records(self._complain):
+            self._count += 1
+            try:
+                self._format.look(record, pool)
+            except BrokenError as error:
+                self._broken.add(number)
+                self._ledger.add_broken(*error.all_findings(record.source, record.line))
+        if given is not None:
+            return Context(given, self._settings, self._ledger, None)
+        if not len(pool):
+            raise InvalidFileError(self._ledger.findings() or [self._no_catalog()])
+        if count := pool.renamed():
+            told = (
+                f"{count:,} {'tool has' if count == 1 else 'tools have'} the name of another one with a different "
+                f"definition; {'its id ends' if count == 1 else 'their ids end'} in #digits"
+            )
+            self._ledger.notes[told] = 1
+        return Context(pool.catalog(), self._settings, self._ledger, pool)
+
+    def _complain(self, findings: tuple[Finding, ...]) -> None:
+        self._count += 1
+        self._ledger.add_broken(*findings)
+
+    def write(self, writer: CasesWriter, context: Context) -> None:
+        """The second way through: the cases."""
+        for number, record in self._records(lambda _: None):
+            if number in self._broken:
+                continue
+            try:
+                rows = list(self._format.rows(record, context))
+            except BrokenError as error:
+                self._ledger.add_broken(*error.all_findings(record.source, record.line))
+                continue
+            except UnmappedError as reason:
+                self._ledger.leave_out(record.source, record.line, reason.reason, reason.detail)
+                continue
+            for row in rows:
+                self._add(row, record, writer, context)
+        self._format.finish(context)
+
+    def refuse(self, count: int, *, skip_broken: bool) -> None:
+        """Raises where nothing should be written."""
+        if self._ledger.broken and not skip_broken:
+            raise InvalidFileError(sorted_findings(self._ledger.findings()))
+        if not count:
+            reasons = ", ".join(f"{reason} ({times:,})" for reason, times in self._ledger.reasons.most_common(10))
+            first = next((f" The first: {left_out}" for left_out in self._ledger.lines()), "")
+            raise ToolbeltError(f"No case came of it: {reasons or 'there is no record'}.{first}")
+
+    def report(self, folder: str, context: Context, count: int, notes: Sequence[str]) -> Imported:
+        """What came of it."""
+        told = [f"{message}{f' ({times:,} times)' * (times > 1)}" for message, times in self._ledger.notes.items()]
+        return Imported(
+            folder,
+            self._form,
+            count,
+            self._drafts,
+            len(context.catalog.tools),
+            dict(self._ledger.reasons.most_common()),
+            tuple(self._ledger.lines()),
+            self._ledger.untold,
+            self._count,
+            (*notes, *told),
+        )
+
+    def _records(self, complain: Callable[[tuple[Finding, ...]], None]) -> Iterator[tuple[int, Record]]:
+        """Every record that can be read, numbered the same way each time."""
+        number = 0
+        for source in self._sources:
+            for record in source.records(complain):
+                self._read += 1
+                if self._progress is not None and self._read % _TOLD_EVERY == 0:
+                    self._progress(self._read)
+                number += 1
+                yield number, record
+
+    def _add(self, row: CaseRow, record: Record, writer: CasesWriter, context: Context) -> None:
+        line = row.pop(LINE, record.line)
+        wanted = row["id"] if row.get("id", "").strip() else record.own_id
+        row = row | {"id": wanted, "note": f"{record.source}:{line}"}
+        parsed = self._parsed(row, context)
+        errors = [finding for finding in parsed.findings if finding.severity is Severity.ERROR]
+        if parsed.excluded:
+            self._ledger.leave_out(record.source, line, parsed.excluded, parsed.detail)
+            return
+        if not errors:
+            row["id"] = self._ids.unique(wanted)
+            if row["id"] != wanted:
+                self._ledger.note("an id that stood before was made unique")
+            text = case_line(row)
+            errors = _too_much(text, row)
+        if errors:
+            self._ledger.add_broken(*(replace(finding, file=record.source, line=line) for finding in errors))
+            return
+        self._drafts += row.get("draft") is True
+        writer.add_line(text)
+
+    def _parsed(self, row: CaseRow, context: Context) -> Parsed:
+        if FORMATS[self._form].layout is Form.PUBLIC:
+            return adapt_case(row, context.names, lists=True)
+        return parse_case(row, context.names)
+
+    def _no_catalog(self) -> Finding:
+        told = f"{FORMATS[self._form].label}: these sources bring no tools; say with --catalog which the names are of."
+        return Finding("no-catalog", Severity.ERROR, told, self._sources[0].name)
+
+
+class _Ids:
+    """Ids given so far, as a few bytes each."""
+
+    def __init__(self) -> None:
+        self._taken: set[int] = set()
+        self._next: dict[int, int] = {}
+
+    def unique(self, wanted: str) -> str:
+        """`wanted`, or with `~2`, `~3`, … after it."""
+        digest = id_digest(wanted)
+        if digest not in self._taken:
+            self._taken.add(digest)
+            return wanted
+        number = self._next.get(digest, 2)
+        while id_digest(f"{wanted}~{number}") in self._taken:
+            number += 1
+        self._next[digest] = number + 1
+        return self.unique(f"{wanted}~{number}")
+
+
+def _too_much(text: str, row: CaseRow) -> list[Finding]:
+    """Why a line could not be read again: it is too long, or arguments that were text made it too deep."""
+    if len(text) > MAX_LINE // 4 and len(text.encode(errors="replace")) > MAX_LINE:
+        message = f"Its case would be a line of more than {MAX_LINE // 1024**2} MiB."
+        return [Finding("too-long", Severity.ERROR, message)]
+    if any(isinstance(call, dict) and "args" in call for call in row.get("expected") or ()):
+        try:
+            parse_json(text, "")
+        except InvalidFileError as error:
+            return list(error.findings)
+    return []
+
+
+def _make_way(folder: Path, *, overwrite: bool) -> None:
+    """Refuse before any work is done what could not be written after it."""
+    if folder.exists() and not folder.is_dir():
+        raise ToolbeltError(f"{str(folder)!r} is a file; name a folder.")
+    there = [name for name in (CASES_FILE, *CATALOG_FILES, LOADOUTS_FILE) if (folder / name).exists()]
+    if there and not overwrite:
+        shown = " and ".join(there)
+        raise ToolbeltError(f"{shown} in {str(folder)!r} would be replaced; use --force to do so, or another folder.")
+
+
+def _name_of(folder: Path) -> str:
+    """What the catalog is called: as the folder, where that can be written."""
+    name = folder.resolve().name.strip()
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "imported"
+    return name or "imported"
+
+
+def _about(folder: Path, catalog: CatalogFile | None) -> Iterator[str]:
+    if catalog is not None:
+        yield f"the catalog {catalog.source} was copied beside the cases"
+    for name in (*CATALOG_FILES[1:], LOADOUTS_FILE):
+        if (folder / name).exists():
+            yield f"{folder / name} was there before and was left as it is"

@@ -1,0 +1,243 @@
+"""A record of a message log: what was sent, what was offered, and what came back, in the shapes logs have.
+
+- `{"messages": […], "tools": […]}`, as used for fine-tuning; `functions` in place of `tools` in older ones;
+- a request with its response, `{"request": {…}, "response": {…}}` or under the names in `_REQUESTS` and `_RESPONSES`,
+  as proxies and tracers keep them; `{"messages": […], "response": {…}}`, as litellm's log has it, whose tools are in
+  `model_parameters` or `optional_params`;
+- a stored completion: `choices` beside `messages` or a request;
+- preferences: an `input` with a `preferred_output`, which is taken for the response;
+- a batch: `{"custom_id", "body"}`, whose response is a record of its own (`toolbelt.evals.cases.imports.sources`);
+- the Responses API: `input`, `instructions` and `output`, whose items become messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.errors import InvalidFileError
+from toolbelt.evals.cases.case import content_text
+from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
+from toolbelt.evals.cases.imports.messages import Message, check_messages, is_item
+from toolbelt.sources import parse_json
+
+_REQUESTS = ("request", "body", "kwargs", "input", "inputs", "request_body", "requestBody", "invocation_params")
+_RESPONSES = ("response", "output", "outputs", "preferred_output", "completion", "response_body", "responseBody")
+_PARAMETERS = ("model_parameters", "optional_params", "modelParameters", "kwargs", "params", "invocation_params")
+_IDS = ("id", "custom_id", "request_id", "trace_id", "uuid")
+_CUT_OFF = ("length", "content_filter", "max_tokens", "pause_turn", "incomplete")
+_STREAMED = ("data:", "event:")
+IN_PIECES = "the response is in pieces, as it was streamed"
+_NO_CONVERSATION = "There is no list of messages in this record."
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a record holds.
+
+    Attributes:
+        messages: What was sent; where there is no `answer`, the whole conversation.
+        answer: What came back, one message or several; `None` where `messages` holds that too.
+        tools: As they were offered; `None` where the record says nothing of tools.
+        tool_choice: As it was asked for; the older `function_call` too.
+        id: Of the record; empty where it has none.
+        choices: How many answers came back side by side; `answer` is the first.
+    """
+
+    messages: list[Message]
+    answer: list[Message] | None
+    tools: list[Any] | None
+    tool_choice: Any = None
+    id: str = ""
+    choices: int = 1
+
+
+def looks_like_exchange(data: Any) -> bool:
+    """Whether a record might be one of a message log."""
+    return isinstance(data, Mapping) and (_find_request(data) is not None or is_batch_response(data))
+
+
+def is_batch_response(data: Mapping[str, Any]) -> bool:
+    """Whether it is the response alone, which names its request by `custom_id`."""
+    return "custom_id" in data and "response" in data and _find_request(data) is None
+
+
+def read_exchange(data: Any) -> Exchange:
+    """What a record holds.
+
+    Raises:
+        BrokenError: it is of no known shape, or wrong in it.
+        UnmappedError: the response is an error, in pieces, or cut off.
+    """
+    request = _find_request(data) if isinstance(data, Mapping) else None
+    if request is None or not isinstance(data, Mapping):
+        raise BrokenError("no-messages", _NO_CONVERSATION)
+    if request.get("previous_response_id") or request.get("conversation"):
+        raise UnmappedError("it goes on from what stands in another record")
+    messages = check_messages(request.get("messages"))
+    if said := content_text(request.get("system") or request.get("instructions")):
+        messages = [{"role": "system", "content": said}, *messages]
+    answer: list[Message] | None = None
+    written = _find_response(data)
+    if written is not _ABSENT:
+        answer = read_answer(written)
+    tools = _find_tools(data, request)
+    asked = (found[key] for found in _places(data, request) for key in ("tool_choice", "function_call") if key in found)
+    return Exchange(messages, answer, tools, next(asked, None), _find_id(data, written), count_choices(written))
+
+
+def count_choices(value: Any) -> int:
+    """How many answers a response has side by side."""
+    value = _unpacked(value)
+    body = _unpacked(value["body"]) if isinstance(value, dict) and "body" in value else value
+    choices = body.get("choices") if isinstance(body, dict) else None
+    return len(choices) if isinstance(choices, list) else 1
+
+
+def read_answer(value: Any) -> list[Message]:
+    """The messages of a response.
+
+    Raises:
+        BrokenError: it is of no known shape.
+        UnmappedError: it is an error, in pieces, or cut off.
+    """
+    is_said = isinstance(value, str) and bool(value.strip()) and not value.lstrip().startswith(_STREAMED)
+    if is_said and not _is_response(_unpacked(value)):
+        return [{"role": "assistant", "content": value}]
+    value = _body(_unpacked(value))
+    if isinstance(value, list):
+        return check_messages(value, "response")
+    if not isinstance(value, dict):
+        raise BrokenError("wrong-type", "The response must be an object, a list of messages or text.")
+    if isinstance(value.get("choices"), list):
+        return [_first_choice(value)]
+    _refuse_cut_off(value.get("status"), value.get("stop_reason"))
+    if isinstance(value.get("output"), list):
+        return read_answer(value["output"])
+    message = value.get("message", value)
+    if isinstance(message, dict) and ("content" in message or "tool_calls" in message or "function_call" in message):
+        return check_messages([{"role": "assistant", **message}], "response")
+    raise BrokenError("wrong-type", "The response holds neither `choices` nor a message.")
+
+
+def _body(value: Any) -> Any:
+    """What a response holds, without what a batch puts around it.
+
+    Raises:
+        UnmappedError: it is an error, in pieces, or nothing.
+    """
+    if isinstance(value, dict) and "body" in value:
+        status = value.get("status_code", 200)
+        if status != 200:
+            raise UnmappedError("the response is an error", str(status))
+        value = _unpacked(value["body"])
+    if isinstance(value, dict) and value.get("error"):
+        raise UnmappedError("the response is an error")
+    if _is_piece(value) or (isinstance(value, list) and any(map(_is_piece, value))):
+        raise UnmappedError(IN_PIECES)
+    if value is None or value == [] or (isinstance(value, str) and not value.strip()):
+        raise UnmappedError("there is no response")
+    return value
+
+
+def _is_response(value: Any) -> bool:
+    """Whether what a text held is a response, rather than an answer that is JSON."""
+    return isinstance(value, dict) and not {"choices", "body", "message", "tool_calls"}.isdisjoint(value)
+
+
+def _first_choice(response: Mapping[str, Any]) -> Message:
+    choices = response["choices"]
+    if not choices or not isinstance(choices[0], dict):
+        raise UnmappedError("there is no response")
+    _refuse_cut_off(choices[0].get("finish_reason"))
+    message = choices[0].get("message")
+    if not isinstance(message, dict):
+        raise BrokenError("wrong-type", "`choices[0]` holds no message.")
+    return check_messages([{"role": "assistant", **message}], "choices")[0]
+
+
+def _is_piece(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return isinstance(value, str) and value.lstrip().startswith(_STREAMED)
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    has_delta = isinstance(first, dict) and "delta" in first and "message" not in first
+    return value.get("object") == "chat.completion.chunk" or has_delta
+
+
+def _refuse_cut_off(*reasons: Any) -> None:
+    if (reason := next((one for one in reasons if one in _CUT_OFF), None)) is not None:
+        raise UnmappedError("the response was cut off", str(reason))
+
+
+_ABSENT = object()
+
+
+def _find_request(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if isinstance(data.get("messages"), list):
+        return data
+    for key in _REQUESTS:
+        value = _unpacked(data.get(key))
+        if isinstance(value, dict) and "messages" in value:
+            return value
+        if isinstance(value, list) and value and all(map(is_item, value)):
+            return {**data, "messages": value}
+        if isinstance(value, dict) and (items := _items(value.get("input"))):
+            return {**value, "messages": items}
+    if _is_responses(data) and (items := _items(data.get("input"))):
+        return {**data, "messages": items}
+    return None
+
+
+def _items(value: Any) -> list[Any] | None:
+    """What was sent to the Responses API: a text, or items."""
+    if isinstance(value, str) and value.strip():
+        return [{"role": "user", "content": value}]
+    return value if isinstance(value, list) and value and all(map(is_item, value)) else None
+
+
+def _is_responses(data: Mapping[str, Any]) -> bool:
+    output = data.get("output")
+    return isinstance(output, list) and all(map(is_item, output))
+
+
+def _find_response(data: Mapping[str, Any]) -> Any:
+    if "choices" in data:
+        return data
+    return next((data[key] for key in _RESPONSES if key in data), _ABSENT)
+
+
+def _find_tools(data: Mapping[str, Any], request: Mapping[str, Any]) -> list[Any] | None:
+    found: list[Any] | None = None
+    for place in _places(data, request):
+        for key in ("tools", "functions"):
+            if (value := _unpacked(place.get(key))) is not None:
+                if not isinstance(value, list):
+                    raise BrokenError("wrong-type", f"`{key}` must be a list.")
+                found = [*(found or []), *value]
+        if found is not None:
+            return found
+    return None
+
+
+def _places(data: Mapping[str, Any], request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Where parameters of a request may stand."""
+    nested = [place.get(key) for place in (request, data) for key in _PARAMETERS]
+    return [request, data, *(one for one in nested if isinstance(one, dict))]
+
+
+def _find_id(data: Mapping[str, Any], response: Any) -> str:
+    inner = response if isinstance(response, dict) else {}
+    written = (place.get(key) for place in (data, inner) for key in _IDS)
+    return next((str(value) for value in written if isinstance(value, str | int) and str(value).strip()), "")
+
+
+def _unpacked(value: Any) -> Any:
+    """What a text holds that is JSON of an object or a list, as some logs keep requests; else the value itself."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return parse_json(value, "").data
+    except InvalidFileError:
+        return value

@@ -1,0 +1,221 @@
+"""Cases that stand in each other's way: the same question twice, with two answers, or in one cluster of others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.catalog.reader import CatalogFile
+from toolbelt.evals.cases.case import Case, content_text
+from toolbelt.evals.cases.digests import case_text, id_digest
+from toolbelt.evals.cases.lint.similarity import Groups, WordSets, is_alike, join_alike, words_of
+from toolbelt.findings import Finding, Severity
+
+NEAR = 0.8
+"""Least share of the words of two questions, together, that both have."""
+_BY_HEART = ("system", "developer")
+"""Who says the same to every case."""
+
+
+class Repeats:
+    """Shown every case, says which repeat others. Some eighty bytes a case, and four a word of its question."""
+
+    def __init__(self) -> None:
+        self._lines = array("I")
+        self._clusters = array("Q")
+        self._asked = array("Q")  # the words as they are, over which tools, and by whom
+        self._labels = array("Q")
+        self._texts = array("Q")  # the words alone, normalised
+        self._tools = array("Q")
+        self._roles = array("Q")
+        self._kinds = array("Q")
+        self._queries = WordSets()
+        self._histories = WordSets()
+
+    def add(self, case: Case, line: int) -> None:
+        """One more case, and where it stands."""
+        query = words_of(case.query)
+        history = [word for text in _before(case) for word in words_of(text)]
+        self._queries.add(query)
+        self._histories.add(history)
+        self._lines.append(line)
+        self._clusters.append(id_digest(case.cluster))
+        self._asked.append(_digest([case.messages, case.offered, case.role]))
+        self._labels.append(id_digest(case_text(replace(case, **_UNGRADED))))
+        self._texts.append(_digest([query, history]))
+        self._tools.append(_digest(sorted(call.tools for call in case.expected) if case.expected is not None else None))
+        self._roles.append(_digest(case.role))
+        self._kinds.append(_digest(case.kind))
+
+    def conflicts(self) -> Iterator[Finding]:
+        """The same words over the same tools, with another answer."""
+        for numbers in self._alike_in(self._asked):
+            first = numbers[0]
+            for number in numbers[1:]:
+                if self._labels[number] != self._labels[first]:
+                    message = (
+                        f"Line {self._lines[first]} asks the same over the same tools, and has another answer; accept "
+                        "both in both."
+                    )
+                    yield self._warning("conflicting-labels", message, number)
+
+    def clusters(self) -> Iterator[Finding]:
+        """Members of one cluster that are not paraphrases of one task, or the same word for word."""
+        for numbers in self._alike_in(self._clusters):
+            first = numbers[0]
+            for rule, values, what in (
+                ("cluster-answers", self._tools, "call other tools"),
+                ("cluster-roles", self._roles, "have another role"),
+                ("cluster-kinds", self._kinds, "are of another kind"),
+            ):
+                if others := [number for number in numbers if values[number] != values[first]]:
+                    lines = self._shown(others)
+                    message = f"In the cluster of this case {lines} {what}; a cluster is paraphrases of one task."
+                    yield self._warning(rule, message, first)
+            yield from self._verbatim(numbers)
+
+    def duplicates(self) -> Iterator[Finding]:
+        """Questions asked twice, or nearly, in two clusters, which count as two where they tell as much as one."""
+        groups = Groups(len(self._lines))
+        distinct: list[int] = []
+        for numbers in self._alike_in(self._texts, singles=True):
+            clusters = {self._clusters[number]: number for number in reversed(numbers)}
+            distinct += clusters.values()
+            for number in clusters.values():
+                groups.join(numbers[0], number)
+        crowded = join_alike(self._queries, groups, NEAR, among=distinct, may_join=self._may_join)
+        for numbers in groups.several():
+            first, others = numbers[0], self._shown(numbers[1:])
+            if len({self._texts[number] for number in numbers}) == 1:
+                message = (
+                    f"The same is asked in {others}, in another cluster; take one out, or give them one `cluster`."
+                )
+                yield self._warning("duplicate-query", message, first)
+            else:
+                message = (
+                    f"Nearly the same is asked in {others}, in another cluster; reword, or give them one `cluster`."
+                )
+                yield self._warning("near-duplicate-query", message, first)
+        if crowded:
+            message = (
+                f"{crowded:,} queries share their rarest words with very many others, and were not compared with all "
+                "of them; there may be more near-duplicates."
+            )
+            yield Finding("further-findings", Severity.WARNING, message)
+
+    def _may_join(self, one: int, other: int) -> bool:
+        if self._clusters[one] == self._clusters[other]:
+            return False
+        return is_alike(self._histories.get(one), self._histories.get(other), NEAR)
+
+    def _verbatim(self, numbers: list[int]) -> Iterator[Finding]:
+        asked: dict[int, list[int]] = {}
+        for number in numbers:
+            asked.setdefault(self._asked[number], []).append(number)
+        for same in asked.values():
+            if len(same) > 1:
+                message = (
+                    f"{self._shown(same[1:]).capitalize()} of the same cluster ask this word for word; reword them."
+                )
+                yield self._warning("verbatim-paraphrase", message, same[0])
+
+    def _alike_in(self, values: array[int], *, singles: bool = False) -> Iterator[list[int]]:
+        """Numbers of the cases that have a value in common, in order; with `singles` those alone in having one too."""
+        ranked = sorted(range(len(values)), key=values.__getitem__)
+        for _, run in groupby(ranked, key=values.__getitem__):
+            numbers = list(run)
+            if singles or len(numbers) > 1:
+                yield numbers
+
+    def _shown(self, numbers: list[int]) -> str:
+        return some_lines(self._lines[number] for number in numbers)
+
+    def _warning(self, rule: str, message: str, number: int) -> Finding:
+        return Finding(rule, Severity.WARNING, message, None, self._lines[number])
+
+
+_UNGRADED: dict[str, Any] = {
+    "id": "",
+    "messages": (),
+    "role": None,
+    "cluster": "-",
+    "offered": None,
+    "results": FrozenDict(),
+    "steps": 1,
+}
+"""What of a case is not its label, each with a value that is the same for all."""
+
+
+def _before(case: Case) -> Iterator[str]:
+    """What was said before the question, but for what every case is told."""
+    said = [message for message in case.messages if message.get("role") not in _BY_HEART]
+    last = max((number for number, message in enumerate(said) if message.get("role") == "user"), default=-1)
+    for number, message in enumerate(said):
+        if number != last:
+            yield content_text(message.get("content"))
+
+
+def _digest(value: Any) -> int:
+    written = json.dumps(value, sort_keys=True).encode()
+    return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest())
+
+
+TWINS = 0.9
+"""Least share of the words of two descriptions, together, that both have."""
+_MOST_NAMED = 6
+
+
+class Twins:
+    """Groups of tools with nearly the same description; shown every case, counts those that accept only some."""
+
+    def __init__(self, catalog_file: CatalogFile) -> None:
+        self._file = catalog_file
+        self._tools = catalog_file.catalog.tools
+        sets = WordSets()
+        for tool in self._tools:
+            sets.add(words_of(tool.description))
+        found = Groups(len(sets))
+        join_alike(sets, found, TWINS)
+        self._groups = found.several()
+        self._group_of = {self._tools[n].id: number for number, group in enumerate(self._groups) for n in group}
+        self._ids = [frozenset(self._tools[number].id for number in group) for group in self._groups]
+        self._cases = [0] * len(self._groups)
+        self._first = [0] * len(self._groups)
+
+    def add(self, case: Case, line: int) -> None:
+        """One more case, and where it stands."""
+        right = case.right_ids
+        for group in {self._group_of[tool] for tool in right if tool in self._group_of}:
+            others = self._ids[group] - right
+            if others if case.offered is None else others.intersection(case.offered):
+                self._cases[group] += 1
+                self._first[group] = self._first[group] or line
+
+    def findings(self) -> Iterator[Finding]:
+        """One for each group, at its first tool."""
+        for number, group in enumerate(self._groups):
+            ids = [self._tools[position].id for position in group]
+            named = ", ".join(ids[:_MOST_NAMED]) + f" and {len(ids) - _MOST_NAMED:,} more" * (len(ids) > _MOST_NAMED)
+            message = f"{len(ids)} tools have nearly the same description: {named}."
+            if count := self._cases[number]:
+                whose = f"the case in line {self._first[number]}"
+                more = "" if count == 1 else f" and {count - 1:,} more"
+                message += f" Not all of them are right for {whose}{more}; accept them all, or tell them apart."
+            line = self._file.find_line(self._tools[group[0]])
+            yield Finding("twin-descriptions", Severity.WARNING, message, self._file.source, line)
+
+
+def some_lines(lines: Iterable[int], most: int = 5) -> str:
+    """`lines 2, 5 and 9`, or the first of them and how many more."""
+    numbers = [f"{line}" for line in lines]
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    if len(numbers) <= most:
+        return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return f"lines {', '.join(numbers[:most])} and {len(numbers) - most:,} more"

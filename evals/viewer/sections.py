@@ -1,0 +1,141 @@
+"""Models × toolsets as a page shows them: a table that is a heat map, a sentence a model, what to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
+from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, title_of, works_of
+from toolbelt.evals.views.figures import NOTHING, format_interval, format_number
+from toolbelt.evals.views.heat_cells import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell
+from toolbelt.evals.views.matrix_grid import reason_lines
+
+MOST_REASONS = 200
+"""Sentences on what was not scored; the rest are counted."""
+MOST_OPEN = 8
+"""Models whose sentences are all unfolded."""
+
+
+def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = False) -> dict[str, Any]:
+    """What the section on models and toolsets says.
+
+    Args:
+        matrix: The run.
+        recommendation: What to paste into `toolbelt.yaml`; nothing if empty.
+        is_first: Whether it stands above the table of arms, as what the run was made for.
+
+    Returns:
+        `toolsets`, `rows` (`model`, `window`, `choice`, `sure`, `reasons`, `cells`), `meaning` of a sure choice,
+        `unsure_meaning` of another, `small_meaning`, `notes`, `unscored`: sentences on pairs of which not all trials
+        were scored, `more_unscored`, `recommendation`, `is_first`, `is_folded`.
+    """
+    unscored = reason_lines(matrix)
+    return {
+        "toolsets": matrix.toolsets,
+        "rows": [_row(row) for row in matrix.rows],
+        "meaning": choice_meaning(matrix),
+        "unsure_meaning": UNSURE_MEANING,
+        "small_meaning": SMALL_MEANING,
+        "notes": matrix.notes,
+        "unscored": unscored[:MOST_REASONS],
+        "more_unscored": max(0, len(unscored) - MOST_REASONS),
+        "recommendation": recommendation,
+        "is_first": is_first,
+        "is_folded": len(matrix.rows) > MOST_OPEN,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "model": row.model,
+        "window": "" if row.context_window is None else f"{row.context_window:,} tokens",
+        "choice": row.pick.toolset,
+        "sure": row.pick.sure,
+        "reasons": row.pick.reasons,
+        "cells": [_cell(row, cell) for cell in row.cells],
+    }
+
+
+def _cell(row: Row, cell: Cell | None) -> dict[str, Any]:
+    shown = heat_cell(row, cell)
+    counts = interval = tokens = ""
+    if cell is not None:
+        tokens = "" if cell.definition_tokens is None else f"{format_number(cell.definition_tokens)} tokens"
+        if shown.step is not None:
+            counts, interval = (
+                f"{cell.accuracy.numerator:,}/{cell.accuracy.denominator:,}",
+                format_interval(cell.accuracy),
+            )
+    return {
+        "text": shown.text,
+        "step": shown.step,
+        "state": "not_run" if cell is None else cell.state.value,
+        "overflow": shown.overflow,
+        "chosen": shown.is_chosen,
+        "best": shown.is_best,
+        "unsure": shown.is_unsure,
+        "counts": counts,
+        "interval": interval,
+        "tokens": tokens,
+    }
+
+
+_MARKS = {CheckOutcome.WORKS: "✓", CheckOutcome.PARTLY: "~", CheckOutcome.SKIPPED: "–", CheckOutcome.UNKNOWN: "?"}
+_FAILED = "✕"
+_LOOKS = {
+    CheckOutcome.WORKS: "no_regression",
+    CheckOutcome.PARTLY: "insufficient_data",
+    CheckOutcome.SKIPPED: "none",
+    CheckOutcome.UNKNOWN: "none",
+}
+"""The badge each has, by the names of verdicts."""
+_LONGEST = 300
+"""Characters shown of what a server said."""
+
+
+def probe_values(results: Sequence[ProbeResult]) -> dict[str, Any]:
+    """What the section on probes says.
+
+    Returns:
+        `models` (`model`, `where`, `day`, `works`, `caching`), `rows` (`title`; `cells`: `mark`, `word`, `verdict`),
+        `reasons` (`model`, `title`, `word`, `said` of what does not simply work).
+    """
+    keys = dict.fromkeys(key for result in results for key in (*result.planned, *(one.key for one in result.checks)))
+    return {
+        "models": [
+            {
+                "model": result.model,
+                "where": result.api_base or "",
+                "day": shown_day(result.created),
+                "works": works_of(result),
+                "caching": cache_line(result),
+            }
+            for result in results
+        ],
+        "rows": [
+            {"title": title_of(key), "cells": [_probe_cell(result.outcome(key)) for result in results]} for key in keys
+        ],
+        "reasons": [
+            {
+                "model": result.model,
+                "title": title_of(check.key),
+                "word": WORDS[check.outcome],
+                "said": check.said if len(check.said) <= _LONGEST else f"{check.said[: _LONGEST - 1]}…",
+            }
+            for result in results
+            for check in result.checks
+            if check.outcome not in (CheckOutcome.WORKS, CheckOutcome.SKIPPED)
+        ],
+    }
+
+
+def _probe_cell(outcome: CheckOutcome | None) -> dict[str, str]:
+    if outcome is None:
+        return {"mark": NOTHING, "word": "not made", "verdict": "none"}
+    return {
+        "mark": _MARKS.get(outcome, _FAILED),
+        "word": WORDS[outcome],
+        "verdict": _LOOKS.get(outcome, "regression"),
+    }

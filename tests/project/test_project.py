@@ -1,0 +1,165 @@
+"""`open_project`: a folder's catalog, loadouts, toolkits, agents and models in one step (section C)."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from toolbelt import ExecutableTool, ToolCall, ToolContext, ToolRegistry, open_project
+from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.reporter import Advance, Reporter
+
+CATALOG = """
+name: shop
+plugins:
+  - {name: till, category: memory, tools: [{name: refund, description: Pay back.}, {name: count, description: Count.}]}
+  - {name: door, tools: [{name: open, description: Open it.}]}
+"""
+CONFIG = """
+catalog: shop.yaml
+models: [{name: mine, context_window: 6000}]
+loadouts:
+  cashier: {plugins: [till]}
+toolkits:
+  money: {description: Paying back., tools: [till]}
+agents:
+  clerk: {role: Serves., tools: [door], allowed_toolkits: [money]}
+"""
+
+
+class Recorder(Reporter):
+    """Keeps what it receives."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.labels: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+    def progress(self, label: str, total: int | None) -> AbstractContextManager[Advance]:
+        self.labels.append(label)
+        return super().progress(label, total)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "shop.yaml").write_text(CATALOG)
+    (folder / "toolbelt.yaml").write_text(CONFIG)
+    (folder / "night.loadout.yaml").write_text("plugins: [door]\n")
+    return folder
+
+
+def make_tools() -> ToolRegistry:
+    names = (("till", "refund"), ("door", "open"))
+    return ToolRegistry([ExecutableTool.of(lambda: None, name=name, plugin=plugin) for plugin, name in names])
+
+
+def test_C_everything_of_a_folder_is_there_in_one_step(shop: Path) -> None:
+    project = open_project(shop)
+    assert [tool.id for tool in project.catalog.tools] == ["till/refund", "till/count", "door/open"]
+    assert {"minimal", "full", "cashier", "night"} <= {loadout.name for loadout in project.loadouts}
+    assert [toolkit.key for toolkit in project.toolkits] == ["money"]
+    assert project.agents["clerk"].allowed_toolkits == ("money",)
+    assert project.facts("mine").context_window == 6000
+    assert [tool.name for tool in project.resolve("cashier").active_tools] == ["refund", "count"]
+    assert project.inspect("cashier", ["mine"]).models[0].context_window == 6000
+
+
+@pytest.mark.parametrize(
+    "as_given",
+    [
+        pytest.param(lambda shop: shop, id="absolute-folder"),
+        pytest.param(lambda shop: "shop", id="relative-folder"),
+        pytest.param(lambda shop: "shop/toolbelt.yaml", id="file-in-it"),
+        pytest.param(lambda shop: shop / "toolbelt.yaml", id="absolute-file"),
+    ],
+)
+def test_C_paths_of_the_file_are_relative_to_it_wherever_the_caller_is(
+    as_given: object, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop.parent)
+    assert callable(as_given)
+    assert open_project(as_given(shop)).catalog.name == "shop"
+
+
+def test_C_a_folder_without_files_has_the_shipped_catalog_and_loadouts(tmp_path: Path) -> None:
+    project = open_project(tmp_path)
+    assert (project.catalog.name, project.agents, project.toolkits) == ("assistant", {}, ())
+    assert project.resolve("minimal").active_tools
+
+
+def test_C_arguments_go_before_the_file(shop: Path) -> None:
+    project = open_project(shop, catalog="tiered", tokenizer="cl100k_base")
+    assert (project.catalog.name, project.tokenizer) == ("tiered", "cl100k_base")
+
+
+def test_C_the_library_shows_nothing_by_itself(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shop / "shop.yaml").write_text('[{"name": "refund", "description": "Pay back.", "input_schema": {}}]')
+    recorder = Recorder()
+    project = open_project(shop, reporter=recorder)
+    project.tokens()
+    assert "read" in recorder.notes[0]
+    assert recorder.labels == ["counting tokens of tools"]
+    open_project(shop).tokens()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_L10_mistakes_of_all_files_are_raised_at_once(shop: Path) -> None:
+    (shop / "night.loadout.yaml").write_text("plugin: [door]\n")
+    (shop / "toolbelt.yaml").write_text(CONFIG.replace("plugins: [till]", "plugins: [tull]"))
+    with pytest.raises(InvalidFileError) as caught:
+        open_project(shop)
+    assert {finding.rule for finding in caught.value.findings} >= {"unknown-key", "unknown-plugin"}
+
+
+def test_a_folder_that_is_not_there_is_answered_with_the_nearest(shop: Path) -> None:
+    with pytest.raises(NotFoundError, match="shop"):
+        open_project(shop.parent / "shp")
+
+
+def test_L12_a_registry_is_cut_to_a_loadout(shop: Path) -> None:
+    tools = ToolRegistry(
+        [
+            ExecutableTool.of(lambda: None, name=name, plugin=plugin)
+            for plugin, name in (("till", "refund"), ("door", "open"))
+        ]
+    )
+    project = open_project(shop)
+    assert [tool.name for tool in project.scope(tools, "cashier").get_all()] == ["refund"]
+    with pytest.raises(NotFoundError):
+        project.scope(tools, "cashir")
+
+
+async def _load(shop: Path) -> list[str]:
+    tools = ToolRegistry(
+        [
+            ExecutableTool.of(lambda: None, name=name, plugin=plugin)
+            for plugin, name in (("till", "refund"), ("door", "open"))
+        ]
+    )
+    sessions = open_project(shop).sessions(tools)
+    turn = sessions.begin_turn("clerk", "s1")
+    before = [one["name"] for one in turn.to_definitions(tools, form="anthropic")]
+    call = ToolCall("1", "load_tools", {"toolkit": "money"})
+    await turn.execute_parallel(tools, [call], ToolContext())
+    return before + [one["name"] for one in sessions.begin_turn("clerk", "s1").to_definitions(tools, form="anthropic")]
+
+
+def test_D4_agents_of_the_file_load_their_toolkits(shop: Path) -> None:
+    import asyncio
+
+    names = asyncio.run(_load(shop))
+    assert names.count("open") == 2
+    assert names.count("refund") == 1
+    assert (shop / ".toolbelt" / "sessions.db").exists()
+
+
+def test_a_project_shows_what_it_is(shop: Path) -> None:
+    assert repr(open_project(shop)) == (
+        f"<Project {str(shop)!r}: 7 loadouts, 1 toolkits, 1 agents, catalog 'shop' of 3 tools>"
+    )

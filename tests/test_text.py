@@ -1,0 +1,80 @@
+"""Foreign text is made safe to show."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolbelt.text import json_text, plural, visible, visible_lines
+
+CONTROLS = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Cc"]
+# Unicode's own list of what turns text around (PropList.txt, Bidi_Control).
+BIDI = [*"\u061c\u200e\u200f", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))]
+TAGS = [chr(code) for code in range(0xE0000, 0xE0080)]
+INVISIBLE = [*"\u00ad\u180e\u200b\u200c\u200d\u2060\u2064\u206a\ufeff\u2028\u2029", "\U000e0100"]
+DANGEROUS = [*CONTROLS, *BIDI, *TAGS, *INVISIBLE]
+anything = st.text(st.characters(), max_size=60)
+
+
+@pytest.mark.parametrize("show", [visible, visible_lines, lambda text: json_text({text: [text]})])
+def test_no_dangerous_character_of_unicode_is_shown_raw(show: object) -> None:
+    assert callable(show)
+    for character in DANGEROUS:
+        shown = show(f"a{character}b")
+        assert character == "\n" or character not in shown, ascii(character)
+
+
+@given(st.lists(st.sampled_from(DANGEROUS) | st.characters(), max_size=30).map("".join))
+def test_what_is_shown_holds_nothing_dangerous(text: str) -> None:
+    assert not set(visible(text)) & set(DANGEROUS)
+    assert not set(visible_lines(text)) & set(DANGEROUS) - {"\n"}
+    assert not set(json_text(text)) & set(DANGEROUS)
+
+
+@given(st.dictionaries(anything, anything | st.lists(anything) | st.integers() | st.none()), st.booleans())
+def test_json_text_says_the_same_as_its_data(data: dict[str, object], ascii_only: bool) -> None:
+    text = json_text(data, ascii_only=ascii_only)
+    assert json.loads(text) == data
+    assert not ascii_only or text.isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("Größe 漢字 👍", "Größe 漢字 👍", id="letters-of-any-script-stay"),
+        pytest.param("  a \t b\r\n\n c ", "a b c", id="white-space-is-folded-to-one-line"),
+        pytest.param("\x1b[31mred", r"\x1b[31mred", id="escape-is-spelled-out"),
+        pytest.param("\x9b31m", r"\x9b31m", id="eight-bit-escape-is-spelled-out"),
+        pytest.param("gi\u202et", r"gi\u202et", id="bidi-override-is-spelled-out"),
+        pytest.param("\U000e0041", r"\U000e0041", id="tag-character-is-spelled-out"),
+        pytest.param("\udcff", r"\udcff", id="half-a-character-is-spelled-out"),
+        pytest.param("[bold]x[/bold] :smile:", "[bold]x[/bold] :smile:", id="markup-is-plain-text"),
+    ],
+)
+def test_visible(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("a\nb\r\nc\rd", "a\nb\nc\nd", id="every-kind-of-line-break-is-one"),
+        pytest.param("a\u2028b", r"a\u2028b", id="unicode-line-separator-is-spelled-out"),
+        pytest.param("\tx  \n", "    x\n", id="tabs-are-blanks-and-trailing-ones-go"),
+    ],
+)
+def test_visible_lines(text: str, shown: str) -> None:
+    assert visible_lines(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("count", "many", "said"),
+    [(0, None, "0 tools"), (1, None, "1 tool"), (2000, None, "2,000 tools"), (2, "toolses", "2 toolses")],
+)
+def test_plural(count: int, many: str | None, said: str) -> None:
+    assert plural(count, "tool", many) == said

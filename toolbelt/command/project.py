@@ -1,0 +1,20 @@
+"""The project that a command works on."""
+
+from __future__ import annotations
+
+from toolbelt.console.screen import ConsoleReporter
+from toolbelt.project.opening import open_project
+from toolbelt.project.workspace import Workspace
+
+
+def open_workspace(
+    catalog: str | None, config: str | None, tokenizer: str | None = None, *, read_loadouts_too: bool = True
+) -> Workspace:
+    """The project of the working directory, with notes and progress on standard error; raises as `open_project`."""
+    return open_project(
+        catalog=catalog,
+        config=config,
+        tokenizer=tokenizer,
+        reporter=ConsoleReporter(),
+        read_loadouts_too=read_loadouts_too,
+    )

@@ -1,0 +1,77 @@
+"""Opening a folder as a project."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.findings import sorted_findings
+from toolbelt.project.workspace import Workspace
+from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
+from toolbelt.reporter import SILENT, Reporter
+from toolbelt.stores.catalogs import open_catalog
+from toolbelt.stores.config import examine_config
+from toolbelt.stores.files import shown_path
+from toolbelt.stores.shipped import DEFAULT_CATALOG, find_shipped_catalog
+
+
+def open_project(
+    path: str | Path = ".",
+    *,
+    catalog: str | None = None,
+    config: str | None = None,
+    tokenizer: str | None = None,
+    reporter: Reporter = SILENT,
+    read_loadouts_too: bool = True,
+) -> Workspace:
+    """Open a folder: its `toolbelt.yaml`, the loadouts beside it, and the catalog they name.
+
+        project = open_project()
+        project.resolve("developer").active_tools        # what an agent with that loadout is shown
+        project.inspect("developer", ["gpt-4o"]).models   # what it costs, and whether it fits
+        sessions = project.sessions(registry)            # the agents at run time
+
+    Args:
+        path: The folder, or a `toolbelt.yaml` in it. Without such a file here or above, the built-in loadouts over
+            the shipped catalog.
+        catalog: A shipped catalog, a dataset folder or a file, in place of the one that `toolbelt.yaml` names.
+        config: Another `toolbelt.yaml`.
+        tokenizer: What counts tokens where no model says otherwise.
+        reporter: Receives notes, warnings and progress; by default nothing is shown.
+        read_loadouts_too: Whether loadouts are read and checked.
+
+    Raises:
+        NotFoundError: there is no such folder, catalog, file or tokenizer.
+        InvalidFileError: every mistake in the project's files, or in the catalog.
+    """
+    folder = Path(path)
+    if config is None and folder.is_file():
+        folder, config = folder.parent, str(folder.absolute())
+    elif not folder.is_dir():
+        raise NotFoundError("folder", str(path), [str(entry) for entry in folder.parent.glob("*/")])
+    elif config is not None and folder != Path():
+        config = str(folder.absolute() / config)
+    found = examine_config(folder.absolute(), config)
+    name = tokenizer or found.tokenizer or DEFAULT_TOKENIZER
+    make_counter(name)  # an unknown name is refused before anything is read
+    try:
+        catalog_file = open_catalog(catalog or _locate(found.catalog, folder) or DEFAULT_CATALOG)
+    except InvalidFileError as error:
+        raise InvalidFileError(sorted_findings([*found.findings, *error.findings])) from None
+    for note in catalog_file.notes:
+        reporter.note(note)
+    if not read_loadouts_too:
+        found.refuse()
+        return Workspace(replace(found, loadouts=()), catalog_file, name, reporter, folder)
+    project = Workspace(found, catalog_file, name, reporter, folder)
+    if found.findings:
+        raise InvalidFileError(project.lint())  # with what is wrong about the rest, all at once
+    return project
+
+
+def _locate(catalog: str | None, folder: Path) -> str | None:
+    """The catalog that a project names, as seen from the working directory."""
+    if catalog is None or find_shipped_catalog(catalog) is not None:
+        return catalog
+    return shown_path(folder.absolute() / catalog)

@@ -1,0 +1,52 @@
+"""Foreign text made safe to show.
+
+Names and descriptions come from servers and files of other people. Raw, they could move the cursor, recolour the
+screen, hide text or set the window's title; shown, every such character is spelled out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+CONTROL = "\\x00-\\x1f\\x7f-\\x9f"
+"""Control characters, the escape that terminals obey among them."""
+INVISIBLE = (
+    "\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb"
+    "\\ud800-\\udfff\\U000e0000-\\U000e0fff"
+)
+"""Invisible ones, those that turn text around, half characters, and tags that only a model would read."""
+UNSAFE = re.compile(f"[{CONTROL}{INVISIBLE}]")
+"""What is never shown raw."""
+_UNSAFE_IN_JSON = re.compile(f"[\\x7f-\\x9f{INVISIBLE}]")  # the others JSON escapes itself
+
+
+def visible(text: str) -> str:
+    """`text` on one line with every unsafe character spelled out (`\\x1b`); white space is folded."""
+    return UNSAFE.sub(_spell, re.sub(r"[\t\r\n ]+", " ", text).strip())
+
+
+def visible_lines(text: str) -> str:
+    """As `visible`, with line breaks kept."""
+    return "\n".join(UNSAFE.sub(_spell, line.expandtabs(4).rstrip()) for line in re.split(r"\r\n|\n|\r", text))
+
+
+def json_text(data: Any, *, ascii_only: bool = False) -> str:
+    """`data` as JSON that is safe to show: readable where that does no harm, escaped where it might."""
+    text = json.dumps(data, ensure_ascii=ascii_only, indent=2)
+    return _UNSAFE_IN_JSON.sub(_escape, text)
+
+
+def _spell(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _escape(match: re.Match[str]) -> str:
+    return json.dumps(match.group())[1:-1]
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """`1 tool`, `2,000 tools`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
