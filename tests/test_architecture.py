@@ -51,8 +51,8 @@ ONE_WAY_IN = {
     "matplotlib": {"toolbelt.evals.views.canvas"},
     "pydantic": {"toolbelt.runtime.annotations"},
     # What pydantic is made of is loaded in a third of the time, for results that only it can write.
-    "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.rendering"},
-    "docstring_parser": {"toolbelt.runtime.docstrings"},
+    "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.results"},
+    "docstring_parser": {"toolbelt.runtime.signatures"},
     "scipy": {"toolbelt.evals.statistics.distributions"},
     "pyarrow": {"toolbelt.evals.views.frames"},
     "jinja2": {"toolbelt.evals.viewer.rendering"},

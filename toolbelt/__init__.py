@@ -48,8 +48,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test compar
     from toolbelt.runtime.results import ToolCall as ToolCall
     from toolbelt.runtime.results import ToolResult as ToolResult
     from toolbelt.sessions.agent import AgentSpec as AgentSpec
+    from toolbelt.sessions.bundles import expand_over as expand_over
     from toolbelt.sessions.dynamic import DynamicToolkits as DynamicToolkits
-    from toolbelt.sessions.expanding import expand_over as expand_over
     from toolbelt.sessions.sessions import DynamicSessions as DynamicSessions
     from toolbelt.sessions.store import MemorySessionStore as MemorySessionStore
     from toolbelt.sessions.store import SessionStore as SessionStore
@@ -121,7 +121,7 @@ _MODULES = {
     ),
     "toolbelt.sessions.agent": ("AgentSpec",),
     "toolbelt.sessions.dynamic": ("DynamicToolkits",),
-    "toolbelt.sessions.expanding": ("expand_over",),
+    "toolbelt.sessions.bundles": ("expand_over",),
     "toolbelt.sessions.sessions": ("DynamicSessions",),
     "toolbelt.sessions.store": (
         "MemorySessionStore",

@@ -20,13 +20,11 @@ from toolbelt.evals.cli.probes import go_on_command, show_news
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import open_model
 from toolbelt.evals.probing.checks import CHECKS
-from toolbelt.evals.probing.data import probe_data
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.learned import learned
-from toolbelt.evals.probing.news import find_news, format_entry, make_entry, news_data
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
-from toolbelt.evals.probing.probing import MAX_CONCURRENCY, run_probe
-from toolbelt.evals.probing.wording import WORDS, is_complete
+from toolbelt.evals.probing.learned import find_news, format_entry, learned, make_entry, news_data
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult, is_complete, probe_data
+from toolbelt.evals.probing.runner import MAX_CONCURRENCY, run_probe
+from toolbelt.evals.probing.wording import WORDS
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probe_view import probe_view, probes_view
 

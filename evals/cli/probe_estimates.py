@@ -11,7 +11,7 @@ from rich.text import Text
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.cli.probe_opening import Prepared, describe_estimate, sum_up
-from toolbelt.evals.probing.estimating import ProbeEstimate
+from toolbelt.evals.probing.costs import ProbeEstimate
 from toolbelt.text import visible
 
 _FEW = 4

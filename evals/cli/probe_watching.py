@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from toolbelt.console.screen import PATIENCE_SECONDS, notify, progress
-from toolbelt.evals.probing.probe import CheckResult
+from toolbelt.evals.probing.results import CheckResult
 
 WAIT_EVERY_SECONDS = 10.0
 """How often it is said that something is waited for."""

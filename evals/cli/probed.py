@@ -9,8 +9,8 @@ from rich.console import Console
 
 from toolbelt.console.screen import show_view
 from toolbelt.evals.analysis.summary.measures import RunSummary
-from toolbelt.evals.probing.data import probe_data
-from toolbelt.evals.probing.finding import Picked, picked_of_run
+from toolbelt.evals.probing.results import probe_data
+from toolbelt.evals.probing.selection import Picked, picked_of_run
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probe_view import beside_view
 

@@ -1,37 +1,59 @@
 """`toolbelt eval run` and `resume`."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import click
 from click.core import ParameterSource
-
+from pathlib import Path
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import examples
-from toolbelt.command.options import config_option, json_option, option, tokenizer_option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.command.options import config_option
+from toolbelt.command.options import json_option
+from toolbelt.command.options import option
+from toolbelt.command.options import tokenizer_option
+from toolbelt.console.screen import make_screen
+from toolbelt.console.screen import notify
+from toolbelt.console.screen import print_json
+from toolbelt.console.screen import progress
+from toolbelt.console.screen import show_view
+from toolbelt.errors import NotFoundError
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.ending import show_end
-from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
-from toolbelt.evals.cli.probe_notes import tell_probed
+from toolbelt.evals.cli.options import CommaList
+from toolbelt.evals.cli.options import FiniteRange
+from toolbelt.evals.cli.options import asking_options
+from toolbelt.evals.cli.options import dataset_option
+from toolbelt.evals.cli.options import store_option
+from toolbelt.evals.setup.probe_notes import tell_probed
 from toolbelt.evals.cli.watching import watch
-from toolbelt.evals.models.model import TOOL_CHOICES, Sampling
+from toolbelt.evals.models.model import Sampling
+from toolbelt.evals.models.model import TOOL_CHOICES
 from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.running.client import Budget, RetryPolicy
-from toolbelt.evals.running.plan import CaseFilter, Plan, without_secrets
+from toolbelt.evals.running.client import Budget
+from toolbelt.evals.running.client import RetryPolicy
+from toolbelt.evals.running.plan import CaseFilter
+from toolbelt.evals.running.plan import Plan
+from toolbelt.evals.running.plan import without_secrets
 from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.runner import Runner, run_to_end
+from toolbelt.evals.running.runner import Runner
+from toolbelt.evals.running.runner import run_to_end
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.setup.arms import PreparedArm, make_players, prepare_arms, tell_rooms
-from toolbelt.evals.setup.inputs import Materials, choose_cases, make_plan, open_materials
-from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED
+from toolbelt.evals.setup.arms import PreparedArm
+from toolbelt.evals.setup.arms import make_players
+from toolbelt.evals.setup.arms import prepare_arms
+from toolbelt.evals.setup.arms import tell_rooms
+from toolbelt.evals.setup.inputs import Materials
+from toolbelt.evals.setup.inputs import choose_cases
+from toolbelt.evals.setup.inputs import make_plan
+from toolbelt.evals.setup.inputs import open_materials
+from toolbelt.evals.toolsets.spec import BY_ROLE
+from toolbelt.evals.toolsets.spec import FULL
+from toolbelt.evals.toolsets.spec import TIERED
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.providers.models import ModelTable
 from toolbelt.text import plural
+from typing import Any
 
 DEFAULT_MODEL = "local/bm25"
 DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)

@@ -21,7 +21,7 @@ from toolbelt.evals.analysis.gate.result import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
-from toolbelt.evals.probing.probe import ProbeResult
+from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.contrast_markdown import comparison_markdown
 from toolbelt.evals.views.markdown import report_markdown
@@ -93,7 +93,7 @@ class Findings:
 
             data["compatibility"] = matrix_data(self.matrix)
         if self.probes:
-            from toolbelt.evals.probing.data import probe_data
+            from toolbelt.evals.probing.results import probe_data
 
             data["probes"] = [probe_data(one) for one in self.probes]
         if self.comparison is not None:
@@ -219,7 +219,7 @@ def _lay_out(summary: RunSummary, side: Side, margin: float, config: str | None,
 
 
 def _find_probes(store: RunStore, summary: RunSummary) -> tuple[ProbeResult, ...]:
-    from toolbelt.evals.probing.finding import probes_of_run
+    from toolbelt.evals.probing.selection import probes_of_run
 
     models = [arm.model for arm in summary.arms] + [one.model for one in summary.left_out]
     return tuple(probes_of_run(store, models, summary.settings.get("api_base")))

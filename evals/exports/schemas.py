@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.evidence import baseline_form
 from toolbelt.evals.analysis.gate import data as gate
 from toolbelt.evals.analysis.matrix import data as compatibility
 from toolbelt.evals.analysis.summary import summarize
-from toolbelt.evals.probing import data as probing
+from toolbelt.evals.probing import results as probing
 
 SCHEMAS: Mapping[str, str] = MappingProxyType(
     {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from toolbelt.errors import NotFoundError, nearest
@@ -86,3 +86,32 @@ def pick_checks(keys: Iterable[str]) -> tuple[Check, ...]:
     for key in wanted:
         get_check(key)
     return tuple(check for check in CHECKS if not wanted or check.key in wanted or check.key == FIRST)
+
+
+_TITLES: Mapping[str, str] = MappingProxyType({check.key: check.title for check in CHECKS})
+
+
+def title_of(key: str) -> str:
+    """What a check is called in a table; its key in words where it is of another suite."""
+    return _TITLES.get(key) or key.replace("_", " ").replace("-", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePlan:
+    """One probe that is wanted.
+
+    Attributes:
+        model: As the user named it.
+        api_base: Where it is asked, without what may be secret in it; `None` for its provider's place.
+        planned: Keys of the checks, in the order of the suite.
+        tokenizer: What the own counts are by.
+        code: What it is made with, as in `ProbeResult`.
+        suite: Version of the checks.
+    """
+
+    model: str
+    api_base: str | None = None
+    planned: tuple[str, ...] = EVERY
+    tokenizer: str = ""
+    code: Mapping[str, str] = field(default_factory=dict)
+    suite: int = SUITE

@@ -1,7 +1,8 @@
-"""Whether a reply is what was asked for, and in words what came instead."""
+"""Compares a reply with the call that was expected; the verdict says what came instead."""
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from typing import Any
 
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.probing.probe import CheckOutcome
-from toolbelt.evals.probing.steps import Judged, one_line
+from toolbelt.evals.probing.probe_tools import ProbeTools
+from toolbelt.evals.probing.results import CheckOutcome
+from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ask_once, one_line
 from toolbelt.evals.scoring.literal import are_equal
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.wording import differs, missing, show_name, unexpected
@@ -21,7 +23,7 @@ _MOST_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedCall:
     """A call that was asked for.
 
     Attributes:
@@ -34,7 +36,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class CallJudge:
     """Holds replies against what was asked for.
 
     Attributes:
@@ -47,15 +49,15 @@ class Judge:
     schemas: ArgumentSchemas
     retired: Collection[str] = ()
 
-    def judge_call(self, reply: Reply, wanted: Wanted, works: str) -> Judged:
+    def judge_call(self, reply: Reply, wanted: ExpectedCall, works: str) -> CheckVerdict:
         """Whether it made that call, once, and no other; `works` is what is said if it did."""
         if fault := self.find_fault(reply, wanted):
-            return Judged(CheckOutcome.FAILS, fault)
+            return CheckVerdict(CheckOutcome.FAILS, fault)
         if liberty := _find_liberty(reply.calls[0].arguments, wanted.arguments):
-            return Judged(CheckOutcome.PARTLY, one_line(liberty))
-        return Judged(CheckOutcome.WORKS, works)
+            return CheckVerdict(CheckOutcome.PARTLY, one_line(liberty))
+        return CheckVerdict(CheckOutcome.WORKS, works)
 
-    def find_fault(self, reply: Reply, wanted: Wanted) -> str:
+    def find_fault(self, reply: Reply, wanted: ExpectedCall) -> str:
         """What is wrong with a reply that was to be one call, as a sentence; empty for nothing."""
         if not reply.calls:
             return self._no_call(reply)
@@ -63,7 +65,7 @@ class Judge:
             return f"It made {len(reply.calls)} calls where one was asked for: {show_calls(reply.calls)}."
         return self.find_call_fault(reply.calls[0], wanted)
 
-    def find_call_fault(self, call: ToolUse, wanted: Wanted) -> str:
+    def find_call_fault(self, call: ToolUse, wanted: ExpectedCall) -> str:
         """What is wrong with a call, as a sentence; empty for nothing.
 
         Case, blanks, and how letters are composed are let pass in what the schema leaves free.
@@ -85,7 +87,7 @@ class Judge:
         for call in reply.calls:
             if call.name not in self.offer.by_name:
                 return self._not_offered(call)
-            if fault := self.find_call_fault(call, Wanted(call.name)):
+            if fault := self.find_call_fault(call, ExpectedCall(call.name)):
                 return fault
         return ""
 
@@ -102,7 +104,7 @@ class Judge:
                 return f"is not as asked: {unexpected(name)}"
         return ""
 
-    def _wrong_tool(self, call: ToolUse, wanted: Wanted) -> str:
+    def _wrong_tool(self, call: ToolUse, wanted: ExpectedCall) -> str:
         if call.name not in self.offer.by_name:
             return self._not_offered(call)
         return f"It called {show_name(call.name)} and not {show_name(wanted.name)}."
@@ -119,19 +121,21 @@ class Judge:
         return f"It called nothing{_ending(reply)} and said: {quote(reply.text)}"
 
 
-def judge_words(reply: Reply, works: str, *holding: str) -> Judged:
+def judge_words(reply: Reply, works: str, *holding: str) -> CheckVerdict:
     """Whether it answered in words, called nothing, and its words hold these, whatever stands between their letters:
     models write a code in bold, with hyphens of another kind, or a number with commas.
     """
     if reply.calls:
-        return Judged(CheckOutcome.FAILS, f"It made a call where words were asked for: {show_calls(reply.calls)}.")
+        return CheckVerdict(
+            CheckOutcome.FAILS, f"It made a call where words were asked for: {show_calls(reply.calls)}."
+        )
     if not reply.text.strip():
-        return Judged(CheckOutcome.FAILS, f"It called nothing and said nothing{_ending(reply)}.")
+        return CheckVerdict(CheckOutcome.FAILS, f"It called nothing and said nothing{_ending(reply)}.")
     said = _bare(reply.text)
     for words in holding:
         if _bare(words) not in said:
-            return Judged(CheckOutcome.FAILS, f"Its words do not hold {words!r}: {quote(reply.text)}")
-    return Judged(CheckOutcome.WORKS, works)
+            return CheckVerdict(CheckOutcome.FAILS, f"Its words do not hold {words!r}: {quote(reply.text)}")
+    return CheckVerdict(CheckOutcome.WORKS, works)
 
 
 def show_calls(calls: Collection[ToolUse]) -> str:
@@ -183,3 +187,26 @@ def _bare(text: str) -> str:
 
 def _ending(reply: Reply) -> str:
     return f" (cut short: {one_line(reply.finish_reason, 40)})" if reply.finish_reason == "length" else ""
+
+
+def expect_one_call(tools: ProbeTools, ask: CheckRequest, wanted: ExpectedCall, works: str) -> CheckScript:
+    """A check of one request, which is to be answered by one call."""
+    judge = CallJudge(ask.offer, tools.schemas)
+    return ask_once(ask, lambda reply: judge.judge_call(reply, wanted, works), ideal_reply(wanted))
+
+
+def instruction(wanted: ExpectedCall, verb: str = "Call") -> str:
+    """As plain as can be: this is about what the API and the model can do, not about what a user might mean."""
+    arguments = (wanted.arguments or {}).items()
+    values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in arguments)
+    return f"{verb} the tool {wanted.name} once, with these arguments: {values}."
+
+
+def ideal_reply(*wanted: ExpectedCall) -> Reply:
+    """A reply that makes these calls."""
+    # Nine letters and digits: one provider takes no other ids.
+    calls = tuple(
+        ToolUse.from_text(f"call{number:05}", one.name, json.dumps(one.arguments or {}, ensure_ascii=False))
+        for number, one in enumerate(wanted)
+    )
+    return Reply(calls=calls, finish_reason="tool_calls")

@@ -1,13 +1,17 @@
-"""What a probe shows of a model, in the words in which `toolbelt.yaml` says it."""
+"""Facts that a probe shows of a model, compared with what is known, as an entry for `toolbelt.yaml`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
-from toolbelt.evals.probing.limits import find_limit
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
-from toolbelt.evals.probing.windows import find_window
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.stated_limits import find_limit, find_window
+from toolbelt.models.facts import ModelFacts
+from toolbelt.models.own import OwnModel, own_model_data
+from toolbelt.text import UNSAFE
 
 
 def learned(result: ProbeResult) -> dict[str, Any]:
@@ -57,3 +61,121 @@ def _told_window(result: ProbeResult) -> int | None:
     refusals = (one for one in result.checks if one.outcome is CheckOutcome.TOO_LARGE and one.requests)
     told = {window for one in refusals if (window := find_window(one.said)) is not None}
     return told.pop() if len(told) == 1 else None
+
+
+_NEEDS_CALLING = ("parallel_calls", "tool_choice", "max_tools")
+"""What cannot be said of a model that calls no tools."""
+_SAME_WINDOW = 0.01
+"""Share of a window by which it may be told otherwise: some providers say one token less than they document."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A fact that a probe showed and that was unknown, or known to be otherwise.
+
+    Attributes:
+        key: Of the fact, as in `OwnModel`.
+        known: What was known; `None` if nothing.
+        source: Who said so; empty if nobody.
+        seen: What the probe showed.
+        note: What is to be known of what was seen, in words; empty for nothing.
+    """
+
+    key: str
+    known: Any
+    source: str
+    seen: Any
+    note: str = ""
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether something else was known."""
+        return self.known is not None
+
+
+def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
+    """What a probe showed of a model that was not known before.
+
+    Args:
+        result: What it came to.
+        facts: What is known of the model.
+    """
+    shown, notes = learned(result), {}
+    if (least := _least_tools(result, facts.max_tools)) is not None and "max_tools" not in shown:
+        shown["max_tools"], notes["max_tools"] = least
+    told, known = shown.get("context_window"), facts.context_window
+    if told is not None and known is not None and abs(told - known) <= known * _SAME_WINDOW:
+        del shown["context_window"]
+    return tuple(
+        News(key, getattr(facts, key), facts.sources.get(key, ""), seen, notes.get(key, ""))
+        for key, seen in shown.items()
+        if getattr(facts, key) != seen
+    )
+
+
+def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | None:
+    """The most tools that were taken, where the limit that is known is wrong and nobody said the right one."""
+    if known is None:
+        return None
+    taken = [count for count in TOOL_COUNTS if (made := result.outcome(tools_key(count))) and made.is_usable]
+    limit = find_limit(result)
+    if taken and max(taken) > known:
+        return max(taken), "it may take more" if limit is None else f"it {limit}"
+    if limit is not None and known >= limit.refused and limit.taken >= TOOL_COUNTS[0]:
+        return limit.taken, f"it {limit}"
+    return None
+
+
+def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
+    """What a probe showed, by fact: what is as it is known, and what is news; not a limit that only fits in with it."""
+    news = {one.key: one.seen for one in find_news(result, facts)}
+    borne_out = {key: seen for key, seen in learned(result).items() if getattr(facts, key) == seen}
+    return borne_out | news
+
+
+def make_entry(model: str, news: Sequence[News], own: OwnModel | None = None) -> dict[str, Any]:
+    """What to say of a model under `models` of `toolbelt.yaml`: what the project says already, and what is news.
+
+    Args:
+        model: Its name.
+        news: What a probe showed; at least one.
+        own: What the project says of it.
+    """
+    said = {} if own is None else own_model_data(own)
+    if "prices" in said:
+        said["prices"] = {key: price for key, price in said["prices"].items() if price is not None}
+    entry = {"name": model} | {**said, "name": model} | {one.key: one.seen for one in news}
+    if own is not None and own.calls_tools:
+        entry.setdefault("tool_calling", True)  # said through another key, which may say otherwise now
+    if entry.get("output_reserve", 0) >= entry.get("context_window", float("inf")):
+        del entry["output_reserve"]  # said of another window
+    if entry.get("tool_calling") is False:
+        entry = {key: value for key, value in entry.items() if not (key in _NEEDS_CALLING and value)}
+    return entry
+
+
+def format_entry(entry: Mapping[str, Any]) -> str:
+    """An entry as YAML, an item of the list `models`; what a terminal would not show as it is, is escaped."""
+    import yaml
+
+    from toolbelt.sources import with_json_numbers
+
+    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
+    shows = UNSAFE.search(str(entry.get("name", ""))) is None
+    text: str = yaml.dump([dict(entry)], Dumper=dumper, allow_unicode=shows, sort_keys=False, width=10_000)
+    return text
+
+
+def news_data(news: Sequence[News]) -> list[dict[str, Any]]:
+    """As plain values; `known` is `null` where nothing was."""
+    return [
+        {
+            "fact": one.key,
+            "known": one.known,
+            "source": one.source or None,
+            "seen": one.seen,
+            "contradicts": one.is_contradiction,
+            "note": one.note or None,
+        }
+        for one in news
+    ]

@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from toolbelt.evals.probing.checks import CHECKS
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult, keys_left, keys_with, reports_cache
 
 WORDS: Mapping[CheckOutcome, str] = MappingProxyType({one: one.value.replace("_", " ") for one in CheckOutcome})
 """Each outcome as it is shown."""
-_TITLES: Mapping[str, str] = MappingProxyType({check.key: check.title for check in CHECKS})
-
-
-def title_of(key: str) -> str:
-    """What a check is called in a table; its key in words where it is of another suite."""
-    return _TITLES.get(key) or key.replace("_", " ").replace("-", " ")
-
-
-def keys_with(result: ProbeResult, *outcomes: CheckOutcome) -> tuple[str, ...]:
-    """The checks that came to one of `outcomes`, in order."""
-    return tuple(check.key for check in result.checks if check.outcome in outcomes)
-
-
-def keys_left(result: ProbeResult) -> tuple[str, ...]:
-    """The checks that were to be made and were not, in order."""
-    made = {check.key for check in result.checks}
-    return tuple(key for key in result.planned if key not in made)
 
 
 def works_line(result: ProbeResult) -> str:
@@ -77,25 +59,6 @@ def _with_reasons(result: ProbeResult, *outcomes: CheckOutcome) -> list[str]:
     ]
 
 
-def is_complete(result: ProbeResult) -> bool:
-    """Whether every check was made and says something."""
-    return result.status == "finished" and not keys_left(result) and not keys_with(result, CheckOutcome.UNKNOWN)
-
-
-def is_answered(check: CheckResult) -> bool:
-    """Whether a reply came to any of its requests."""
-    if not check.requests:
-        return False
-    judged = (CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.FAILS)
-    return check.outcome in judged or check.latency_seconds > 0 or check.prompt_tokens is not None
-
-
-def reports_cache(result: ProbeResult) -> bool | None:
-    """Whether the provider ever said how many tokens it read from its cache, 0 too; `None` if it answered nothing."""
-    answered = [check for check in result.checks if is_answered(check)]
-    return any(check.cached_read_tokens is not None for check in answered) if answered else None
-
-
 def cache_line(result: ProbeResult) -> str:
     """What was said of cached tokens."""
     told = reports_cache(result)
@@ -107,29 +70,3 @@ def cache_line(result: ProbeResult) -> str:
     written = sum(check.cached_write_tokens or 0 for check in result.checks)
     also = f", {written:,} written" if written else ""
     return f"cached tokens are reported: {read:,} read{also}"
-
-
-def total_requests(result: ProbeResult) -> int:
-    """All that were made: retries too, and those of checks that did not come to an end."""
-    return sum(check.requests + check.retries for check in result.checks) + result.open_requests
-
-
-def total_cost(result: ProbeResult) -> float | None:
-    """USD, of all requests; `None` where the price of one is unknown."""
-    return _sum((*(check.cost_usd for check in result.checks), result.open_cost_usd))
-
-
-def total_tokens(check: CheckResult) -> int | None:
-    """Of a check's prompts and answers, as reported; `None` where they were not, or nothing was asked."""
-    if check.prompt_tokens is None or check.completion_tokens is None or not check.requests:
-        return None
-    return check.prompt_tokens + check.completion_tokens
-
-
-def _sum(costs: Iterable[float | None]) -> float | None:
-    total = 0.0
-    for cost in costs:
-        if cost is None:
-            return None
-        total += cost
-    return total

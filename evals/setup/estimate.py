@@ -9,19 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.models.local import make_local_model
 from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import ModelOptions
+from toolbelt.evals.models.priced import open_price
 from toolbelt.evals.running.client import Budget, RetryingClient, RetryPolicy
 from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.trial import TrialRunner
+from toolbelt.evals.setup.arm_notes import find_shortfalls
+from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
+from toolbelt.evals.setup.inputs import RunInputs
+from toolbelt.evals.setup.reporting import Reporter
 
 SAMPLE = 300
 """Cases of each arm that are played; the rest is taken to be like them."""
+STAND_IN = "local/bm25"
+"""The model that plays them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,61 +64,64 @@ class ArmEstimate:
     reason: str = ""
 
 
-def estimate(
-    plan: Plan,
-    players: Sequence[TrialRunner],
-    stand_in: Model,
-    case: Callable[[int], Case],
-    advance: Callable[[int], object],
+def estimate_run(
+    inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: Reporter
 ) -> tuple[ArmEstimate, ...]:
-    """What each arm of a plan would take.
+    """What each arm of a plan would take; no model is asked.
 
     Args:
+        inputs: What the plan was made from.
         plan: What is asked about.
-        players: Its arms'; their models give prices and are not asked.
-        stand_in: Plays in their place.
-        case: Gives a case by its position.
-        advance: Told how many trials were played.
+        options: How models would be asked.
+        reporter: Gets notes and progress.
+
+    Raises:
+        ToolbeltError: as `prepare_arms`.
     """
-    step = max(1, plan.cases // SAMPLE)
-    sample = range(0, plan.cases, step)
-    made = []
-    for number, player in enumerate(players):
-        made.append(asyncio.run(_estimate(plan, number, player, stand_in, [(i, case(i)) for i in sample])))
-        advance((number + 1) * len(sample))
-    return tuple(made)
+    arms = prepare_arms(inputs, plan, options, reporter, open_price)
+    cases = inputs.cases_of(plan)
+    for note in find_shortfalls(arms, cases):
+        reporter.note(note)
+    runners = make_trial_runners(inputs, plan, arms, Budget(), RetryPolicy(0), lambda _: None)
+    stand_in = make_local_model(STAND_IN)
+    sample = [(position, cases.case(position)) for position in range(0, plan.cases, max(1, plan.cases // SAMPLE))]
+    estimates = []
+    with reporter.progress("playing a sample", len(arms) * len(sample)) as advance:
+        for number, runner in enumerate(runners):
+            estimates.append(asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample)))
+            advance((number + 1) * len(sample))
+    return tuple(estimates)
 
 
-async def _estimate(
-    plan: Plan, arm: int, player: TrialRunner, stand_in: Model, cases: Iterable[tuple[int, Case]]
+async def _estimate_arm(
+    plan: Plan, arm: int, runner: TrialRunner, stand_in: Model, cases: Sequence[tuple[int, Case]]
 ) -> ArmEstimate:
-    kept: list[RequestRecord] = []
-    client = RetryingClient(stand_in, Budget(), RetryPolicy(0), kept.append)
-    played = replace(player, client=client)
+    requests: list[RequestRecord] = []
+    stand_in_runner = replace(runner, client=RetryingClient(stand_in, Budget(), RetryPolicy(0), requests.append))
     trials = prompt = not_asked = 0
     reason = ""
     for position, case in cases:
-        record = await played.play(Trial(position, position, arm, 0), case)
+        record = await stand_in_runner.run(Trial(position, position, arm, 0), case)
         trials += 1
         prompt += record.own_prompt_tokens or 0
         if not record.requests:
             not_asked, reason = not_asked + 1, reason or record.reason
-    texts = [_output(one.reply) for one in kept if one.reply]
-    completion = sum(player.prompts.counter.count(texts))
+    texts = [_output(request.reply) for request in requests if request.reply]
+    completion = sum(runner.prompts.counter.count(texts))
     share = plan.per_arm / trials
-    prompt_tokens, completion_tokens = round(prompt * share), round(completion * share)
+    usage = Usage(round(prompt * share), round(completion * share))
     return ArmEstimate(
-        plan.arms[arm].model,
-        plan.arms[arm].toolset,
-        plan.arms[arm].variant,
-        plan.per_arm,
-        round(len(kept) * share),
-        round(sum(one.offer.tokens for one in kept) * share),
-        prompt_tokens,
-        completion_tokens,
-        player.client.model.cost_usd(Usage(prompt_tokens, completion_tokens)) if kept else 0.0,
-        round(not_asked * share),
-        reason,
+        model=plan.arms[arm].model,
+        toolset=plan.arms[arm].toolset,
+        variant=plan.arms[arm].variant,
+        trials=plan.per_arm,
+        requests=round(len(requests) * share),
+        definition_tokens=round(sum(request.offer.tokens for request in requests) * share),
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
+        cost_usd=runner.client.model.cost_usd(usage) if requests else 0.0,
+        not_asked=round(not_asked * share),
+        reason=reason,
     )
 
 

@@ -17,8 +17,10 @@ from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import META_TOOLS, RESERVED, Answer, DynamicToolkits, Loaded, MetaRole, answer_text
+from toolbelt.sessions.dynamic import DynamicToolkits, Loaded
+from toolbelt.sessions.meta_tools import META_TOOLS, Answer, answer_text
 from toolbelt.tiers import Tiers, own_meta_tools
+from toolbelt.toolkits.reserved import RESERVED, MetaRole
 from toolbelt.toolkits.toolkit import Toolkit
 
 Offered = tuple[str, ...] | None

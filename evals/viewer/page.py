@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.gate.result import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.summary.measures import RunSummary
 from toolbelt.evals.analysis.summary.summarize import at_one_moment
-from toolbelt.evals.probing.probe import ProbeResult
+from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.viewer.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
 from toolbelt.evals.viewer.packing import LONGEST_TEXT

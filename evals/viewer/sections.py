@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
-from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, title_of, works_of
+from toolbelt.evals.probing.checks import title_of
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
 from toolbelt.evals.views.figures import NOTHING, format_interval, format_number
 from toolbelt.evals.views.heat_cells import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell
 from toolbelt.evals.views.matrix_grid import reason_lines

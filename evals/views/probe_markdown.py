@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolbelt.evals.probing.limits import find_limit
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
-from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, title_of, works_of
+from toolbelt.evals.probing.checks import title_of
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.stated_limits import find_limit
+from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
 from toolbelt.evals.views.figures import NOTHING
 from toolbelt.evals.views.markup import escaped, markdown_table
 from toolbelt.evals.views.probe_view import all_keys, column_headings

@@ -12,22 +12,19 @@ from rich.text import Text
 
 from toolbelt.console.screen import can_draw
 from toolbelt.console.tables import fitted_table
-from toolbelt.evals.probing.limits import find_limit
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.probing.wording import (
-    WORDS,
-    cache_line,
+from toolbelt.evals.probing.checks import title_of
+from toolbelt.evals.probing.results import (
+    CheckOutcome,
+    CheckResult,
+    ProbeResult,
     is_answered,
     keys_left,
-    shown_day,
-    shown_time,
-    title_of,
     total_cost,
     total_requests,
     total_tokens,
-    works_line,
-    works_of,
 )
+from toolbelt.evals.probing.stated_limits import find_limit
+from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, shown_time, works_line, works_of
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_seconds
 from toolbelt.text import plural, visible
 

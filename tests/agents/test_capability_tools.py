@@ -12,7 +12,7 @@ import pytest
 from tests.agents.samples import CAPABILITIES, PLUGINS, answer, ask, discovered, names, registry, tool
 from toolbelt import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.agents import AgentSession
-from toolbelt.agents.capability_tools import CAPABILITY_TOOLS, CapabilityRole
+from toolbelt.agents.agent_tools import CAPABILITY_TOOLS, CapabilityRole
 from toolbelt.runtime.gates import FilterOpts
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import FailureCode

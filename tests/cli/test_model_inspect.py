@@ -12,8 +12,8 @@ from tests.cli.conftest import Toolbelt
 from tests.cli.test_model_list import MODELS
 from tests.evals.probing.probes import SAID
 from toolbelt.cli.model_inspect import DEFAULT_STORE
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.probing.checks import ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 
 MINE = """\

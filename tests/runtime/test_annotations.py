@@ -26,7 +26,8 @@ from typing_extensions import Doc, Unpack
 
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.annotations import derive
-from toolbelt.runtime.signatures import ArgumentsError, Parameter, Parse, read_signature
+from toolbelt.runtime.arguments import ArgumentsError, Parameter, Parse
+from toolbelt.runtime.signatures import read_signature
 
 
 class Colour(enum.Enum):
@@ -410,7 +411,7 @@ def test_R2_a_schema_is_the_same_in_every_process() -> None:
         import json
         from dataclasses import dataclass, field
         from toolbelt.runtime.annotations import derive
-        from toolbelt.runtime.signatures import Parameter
+        from toolbelt.runtime.arguments import Parameter
 
         @dataclass
         class Tags:

@@ -347,7 +347,7 @@ def test_R6_attachments_and_backends_of_the_context_reach_nobody_who_does_not_de
     assert (bare.structured, declared.structured) == ([], ["a", "attachments"])
 
 
-# K7: guards within the pipeline; test_guarding.py has the rest
+# K7: guards within the pipeline; test_preparation.py has the rest
 
 
 def test_K7_the_guard_is_asked_after_the_arguments_are_checked_and_before_the_tool_runs() -> None:

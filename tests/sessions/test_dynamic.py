@@ -10,7 +10,8 @@ import pytest
 
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import DynamicToolkits, MetaRole
+from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.toolkits.reserved import MetaRole
 from toolbelt.toolkits.toolkit import Toolkit
 
 DEVOPS = Toolkit("devops", member_tools=("docker", "aws_lambda", "github"), description="Docker, AWS, and GitHub tools")

@@ -13,8 +13,8 @@ from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.bundles import expand_over
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.expanding import expand_over
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.sessions.store import MemorySessionStore, SessionStore
 from toolbelt.stores.sessions import SqliteSessionStore

@@ -14,8 +14,8 @@ from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.bundles import expand_over
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.expanding import expand_over
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.sessions.store import MemorySessionStore
 from toolbelt.toolkits.toolkit import Toolkit

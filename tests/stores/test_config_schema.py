@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from toolbelt.loadouts.written import read_loadout
 from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS
-from toolbelt.sessions.written import AGENT_KEYS
+from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import Document
 from toolbelt.stores.config_reader import CONFIG_KEYS, ConfigReader, read_loadout_definitions
 from toolbelt.stores.config_schema import config_schema, format_loadout

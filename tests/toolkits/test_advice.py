@@ -8,7 +8,7 @@ import pytest
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.sessions.written import read_agents
+from toolbelt.sessions.agent import read_agents
 from toolbelt.sources import parse_yaml
 from toolbelt.toolkits.advice import MOST, Advice
 from toolbelt.toolkits.expand import expand_toolkits

@@ -1,17 +1,14 @@
-"""What one agent has and what it may get, under one loadout (rule L14)."""
+"""The tools by which an agent sees what it has, finds what else there is, and gets it (rule L14)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
 
-from toolbelt.agents.capability_tools import (
-    CAPABILITY_TOOLS,
-    PAGE_SIZE,
-    Answer,
-    capability_tools,
-)
 from toolbelt.agents.scoping import register, resolve_registry
-from toolbelt.catalog import Plugin
+from toolbelt.catalog import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, nearest
 from toolbelt.loadouts import Resolution, Status, ToolLoadoutRegistry
 from toolbelt.patterns import fold
@@ -19,6 +16,106 @@ from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import find_absence
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.tiers import OTHER
+
+PAGE_SIZE = 20
+"""Plugins on one page of `discover_tools`."""
+Answer = dict[str, Any]
+"""What a model is told, as JSON; it always has a `status`."""
+
+
+class CapabilityRole(StrEnum):
+    """What a capability tool is for; the value is the name it goes by."""
+
+    LIST = "capability_list"
+    DISCOVER = "discover_tools"
+    ACTIVATE = "activate_tool"
+
+
+_HINTS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+CAPABILITY_TOOLS: Mapping[CapabilityRole, Tool] = MappingProxyType(
+    {
+        CapabilityRole.LIST: Tool(
+            CapabilityRole.LIST.value,
+            "List the plugins you can use now: name, category and names of the tools of each. Says also how many more "
+            "plugins discover_tools can show you.",
+            {"type": "object", "properties": {}, "additionalProperties": False},
+            _HINTS,
+        ),
+        CapabilityRole.DISCOVER: Tool(
+            CapabilityRole.DISCOVER.value,
+            "Find plugins that you do not have yet and may get: name, category, description and names of the tools of "
+            f"each, {PAGE_SIZE} plugins a page. Call this when none of your tools does what is asked, then call "
+            "activate_tool with the plugin that fits.",
+            {
+                "type": "object",
+                "properties": {
+                    "category": {"type": ["string", "null"], "description": "Only plugins of this category."},
+                    "keyword": {
+                        "type": ["string", "null"],
+                        "description": "Only tools in whose name, description or plugin each of these words occurs.",
+                    },
+                    "page": {"type": ["integer", "null"], "minimum": 1, "description": "Which page; 1 if left out."},
+                },
+                "additionalProperties": False,
+            },
+            _HINTS,
+        ),
+        CapabilityRole.ACTIVATE: Tool(
+            CapabilityRole.ACTIVATE.value,
+            "Get the tools of one plugin that discover_tools showed you. Answers with their names; from your next "
+            "message on you can call them like any other tool.",
+            {
+                "type": "object",
+                "properties": {
+                    "plugin": {
+                        "type": "string",
+                        "description": "The name of a plugin as discover_tools lists it, or plugin/tool for one tool.",
+                    }
+                },
+                "required": ["plugin"],
+                "additionalProperties": False,
+            },
+            _HINTS,
+        ),
+    }
+)
+"""What a model is shown of the three."""
+
+
+def capability_tools(agent_tools: AgentTools) -> tuple[ExecutableTool, ...]:
+    """The three tools; `agent_tools` answers them."""
+
+    # Coroutine functions, so that they run on the loop: a registry is not to be changed from another thread.
+    async def list_active() -> Answer:
+        return agent_tools.list_active()
+
+    # Null is as good as left out: some models fill every argument in. To a schema, 2.0 is an integer.
+    async def discover(category: str | None = None, keyword: str | None = None, page: float | None = None) -> Answer:
+        return agent_tools.discover(category, keyword, 1 if page is None else int(page))
+
+    async def activate(plugin: str) -> Answer:
+        return agent_tools.activate(plugin)
+
+    return (
+        _make(CapabilityRole.LIST, list_active),
+        _make(CapabilityRole.DISCOVER, discover),
+        _make(CapabilityRole.ACTIVATE, activate),
+    )
+
+
+def _make(role: CapabilityRole, function: Callable[..., Awaitable[Answer]]) -> ExecutableTool:
+    shown = CAPABILITY_TOOLS[role]
+    return ExecutableTool(
+        name=shown.name,
+        description=shown.description,
+        parameters=shown.parameters,
+        annotations=shown.annotations,
+        function=function,
+        always_include=True,
+        toolset="capabilities",
+        of_session=True,
+    )
+
 
 Group = tuple[Plugin, tuple[ExecutableTool, ...]]
 """A plugin, and those of its tools that are meant."""

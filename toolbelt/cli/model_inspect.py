@@ -17,8 +17,8 @@ from toolbelt.project.models import open_models, tell_unknown_bases
 from toolbelt.providers.choosing import get_facts, price_steps
 
 if TYPE_CHECKING:
-    from toolbelt.evals.probing.finding import Picked
-    from toolbelt.evals.probing.probe import ProbeResult
+    from toolbelt.evals.probing.results import ProbeResult
+    from toolbelt.evals.probing.selection import Picked
 
 DEFAULT_STORE = os.path.join(".toolbelt", "runs.db")  # noqa: PTH118  the harness has it, too, and takes long to load
 """Where runs and probes are kept if nobody says otherwise."""
@@ -56,7 +56,7 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
     if picked is None or probe is None:
         show_view(facts_view(facts, steps))
         return
-    from toolbelt.evals.probing.news import seen_beside
+    from toolbelt.evals.probing.learned import seen_beside
     from toolbelt.evals.views.probe_view import inspected_view
 
     show_view(facts_view(facts, steps, seen_beside(probe, facts)))
@@ -67,7 +67,7 @@ def _find_probe(store: str, name: str) -> Picked | None:
     """The probe that stands for a model; a file that cannot be read is told, for what was asked for are the facts."""
     if not os.path.exists(store):  # noqa: PTH110  the harness is loaded where something is kept, and not before
         return None
-    from toolbelt.evals.probing.finding import find_latest
+    from toolbelt.evals.probing.selection import find_latest
 
     try:
         return find_latest(store, name)
@@ -79,8 +79,7 @@ def _find_probe(store: str, name: str) -> Picked | None:
 def _probe_data(probe: ProbeResult | None, facts: ModelFacts) -> dict[str, object] | None:
     if probe is None:
         return None
-    from toolbelt.evals.probing.data import probe_data
-    from toolbelt.evals.probing.learned import learned
-    from toolbelt.evals.probing.news import find_news, news_data
+    from toolbelt.evals.probing.learned import find_news, learned, news_data
+    from toolbelt.evals.probing.results import probe_data
 
     return {**probe_data(probe), "learned": learned(probe), "news": news_data(find_news(probe, facts))}

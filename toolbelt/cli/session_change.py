@@ -14,8 +14,8 @@ from toolbelt.command.options import config_option, json_option, source_options
 from toolbelt.console.screen import notify, print_json
 from toolbelt.console.session_views import change_text, refusal_text, reset_text
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.sessions.dynamic import Answer
 from toolbelt.sessions.inspection import AS_WISHED
+from toolbelt.sessions.meta_tools import Answer
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.stores.config import read_config
 from toolbelt.stores.sessions import SqliteSessionStore

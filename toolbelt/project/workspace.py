@@ -138,8 +138,8 @@ class Workspace:
         Raises:
             InvalidDefinitionError: an agent's toolkits contradict each other over these tools.
         """
+        from toolbelt.sessions.bundles import expand_over
         from toolbelt.sessions.dynamic import DynamicToolkits
-        from toolbelt.sessions.expanding import expand_over
         from toolbelt.sessions.sessions import DynamicSessions
         from toolbelt.stores.sessions import SqliteSessionStore
 

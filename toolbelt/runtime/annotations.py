@@ -26,8 +26,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json, to_jso
 
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.runtime.faults import describe_faults
-from toolbelt.runtime.signatures import ArgumentsError, Parameter, Parse
+from toolbelt.runtime.arguments import ArgumentsError, Parameter, Parse, describe_faults
 
 _REST = "**"
 """Key of the `TypedDict` under which `**kwargs` is; no parameter can have that name."""

@@ -9,7 +9,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from toolbelt.runtime.printing import print_aloud
-from toolbelt.runtime.rendering import describe, dispose
+from toolbelt.runtime.results import describe, dispose
 from toolbelt.runtime.threads import Outcome, run_in_thread
 
 GRACE_SECONDS = 2.0

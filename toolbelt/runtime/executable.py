@@ -11,9 +11,10 @@ from typing import Any, Self
 from toolbelt.catalog import Tool
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidDefinitionError, suggestion
+from toolbelt.runtime.arguments import Parse
 from toolbelt.runtime.context import Capability
 from toolbelt.runtime.guards import Guard
-from toolbelt.runtime.signatures import Parse, read_signature
+from toolbelt.runtime.signatures import read_signature
 
 
 def _does_nothing() -> None:

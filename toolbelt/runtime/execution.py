@@ -10,19 +10,15 @@ from typing import Any, Self
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import suggestion
-from toolbelt.runtime.arguments import check_schema, explain, read_arguments
-from toolbelt.runtime.backends import UnservedError, serve
-from toolbelt.runtime.budget import cap_of, share_of
+from toolbelt.runtime.arguments import ArgumentsError, check_schema, explain, read_arguments
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import Gates, Registered
-from toolbelt.runtime.guarding import Guarding
 from toolbelt.runtime.guards import AuditSink
+from toolbelt.runtime.preparation import Guarding, UnservedError, serve
 from toolbelt.runtime.reducers.reducer import ReducerRegistry
-from toolbelt.runtime.rendering import describe
-from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult
+from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult, cap_of, describe, share_of
 from toolbelt.runtime.running import Start, Underway, fit
-from toolbelt.runtime.signatures import ArgumentsError
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
 """How long a tool may take that says nothing of it."""
@@ -155,7 +151,7 @@ def _make(tool: ExecutableTool, arguments: dict[str, Any]) -> dict[str, Any]:
     if tool.parse is not None:
         made = tool.parse(arguments)
     else:
-        check_schema(tool, arguments)
+        check_schema(tool.validator, arguments)
         made = arguments
     if tool.context_parameter in made:
         raise ArgumentsError(f"there is no argument {tool.context_parameter!r}.")  # that one is not the model's

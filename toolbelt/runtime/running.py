@@ -16,13 +16,11 @@ from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.asking import GRACE_SECONDS, Held, give_up, is_async, is_being_cancelled
-from toolbelt.runtime.budget import cut
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.printing import Printed
 from toolbelt.runtime.reducers.reducer import ReduceInfo, ToolResultReducer
-from toolbelt.runtime.rendering import describe, dispose, make_encodable, render
-from toolbelt.runtime.results import FailureCode, ToolResult
+from toolbelt.runtime.results import FailureCode, ToolResult, cut, describe, dispose, make_encodable, render
 from toolbelt.runtime.threads import THREADS, call_soon, run_in_thread
 
 _log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from toolbelt.runtime.rendering import dispose
+from toolbelt.runtime.results import dispose
 
 IDLE_SECONDS = 10.0
 """How long a thread waits for more work before it ends."""

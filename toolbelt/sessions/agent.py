@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.toolkits.toolkit import as_names, repeated, require_overrides
+from toolbelt.findings import Finding
+from toolbelt.patterns import fold
+from toolbelt.sessions.bundles import ActiveTool, Bundle
+from toolbelt.sources import Document, Key
+from toolbelt.toolkits.section import Kind, Section, WrittenKey
+from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated, require_overrides
+from toolbelt.toolkits.written import read_entries
 
 
 @dataclass(frozen=True)
@@ -65,3 +73,92 @@ class AgentSpec:
         if wrong := [name for name in self.overrides if name not in tools]:
             raise InvalidDefinitionError(f"Agent {self.name!r} has overrides for no tool of its: {', '.join(wrong)}.")
         require_overrides(f"agent {self.name!r}", self.overrides)
+
+
+AGENT_KEYS: Mapping[str, WrittenKey] = MappingProxyType(
+    {
+        "display_name": WrittenKey(Kind.TEXT, "What people call it; its name if left out.", ("label", "name", "title")),
+        "role": WrittenKey(Kind.PROSE, "What it is for.", ("description",)),
+        "model": WrittenKey(Kind.TEXT, "What it runs on."),
+        "tools": WrittenKey(
+            Kind.ENTRIES,
+            "What it always has: plugins, or tools as `plugin/tool`, each a name or `name: {overrides}`.",
+            ("static_tools", "member_tools"),
+        ),
+        "allowed_toolkits": WrittenKey(
+            Kind.NAMES, "Toolkits it may load and unload itself, in the order shown to it.", ("toolkits", "allowed")
+        ),
+        "initial_toolkits": WrittenKey(
+            Kind.NAMES, "Toolkits that each of its sessions starts with and cannot unload; allowed ones.", ("initial",)
+        ),
+        "rooms": WrittenKey(Kind.NAMES, "Where it takes part."),
+    }
+)
+"""Each is the field of `AgentSpec` of that name."""
+_LONGEST = 60
+"""Characters of overrides that a message repeats."""
+
+
+def read_agents(document: Document, *path: Key, toolkits: Sequence[Toolkit]) -> tuple[list[AgentSpec], list[Finding]]:
+    """The agents of a mapping from name to definition, and everything wrong with them.
+
+    Args:
+        document: The file.
+        path: Where in it the mapping stands; nothing there is no agents.
+        toolkits: Those there are.
+    """
+    section = Section.of(document, *path)
+    known = {toolkit.key: toolkit for toolkit in toolkits}
+    made = [_read_agent(name, agent, known) for name, agent in section.members("agent")]
+    return made, section.findings
+
+
+def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) -> AgentSpec:
+    fields: dict[str, Any] = {}
+    written = dict(section.keys(AGENT_KEYS, "agent"))
+    for key, value in written.items():
+        match AGENT_KEYS[key].kind:
+            case Kind.ENTRIES:
+                fields["tools"], fields["overrides"] = read_entries(value)
+            case Kind.NAMES if key != "initial_toolkits":
+                known = toolkits if key == "allowed_toolkits" else None
+                fields[key] = tuple(name for name, _ in value.names(known, "toolkit"))
+            case Kind.TEXT | Kind.PROSE as kind:
+                fields[key] = value.text(blank=kind is Kind.PROSE)
+    agent = AgentSpec(name, **fields)
+    initial = _read_initial(written["initial_toolkits"], agent, toolkits) if "initial_toolkits" in written else ()
+    return replace(agent, initial_toolkits=initial)
+
+
+def _read_initial(section: Section, agent: AgentSpec, toolkits: Mapping[str, Toolkit]) -> tuple[str, ...]:
+    made: dict[str, Section] = {}
+    for name, item in section.names(toolkits, "toolkit"):
+        if name in agent.allowed_toolkits:
+            made[name] = item
+        else:
+            message = f"`{item.shown}`: {name!r} is not among the agent's `allowed_toolkits`; add it there."
+            item.refuse("initial-not-allowed", message)
+    _refuse_conflicts(agent, {name: (toolkits[name], made[name]) for name in agent.allowed_toolkits if name in made})
+    return tuple(made)
+
+
+def _refuse_conflicts(agent: AgentSpec, initial: Mapping[str, tuple[Toolkit, Section]]) -> None:
+    """What no session could start with (rule D6), as far as it can be told without a catalog."""
+    active = dict(Bundle.of(agent.tools, agent.overrides, _as_compared, None).tools)
+    for toolkit, section in initial.values():
+        bundle = Bundle.of(toolkit.member_tools, toolkit.overrides, _as_compared, toolkit.key)
+        if (found := bundle.find_conflict(active)) is not None:
+            of = "the agent's own `tools`" if found.existing.toolkit is None else f"toolkit {found.holder!r}"
+            sides = f"{_shown(found.coming)} in the one, {_shown(found.existing)} in the other"
+            message = f"toolkit {toolkit.key!r} and {of} give {found.coming.key!r} different overrides: {sides}."
+            section.refuse("conflict", f"`{section.shown}`: {message}")
+        active = {**bundle.tools, **active}
+
+
+def _as_compared(entry: str) -> tuple[str, ...]:
+    return (fold(entry),)
+
+
+def _shown(tool: ActiveTool) -> str:
+    text = json.dumps(tool.overrides, ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

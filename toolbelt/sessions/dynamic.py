@@ -12,27 +12,28 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, nearest, suggestion
 from toolbelt.patterns import fold
 from toolbelt.runtime.gates import FilterOpts
-from toolbelt.sessions import answers
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.answers import NEXT_REQUEST, Answer, answer_text
-from toolbelt.sessions.merging import STATIC, ActiveTool, Bundle, Conflict, Expand, Expansion
-from toolbelt.sessions.meta_tools import META_TOOLS
+from toolbelt.sessions.bundles import STATIC, ActiveTool, Bundle, Conflict, Expand, Expansion
+from toolbelt.sessions.meta_tools import (
+    ALREADY_LOADED_MESSAGE,
+    CONFLICT_MESSAGE,
+    CONFLICT_STAYS_MESSAGE,
+    LOADED_MESSAGE,
+    LOADED_NOTHING_MESSAGE,
+    NEXT_REQUEST,
+    NO_SESSION_MESSAGE,
+    NOT_LOADED_MESSAGE,
+    STICKY_MESSAGE,
+    UNLOADED_MESSAGE,
+    UNLOADED_NOTHING_MESSAGE,
+    Answer,
+    make_answer,
+    make_refusal,
+    make_usage_error,
+)
 from toolbelt.toolkits.expand import expand_toolkit
 from toolbelt.toolkits.reserved import RESERVED, MetaRole
 from toolbelt.toolkits.toolkit import Toolkit
-
-__all__ = [
-    "META_TOOLS",
-    "RESERVED",
-    "Answer",
-    "DropKind",
-    "Dropped",
-    "DynamicToolkits",
-    "Loaded",
-    "MetaRole",
-    "Restored",
-    "answer_text",
-]
 
 Loaded = tuple[str, ...]
 """Keys of toolkits, in the order in which the agent is allowed them."""
@@ -267,7 +268,7 @@ class DynamicToolkits:
             }
             for key, toolkit in self.toolkits.items()
         ]
-        return answers.make("ok", toolkits=rows)
+        return make_answer("ok", toolkits=rows)
 
     def load(self, toolkit: str, loaded: Iterable[str], *, has_session: bool = True) -> tuple[Answer, Loaded]:
         """The answer to `load_tools`, and what is loaded from the next turn on (rule D3).
@@ -283,17 +284,17 @@ class DynamicToolkits:
         now = self._ordered(loaded)
         key = self._find(toolkit)
         if key is None or key not in self.toolkits:
-            return answers.refused(toolkit, key, self.toolkits), now
+            return make_refusal(toolkit, key, self.toolkits), now
         if key in now:
-            return answers.make("already_loaded", toolkit=key, message=answers.ALREADY_LOADED), now
+            return make_answer("already_loaded", toolkit=key, message=ALREADY_LOADED_MESSAGE), now
         if not has_session:
-            return answers.make("error", toolkit=key, message=answers.NO_SESSION), now
+            return make_answer("error", toolkit=key, message=NO_SESSION_MESSAGE), now
         bundle = self._bundles[key]
         if (conflict := bundle.find_conflict(self._merged(now))) is not None:
             return self._conflict(key, conflict), now
         tools = self._shown(bundle.tools)
-        message = answers.LOADED if tools else answers.LOADED_NOTHING
-        made = answers.make("loaded", toolkit=key, tools=tools, takes_effect=NEXT_REQUEST, message=message)
+        message = LOADED_MESSAGE if tools else LOADED_NOTHING_MESSAGE
+        made = make_answer("loaded", toolkit=key, tools=tools, takes_effect=NEXT_REQUEST, message=message)
         return made, self._ordered((*now, key))
 
     def unload(self, toolkit: str, loaded: Iterable[str], *, has_session: bool = True) -> tuple[Answer, Loaded]:
@@ -301,18 +302,18 @@ class DynamicToolkits:
         now = self._ordered(loaded)
         key = self._find(toolkit)
         if key is None or key not in self.toolkits:
-            return answers.refused(toolkit, key, self.toolkits), now
+            return make_refusal(toolkit, key, self.toolkits), now
         if key in self.initial:
-            return answers.make("sticky", toolkit=key, message=answers.STICKY), now
+            return make_answer("sticky", toolkit=key, message=STICKY_MESSAGE), now
         if key not in now:
-            return answers.make("not_loaded", toolkit=key, message=answers.NOT_LOADED), now
+            return make_answer("not_loaded", toolkit=key, message=NOT_LOADED_MESSAGE), now
         if not has_session:
-            return answers.make("error", toolkit=key, message=answers.NO_SESSION), now
+            return make_answer("error", toolkit=key, message=NO_SESSION_MESSAGE), now
         after = tuple(kept for kept in now if kept != key)
         staying = self._merged(after)
         tools = self._shown(tool for tool in self._bundles[key].tools if tool not in staying)
-        message = answers.UNLOADED if tools else answers.UNLOADED_NOTHING
-        return answers.make("unloaded", toolkit=key, tools=tools, takes_effect=NEXT_REQUEST, message=message), after
+        message = UNLOADED_MESSAGE if tools else UNLOADED_NOTHING_MESSAGE
+        return make_answer("unloaded", toolkit=key, tools=tools, takes_effect=NEXT_REQUEST, message=message), after
 
     def call(
         self,
@@ -336,7 +337,7 @@ class DynamicToolkits:
         toolkit = arguments.get("toolkit") if isinstance(arguments, Mapping) else None
         if not isinstance(toolkit, str):
             name = self.shown_as(role.value)
-            return answers.misused(name, arguments, self.toolkits), now
+            return make_usage_error(name, arguments, self.toolkits), now
         if role is MetaRole.LOAD:
             return self.load(toolkit, now, has_session=has_session)
         if role is MetaRole.UNLOAD:
@@ -361,14 +362,14 @@ class DynamicToolkits:
     def _conflict(self, key: str, conflict: Conflict) -> Answer:
         tool = conflict.coming.key
         stays = conflict.existing.toolkit is None or conflict.existing.toolkit in self.initial
-        return answers.make(
+        return make_answer(
             "conflict",
             toolkit=key,
             conflicting_tool=self.shown_as(tool),
             conflicts_with=conflict.holder,
             overrides=thaw(conflict.coming.overrides),
             existing_overrides=thaw(conflict.existing.overrides),
-            message=answers.CONFLICT_STAYS if stays else answers.CONFLICT,
+            message=CONFLICT_STAYS_MESSAGE if stays else CONFLICT_MESSAGE,
         )
 
     def _shown(self, keys: Iterable[str]) -> list[str]:

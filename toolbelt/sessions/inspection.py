@@ -10,8 +10,8 @@ from typing import Any
 
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import ToolTokens
+from toolbelt.sessions.bundles import STATIC, ActiveTool
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.merging import STATIC, ActiveTool
 from toolbelt.sessions.store import KeptSession, SessionStore
 from toolbelt.sessions.turn import SessionView
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolbelt.sessions.answers import escaped, quoted
 from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.sessions.meta_tools import escaped, quoted
 from toolbelt.toolkits.policy import build_policy_section
 from toolbelt.toolkits.reserved import MetaRole
 

@@ -12,10 +12,8 @@ from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import ToolResult
-from toolbelt.sessions import answers
-from toolbelt.sessions.answers import Answer, answer_text
 from toolbelt.sessions.dynamic import DynamicToolkits, Loaded, Restored
-from toolbelt.sessions.meta_tools import META_TOOLS
+from toolbelt.sessions.meta_tools import META_TOOLS, Answer, answer_text, make_answer
 from toolbelt.sessions.prompt import ToolkitPrompt
 from toolbelt.sessions.store import SessionStore, StoredState
 from toolbelt.sessions.turn import SessionView, Turn
@@ -268,10 +266,10 @@ def _restore(toolkits: DynamicToolkits, stored: StoredState | None) -> Restored:
 
 def _told(respond: Callable[[str], Answer], context: ToolContext) -> ToolResult:
     if context.agent is None:
-        answer = answers.make("error", message="There is no telling whose toolkits: the call names no agent.")
+        answer = make_answer("error", message="There is no telling whose toolkits: the call names no agent.")
     else:
         try:
             answer = respond(context.agent)
         except ToolbeltError as error:
-            answer = answers.make("error", message=str(error))
+            answer = make_answer("error", message=str(error))
     return ToolResult(ok=True, value=answer_text(answer), structured=answer)

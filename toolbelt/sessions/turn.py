@@ -9,11 +9,10 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.gates import FilterOpts, Gates
-from toolbelt.runtime.listing import LITE
-from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.runtime.registry import LITE, ToolRegistry
 from toolbelt.runtime.results import CallResult
+from toolbelt.sessions.bundles import ActiveTool
 from toolbelt.sessions.dynamic import Dropped, Loaded
-from toolbelt.sessions.merging import ActiveTool
 from toolbelt.toolkits.directive import narrow
 from toolbelt.toolkits.toolkit import Directive
 

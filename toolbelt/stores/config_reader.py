@@ -129,7 +129,7 @@ class ConfigReader:
             self.loadouts.append(written)
 
     def _read_agents(self, document: Document) -> None:
-        from toolbelt.sessions.written import read_agents  # most projects have loadouts alone
+        from toolbelt.sessions.agent import read_agents  # most projects have loadouts alone
         from toolbelt.toolkits.written import read_toolkits
 
         toolkits, wrong_toolkits = read_toolkits(document, "toolkits")

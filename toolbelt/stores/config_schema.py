@@ -11,7 +11,7 @@ from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.written import LOADOUT_KEYS
 from toolbelt.models.given import PATTERN
 from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
-from toolbelt.sessions.written import AGENT_KEYS
+from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import with_json_numbers
 from toolbelt.stores.config_reader import CONFIG_KEYS
 from toolbelt.toolkits.reserved import RESERVED

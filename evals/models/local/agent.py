@@ -11,16 +11,16 @@ from typing import Any
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.conversation import Reply, ToolUse, Usage
 from toolbelt.evals.models.local.arguments import fill_arguments
-from toolbelt.evals.models.local.categories import (
+from toolbelt.evals.models.local.call_planning import Plan, plan_calls, query_words
+from toolbelt.evals.models.local.history import History, read_history
+from toolbelt.evals.models.local.meta_tools import (
     BY_CATEGORY,
     MetaTools,
     find_loaded,
     find_meta_tools,
     find_next_steps,
 )
-from toolbelt.evals.models.local.fit import parameters_of
-from toolbelt.evals.models.local.history import History, read_history
-from toolbelt.evals.models.local.plan import Plan, plan_calls, query_words
+from toolbelt.evals.models.local.ranking import parameters_of
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
 

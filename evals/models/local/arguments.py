@@ -1,4 +1,4 @@
-"""Arguments found in what a user said, by simple means: what is named, what is of the right kind, what is left."""
+"""Fills the arguments of a call from a text by simple means: named values, values of the right kind, the rest."""
 
 from __future__ import annotations
 
@@ -9,15 +9,49 @@ from functools import lru_cache
 from typing import Any
 
 from toolbelt.catalog.search import STOP_WORDS, split_name
-from toolbelt.evals.models.local.values import Value, as_type, find_row, find_values
-from toolbelt.evals.models.local.vocabulary import (
-    FREE_TEXT,
-    KINDS_OF_FORMAT,
-    KINDS_OF_VALUE,
-    OTHER_PREPOSITIONS,
-    PREPOSITIONS,
-    SWITCHES,
+from toolbelt.evals.models.local.values import Value, as_type, find_row, find_values, word_set
+
+FREE_TEXT = word_set(
+    "query queries q text message messages msg pattern prompt question search keyword keywords content "
+    "body description input term terms topic task subject instruction instructions note comment "
+    "sentence goal request summary title"
 )
+"""Words in the names of parameters that take what somebody says as it is."""
+KINDS_OF_VALUE = (
+    (word_set("url link href website webpage site endpoint uri"), ("url",)),
+    (word_set("email mail recipient"), ("email",)),
+    (word_set("path file filename filepath folder directory dir"), ("path", "file")),
+    (word_set("date day deadline since until birthday birthdate departure"), ("date",)),
+    (word_set("time hour"), ("time", "date")),
+    (word_set("id sha commit hash ticket issue number key code"), ("code", "number")),
+    (
+        word_set(
+            "location city place country state region origin destination source target name author artist user "
+            "username person company brand owner team title movie song book language currency"
+        ),
+        ("proper",),
+    ),
+)
+"""Words in a parameter's name, and the kinds of value that it then takes, see `values`."""
+KINDS_OF_FORMAT = {
+    "uri": ("url",),
+    "url": ("url",),
+    "email": ("email",),
+    "date": ("date",),
+    "date-time": ("date",),
+    "time": ("time",),
+}
+"""The same, by JSON Schema's `format`."""
+PREPOSITIONS = (
+    (word_set("from origin source start departure"), word_set("from")),
+    (word_set("to destination target end arrival recipient receiver"), word_set("to")),
+    (word_set("author artist by"), word_set("by")),
+)
+"""Words in a parameter's name, and what stands before its value."""
+OTHER_PREPOSITIONS = word_set("in at near around of for from to by with")
+SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+"""How a boolean is said."""
+
 
 _MOST_PARAMETERS = 40
 _MOST_OPTIONS = 200

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from toolbelt.evals.models.local.vocabulary import OPENERS
-
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?(?: of)?"
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:t|tember)?|Oct(?:ober)?"
@@ -40,7 +38,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("code", r"#(\d+)\b|\b([A-Z]{2,10}-\d+)\b|\b([0-9a-f]{7,40})\b(?<=[a-f\d])(?<!\b\d{7})"),
     ("number", r"(?<![\w.])([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w]*@)"),
 )
-_PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
+_VALUE_PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
 _NUMBER_WORDS = {
     "one": 1,
     "two": 2,
@@ -94,7 +92,7 @@ def find_values(text: str) -> tuple[Value, ...]:
     """Every value of a text in order, none within another."""
     found: list[Value] = []
     hidden = text
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in _VALUE_PATTERNS:
         before = len(found)
         for match in pattern.finditer(hidden):
             inner = next(group for group in match.groups() if group is not None)
@@ -165,3 +163,18 @@ def _are_listed(text: str, first: Value, second: Value) -> bool:
 
 
 _BETWEEN = re.compile(r"(?:\s?%|\s?[a-z]{1,8})?\s*(?:,|,?\s*\band\b|&|，|、)\s*\$?\s*", re.IGNORECASE)
+
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text, split at blanks."""
+    return frozenset(words.split())
+
+
+OPENERS = word_set(
+    "a about add after all also an analyze and any are at before between book buy by calculate can check compute "
+    "convert could create delete determine do does during every find for from generate get give hello help hi how i "
+    "i'd i'll i'm i've identify if in is it let list look make may my near now of on one open order play please "
+    "provide retrieve run schedule search send set should show since some tell the their then there these this to "
+    "translate under update use we what what's when where which who why will with within would write you"
+)
+"""Words that begin a sentence with a capital without being a name."""

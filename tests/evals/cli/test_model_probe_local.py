@@ -12,13 +12,12 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.probing.checks import CHECKS, FIRST
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.kit import Kit
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
-from toolbelt.evals.probing.scripts import make_scripts
-from toolbelt.evals.probing.steps import Ask
+from toolbelt.evals.probing.check_scripts import make_scripts
+from toolbelt.evals.probing.checks import CHECKS, FIRST, ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.probe_tools import ProbeTools
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
+from toolbelt.evals.probing.script import CheckRequest
 from toolbelt.evals.running import store as store_module
 from toolbelt.evals.running.store import RunStore
 
@@ -83,12 +82,12 @@ def test_a_script_that_says_the_right_things_passes_the_whole_suite(toolbelt: To
 def _script() -> list[dict[str, Any]]:
     """What a model would say that does everything as it is asked, by the last words of each check's user."""
     entries = []
-    for key, scripted in make_scripts(Kit(EstimateCounter())).items():
-        for number in range(len(scripted.ideal)):
-            asked = scripted.script(scripted.ideal[:number])
-            assert isinstance(asked, Ask)
+    for key, script in make_scripts(ProbeTools(EstimateCounter())).items():
+        for number in range(len(script.ideal_replies)):
+            asked = script.next_step(script.ideal_replies[:number])
+            assert isinstance(asked, CheckRequest)
             if asked.messages[-1]["role"] == "user":
-                replies = [_written(reply, key) for reply in scripted.ideal[number:]]
+                replies = [_written(reply, key) for reply in script.ideal_replies[number:]]
                 entries.append({"when": asked.messages[-1]["content"], "replies": replies})
     return sorted(entries, key=lambda entry: -len(entry["when"]))  # the first that fits is taken
 

@@ -9,7 +9,7 @@ import pytest
 from toolbelt.console import screen
 from toolbelt.evals.cli import probe_watching
 from toolbelt.evals.cli.probe_watching import WAIT_EVERY_SECONDS, Watcher, watch
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 
 DONE = CheckResult("unicode", CheckOutcome.WORKS)
 

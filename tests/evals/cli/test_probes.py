@@ -10,10 +10,9 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import RUN, office
 from tests.servers.running import OpenAIServer
-from toolbelt.evals.probing.checks import CHECKS
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
+from toolbelt.evals.probing.checks import CHECKS, ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.sources import parse_yaml
 

@@ -15,10 +15,9 @@ from tests.evals.exports.stores import RUN, keep
 from toolbelt.evals.exports.findings import Findings, find_out
 from toolbelt.evals.exports.report import write_report
 from toolbelt.evals.exports.schemas import read_schema
-from toolbelt.evals.probing.checks import CHECKS
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult
+from toolbelt.evals.probing.checks import CHECKS, ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 from toolbelt.evals.running.store import RunStore
 
 PLACE = "http://127.0.0.1:9/v1"

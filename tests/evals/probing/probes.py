@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 
 SAID: Mapping[str, CheckResult] = {
     "one_tool": CheckResult(

@@ -10,16 +10,19 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.runner import run_probe
 
 from tests.evals.probing.able_model import ServedModel, settings
-from tests.servers.running import ROOT, OpenAIServer, openai_server  # noqa: F401
+from tests.servers.running import (
+    ROOT,  # noqa: F401
+    OpenAIServer,  # noqa: F401
+    openai_server,  # noqa: F401
+)
 from toolbelt.evals.models.opening import ModelOptions, open_model
-from toolbelt.evals.probing.checks import EVERY, FIRST
-from toolbelt.evals.probing.kept import ProbeStore
+from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
 from toolbelt.evals.probing.learned import learned
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
-from toolbelt.evals.probing.probing import run_probe
 from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 
@@ -41,8 +44,8 @@ _PROBE = """
 import sys
 from pathlib import Path
 from tests.evals.probing.able_model import ServedModel, settings
-from toolbelt.evals.probing.plan import ProbePlan
-from toolbelt.evals.probing.probing import run_probe
+from toolbelt.evals.probing.checks import ProbePlan
+from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.running.store import RunStore
 path, row, url = sys.argv[1:]
 with RunStore(Path(path)) as store:

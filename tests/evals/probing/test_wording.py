@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.evals.probing.probes import SAID, make_probe
-from toolbelt.evals.probing.checks import CHECKS
-from toolbelt.evals.probing.probe import CheckOutcome, ProbeResult
-from toolbelt.evals.probing.wording import cache_line, is_complete, reports_cache, title_of, works_line
+from toolbelt.evals.probing.checks import CHECKS, title_of
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult, is_complete, reports_cache
+from toolbelt.evals.probing.wording import cache_line, works_line
 
 ONE = SAID["one_tool"]
 WORKING = make_probe(checks=(ONE,), planned=("one_tool",))

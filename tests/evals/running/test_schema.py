@@ -14,8 +14,8 @@ import pytest
 from tests.evals.running.test_plan import make_plan
 from tests.evals.running.test_store import request_record, trial_record
 from toolbelt.errors import StorageError
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.probing.checks import ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.running.schema import VERSION
 from toolbelt.evals.running.store import RunStore
 
@@ -124,8 +124,8 @@ import os, sys
 from pathlib import Path
 import filelock
 from toolbelt.errors import StorageError
-from toolbelt.evals.probing.kept import ProbeStore
-from toolbelt.evals.probing.plan import ProbePlan
+from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.probing.checks import ProbePlan
 from toolbelt.evals.running.store import RunStore
 if os.getuid() == 0:
     os.setuid(65534)  # whom the modes of files stop

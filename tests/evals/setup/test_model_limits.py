@@ -12,7 +12,8 @@ from tests.cli.conftest import project
 from toolbelt.command.project import open_workspace
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.plan import Arm
-from toolbelt.evals.setup.model_limits import facts_for_auto, find_rooms, leave_out
+from toolbelt.evals.setup.model_limits import facts_for_auto, find_limits, leave_out
+from toolbelt.evals.setup.reporting import CallbackReporter, Note, NoteKind
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.project.workspace import Workspace
 
@@ -43,11 +44,11 @@ def test_E4_what_is_known_of_a_model_is_its_room(model: str, max_tokens: int | N
         {"name": "scripted/mine.json", "context_window": 500},
         {"name": "openai/served-here", "tool_calling": False},
     )
-    assert find_rooms(opened, [model, model], max_tokens) == ({} if room is None else {model: room})
+    assert find_limits(opened, [model, model], max_tokens) == ({} if room is None else {model: room})
 
 
 def test_E4_how_many_tools_a_request_may_hold_is_a_rule_of_the_provider() -> None:
-    found = find_rooms(workspace({"name": "gateway/gpt", "base": "gpt-4o"}), ["gpt-4o", "gateway/gpt"])
+    found = find_limits(workspace({"name": "gateway/gpt", "base": "gpt-4o"}), ["gpt-4o", "gateway/gpt"])
     assert found["gpt-4o"].max_tools == 128
     assert found["gpt-4o"].context_window == found["gateway/gpt"].context_window
 
@@ -61,7 +62,7 @@ def test_E8_auto_goes_by_what_was_known_when_the_run_began() -> None:
     assert (before.context_window, before.output_reserve, before.max_tools) == (10_000, None, None), "as it was then"
 
 
-def test_L15_several_pairs_are_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_L15_several_pairs_are_told_in_one_line() -> None:
     opened = workspace({"name": "dumb", "tool_calling": False}, {**MINE, "context_window": 100_000, "max_tools": 200})
     arms = tuple(
         Arm(model, toolset, variant)
@@ -69,11 +70,12 @@ def test_L15_several_pairs_are_told_in_one_line(capsys: pytest.CaptureFixture[st
         for toolset in ("full", "loadout:auto")
         for variant in ("", "shuffled")
     )
-    kept, left = leave_out(opened, arms, find_rooms(opened, ["mine", "dumb"]))
+    reporter = CallbackReporter()
+    kept, left = leave_out(opened, arms, find_limits(opened, ["mine", "dumb"]), reporter)
     assert kept == arms[:4]
     assert [(one.model, one.toolset, one.verdict) for one in left] == [
         ("dumb", "full", Verdict.UNSUPPORTED),
         ("dumb", "loadout:auto", Verdict.UNSUPPORTED),
     ], "a pair, whatever the variant"
-    notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]  # progress is not
-    assert notes == ["note: left out: dumb with 2 toolsets: It calls no tools, says toolbelt.yaml."]
+    text = "left out: dumb with 2 toolsets: It calls no tools, says toolbelt.yaml."
+    assert reporter.notes == [Note(NoteKind.LEFT_OUT, text, ("dumb",))]

@@ -20,9 +20,9 @@ from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import MetaRole
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.tiers import MetaTools
+from toolbelt.toolkits.reserved import MetaRole
 from toolbelt.toolkits.toolkit import Toolkit
 
 SMALL = Catalog(

@@ -28,8 +28,9 @@ from toolbelt.evals.conversation import Reply
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import DynamicToolkits, answer_text
-from toolbelt.sessions.expanding import expand_over
+from toolbelt.sessions.bundles import expand_over
+from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.sessions.meta_tools import answer_text
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.stores.sessions import SqliteSessionStore
 from toolbelt.toolkits.expand import expander

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 
 
 def probes() -> tuple[ProbeResult, ...]:

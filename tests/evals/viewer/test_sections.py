@@ -23,7 +23,7 @@ from tests.evals.views.matrices import big_matrix, scored, small_matrix
 from toolbelt.evals.analysis.gate.result import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.viewer.sections import MOST_REASONS, matrix_values, probe_values
 from toolbelt.evals.views.heat_scale import STEPS, heat_colour, ink_on
 from toolbelt.text import UNSAFE

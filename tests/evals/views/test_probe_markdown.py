@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.evals.probing.probes import SAID, make_probe
-from toolbelt.evals.probing.probe import CheckOutcome
+from toolbelt.evals.probing.results import CheckOutcome
 from toolbelt.evals.views.probe_markdown import probe_markdown
 
 WHOLE = """\

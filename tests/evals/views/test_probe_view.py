@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from tests.evals.probing.probes import PROBES, SAID, make_probe
-from toolbelt.evals.probing.news import News
-from toolbelt.evals.probing.probe import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.learned import News
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.views.probe_markdown import probe_markdown
 from toolbelt.evals.views.probe_news import entry_text, news_view
 from toolbelt.evals.views.probe_view import beside_view, inspected_view, list_view, probe_view, probes_view

@@ -25,10 +25,10 @@ from toolbelt.catalog import Tool
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.models.local.agent import LocalModel, make_local_model
-from toolbelt.evals.models.local.fit import _RANKINGS, rank_offer
 from toolbelt.evals.models.local.history import read_history
+from toolbelt.evals.models.local.ranking import _RANKINGS, rank_offer
 from toolbelt.evals.offers import Offer
-from toolbelt.sessions.dynamic import META_TOOLS
+from toolbelt.sessions.meta_tools import META_TOOLS
 
 SHOWN = offer()
 

@@ -1,0 +1,219 @@
+"""Chooses the tools to call: one for the whole message, or one for each request in it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolbelt.catalog.search import search_words
+from toolbelt.evals.models.local.arguments import fill_arguments, fill_each, required_names
+from toolbelt.evals.models.local.history import History
+from toolbelt.evals.models.local.ranking import Match, Ranking, parameters_of, rank_offer
+from toolbelt.evals.offers import Offer, Offered
+
+MOST_CLAUSES = 12
+"""Clauses of one message that are looked at."""
+_QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w)")
+_HARD = re.compile(
+    r"(?<=[.!?;])\s{1,9}|(?<=[。！？；])|\n+|;\s*"
+    r"|[,.]?\s{1,9}(?:and\s{1,9})?(?:then|also|additionally|afterwards?|after\s+that|next|finally|secondly|lastly|plus)\b,?\s+"
+    r"|\s{1,9}as\s{1,9}well\s{1,9}as\s{1,9}",
+    re.IGNORECASE,
+)
+_SOFT = re.compile(r",?\s{1,9}and\s{1,9}|,\s{1,9}|\s{1,9}&\s{1,9}|，|、", re.IGNORECASE)
+_BULLET = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|[-*•])\s*")
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences, list items and parts joined by `then`, `also` and their like; what is quoted stays whole."""
+    return _split(_HARD, text)
+
+
+def split_clauses(sentence: str) -> list[str]:
+    """A sentence at its commas and `and`s; what is quoted stays whole."""
+    return _split(_SOFT, sentence)
+
+
+def _split(separator: re.Pattern[str], text: str) -> list[str]:
+    hidden = _QUOTED.sub(lambda found: "\x00" * len(found[0]), text)
+    parts: list[str] = []
+    start = 0
+    for cut in separator.finditer(hidden):
+        parts.append(text[start : cut.start()])
+        start = cut.end()
+    parts.append(text[start:])
+    kept = [stripped for part in parts if (stripped := _BULLET.sub("", part).strip())]
+    return kept[:MOST_CLAUSES]
+
+
+ENOUGH = 0.09
+"""The fit from which a tool is called."""
+_PART_OF_ONE = 0.16
+_PART_OF_TENFOLD = 0.11
+FEW_WORDS = 3
+"""With fewer words than this a message is read together with the one before it."""
+_TELLING = re.compile(
+    r"(?:i(?!(?: would|['’]d| want| need| wish)\b)|my|we|our|it|this|that|the|there|he|she|they|here)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """A call to be made.
+
+    Attributes:
+        offered: The tool.
+        arguments: What was found for it.
+        words: What it was chosen for.
+        fit: How well it fits them.
+    """
+
+    offered: Offered
+    arguments: dict[str, Any]
+    words: tuple[str, ...]
+    fit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with the tools at hand.
+
+    Attributes:
+        calls: In the order they were asked for; empty where no tool is good enough.
+        unserved: Words of the parts of what was said that no tool is good enough for.
+    """
+
+    calls: tuple[PlannedCall, ...]
+    unserved: tuple[tuple[str, ...], ...]
+
+
+def enough_for_a_part(tools: int) -> float:
+    """The fit from which a part of what was said is taken for a request of its own.
+
+    It grows with the number of tools: the more there are, the likelier one of them fits by chance.
+    """
+    return _PART_OF_ONE + _PART_OF_TENFOLD * math.log10(max(tools, 1))
+
+
+def query_words(history: History) -> list[str]:
+    """The words to choose by: of what was said last, and of what came before where that was next to nothing."""
+    words = search_words(history.query)
+    return words if len(set(words)) >= FEW_WORDS else words + search_words(history.before)
+
+
+def plan_calls(history: History, offer: Offer, among: Sequence[int], enough: float = ENOUGH) -> Plan:
+    """Choose tools and fill their arguments.
+
+    Args:
+        history: What was said.
+        offer: What is offered.
+        among: Positions in `offer` of the tools that may be called.
+        enough: The fit from which the best tool is called.
+    """
+    ranking = rank_offer(offer)
+    words = query_words(history)
+    best = ranking.find_best(words, among) if among else None
+    parts = _parts(history.query, ranking, among)
+    unserved = [tuple(part.words) for part in parts if part.fit < enough and _asks(part)] if len(parts) > 1 else []
+    chosen = _separate(parts, offer)
+    if len(chosen) > 1:
+        return Plan(tuple(chosen), tuple(unserved))
+    if best is None or best.fit < enough:
+        return Plan((), (tuple(words), *unserved))
+    offered = offer.tools[best.position]
+    filled = fill_each(parameters_of(offered), history.query)
+    calls = tuple(PlannedCall(offered, arguments, tuple(words), best.fit) for arguments in filled)
+    return Plan(calls, tuple(unserved))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    text: str
+    words: list[str]
+    match: Match | None
+
+    least: float
+
+    @property
+    def fit(self) -> float:
+        return self.match.fit if self.match else 0.0
+
+    @property
+    def position(self) -> int:
+        return self.match.position if self.match else -1
+
+    @property
+    def is_request(self) -> bool:
+        return self.match is not None and self.match.fit >= self.least
+
+
+def _parts(text: str, ranking: Ranking, among: Sequence[int]) -> list[_Part]:
+    """Sentences, cut further where more than one piece is a request; the pieces between go to the one before."""
+    parts: list[_Part] = []
+    for sentence in split_sentences(text):
+        pieces = [_part(piece, ranking, among) for piece in split_clauses(sentence)]
+        if len({piece.position for piece in pieces if piece.is_request}) < 2:
+            parts.append(_part(sentence, ranking, among) if len(pieces) > 1 else pieces[0])
+            continue
+        grouped: list[_Part] = []
+        for piece in pieces:
+            if grouped and not (piece.is_request and grouped[-1].is_request):
+                before = grouped.pop()
+                leader = piece if piece.is_request else before
+                grouped.append(replace(leader, text=f"{before.text}, {piece.text}"))
+            else:
+                grouped.append(piece)
+        parts.extend(grouped)
+    return parts
+
+
+def _part(text: str, ranking: Ranking, among: Sequence[int]) -> _Part:
+    words = search_words(text)
+    return _Part(text, words, ranking.find_best(words, among) if among else None, enough_for_a_part(len(among)))
+
+
+def _asks(part: _Part) -> bool:
+    """Whether a part reads as if something were wanted, and not told."""
+    return len(set(part.words)) >= FEW_WORDS and _TELLING.match(part.text) is None
+
+
+def _separate(parts: Sequence[_Part], offer: Offer) -> list[PlannedCall]:
+    """A call for each part that is a request, with what is told about it right behind; none where that is but one."""
+    if sum(part.is_request for part in parts) < 2:
+        return []
+    groups: list[_Part] = []
+    for part in parts:
+        if groups and (not part.is_request or _says_more(part, groups[-1], offer)):
+            groups[-1] = replace(groups[-1], text=f"{groups[-1].text} {part.text}")
+        elif part.is_request:
+            groups.append(part)
+    chosen: list[PlannedCall] = []
+    for group in groups:
+        offered = offer.tools[group.position]
+        parameters = parameters_of(offered)
+        if any(call.offered is offered for call in chosen):
+            own = _complete_arguments(parameters, group.text)
+            if own is None or any(call.offered is offered and call.arguments == own for call in chosen):
+                continue
+        filled = fill_each(parameters, group.text)
+        chosen.extend(PlannedCall(offered, arguments, tuple(group.words), group.fit) for arguments in filled)
+    return chosen
+
+
+def _says_more(part: _Part, before: _Part, offer: Offer) -> bool:
+    """Whether a part goes on about the same call: the same tool, unless each has all its arguments, and other ones."""
+    if part.position != before.position:
+        return False
+    parameters = parameters_of(offer.tools[part.position])
+    own = _complete_arguments(parameters, part.text)
+    return own is None or own == _complete_arguments(parameters, before.text) or _TELLING.match(part.text) is not None
+
+
+def _complete_arguments(parameters: Mapping[str, Any], text: str) -> dict[str, Any] | None:
+    """The arguments that stand in a text; `None` unless they are all that is required, and more than nothing."""
+    made = fill_arguments(parameters, text, fallback=False)
+    return made if made and set(required_names(parameters)) <= made.keys() else None

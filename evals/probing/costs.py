@@ -1,0 +1,142 @@
+"""Requests, tokens and USD of a probe: estimated before anything is asked, counted afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from toolbelt.evals.probing.check_scripts import make_scripts
+from toolbelt.evals.probing.probe_tools import ProbeTools
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
+from toolbelt.evals.probing.script import CheckRequest, ReplyOrError
+
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.offers import Offer
+from toolbelt.evals.probing.checks import EVERY
+from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.records import Attempts, plus_cost
+
+TOKENS_OF_AN_ANSWER = 150
+"""Rough: a call takes some 30, a sentence likewise; a model that thinks first takes some hundreds, or thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeEstimate:
+    """What a probe would take if all goes well; what goes otherwise takes a request or two more, and retries.
+
+    Attributes:
+        requests: Expected.
+        prompt_tokens: Over all requests, definitions among them; own count.
+        completion_tokens: Over all requests, at `TOKENS_OF_AN_ANSWER` each.
+        cost_usd: `None` where the price is unknown.
+        by_check: The prompt tokens of each check, by key.
+    """
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    by_check: Mapping[str, int]
+
+
+def estimate_probe(
+    model: Model,
+    counter: TokenCounter,
+    form: str = "openai",
+    room: ModelLimits | None = None,
+    checks: Iterable[str] = EVERY,
+) -> ProbeEstimate:
+    """What checks would take of a model; nobody is asked.
+
+    Args:
+        model: Gives the price.
+        counter: Counts as it does, as far as that is known.
+        form: The provider's format that is counted, a key of `DEFINITION_FORMATS`.
+        room: What is known of its window: what does not fit is not asked. `None` for nothing.
+        checks: Keys of those that are left to be made.
+    """
+    tools = ProbeTools(counter, form)
+    scripts = make_scripts(tools)
+    requests = 0
+    by_check: dict[str, int] = {}
+    for key in checks:
+        by_check[key] = 0
+        for number in range(len(scripts[key].ideal_replies)):
+            request = scripts[key].next_step(scripts[key].ideal_replies[:number])
+            assert isinstance(request, CheckRequest)  # noqa: S101  the ideal answers are as many as the requests
+            tokens = request.offer.tokens + tools.count(request.messages)
+            if find_no_room(room, tokens):
+                break
+            requests += 1
+            by_check[key] += tokens
+    prompt, completion = sum(by_check.values()), requests * TOKENS_OF_AN_ANSWER
+    cost_usd = model.cost_usd(Usage(prompt, completion))
+    return ProbeEstimate(requests, prompt, completion, cost_usd, MappingProxyType(by_check))
+
+
+@dataclass(eq=False)
+class Tally:
+    """Counts the requests of one check.
+
+    Attributes:
+        usages: As reported, of each that was answered, or turned away with a bill.
+        requests: Made, retries not among them.
+        attempts: Made, retries among them.
+        definition_tokens: Of the tools offered, own count.
+        latency_seconds: Of the answered ones.
+        cost_usd: Retries included; `None` where a price is unknown.
+    """
+
+    usages: list[Usage] = field(default_factory=list)
+    requests: int = 0
+    attempts: int = 0
+    definition_tokens: int = 0
+    latency_seconds: float = 0.0
+    cost_usd: float | None = 0.0
+
+    def add(self, offer: Offer, answer: ReplyOrError, made: Attempts) -> None:
+        """Count one request, with all attempts at it."""
+        self.requests += 1
+        self.attempts += made.attempts
+        self.definition_tokens += offer.tokens
+        self.cost_usd = plus_cost(self.cost_usd, made.cost_usd)
+        if isinstance(answer, Reply):
+            self.latency_seconds += answer.latency_seconds
+            self.usages.append(answer.usage)
+        elif answer.usage != Usage():
+            self.usages.append(answer.usage)
+
+    def result(self, key: str) -> CheckResult:
+        """As a check's result whose outcome is still to come."""
+        return CheckResult(
+            key,
+            CheckOutcome.UNKNOWN,
+            requests=self.requests,
+            retries=self.attempts - self.requests,
+            definition_tokens=self.definition_tokens,
+            prompt_tokens=self._total(lambda usage: usage.prompt_tokens),
+            completion_tokens=self._total(lambda usage: usage.completion_tokens),
+            cached_read_tokens=self._total(lambda usage: usage.cached_read_tokens),
+            cached_write_tokens=self._total(lambda usage: usage.cached_write_tokens),
+            latency_seconds=self.latency_seconds,
+            cost_usd=self.cost_usd,
+        )
+
+    def _total(self, figure: Callable[[Usage], int | None]) -> int | None:
+        """Over all that were answered; a figure that one of them lacks is unknown, and nothing asked is nothing."""
+        if not self.requests:
+            return 0
+        values = [figure(usage) for usage in self.usages]
+        known = [value for value in values if value is not None]
+        return sum(known) if values and len(known) == len(values) else None
+
+
+def find_no_room(room: ModelLimits | None, tokens: int) -> str:
+    """Why a prompt of so many tokens cannot be sent, as a sentence; empty if it can, or nobody knows."""
+    if room is None or room.context_window is None or tokens + (room.output_reserve or 0) < room.context_window:
+        return ""
+    reserve = f" with {room.output_reserve:,} kept for the answer" if room.output_reserve else ""
+    return f"Not asked: its prompt of {tokens:,} tokens leaves no room in a window of {room.context_window:,}{reserve}."

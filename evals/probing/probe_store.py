@@ -1,0 +1,269 @@
+"""Probes in the run store. An attempt is stored before its reply is used, a check before the next one is reported."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.script import one_line
+
+from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.evals.probing.checks import CHECKS, ProbePlan
+from toolbelt.evals.running.locks import RunLocks
+from toolbelt.evals.running.records import Attempts, RequestRecord, fold_attempts, format_reply
+from toolbelt.evals.running.run_names import LATEST
+from toolbelt.evals.running.store import RunStore
+
+_ADD_REQUEST = f"INSERT OR REPLACE INTO probe_requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
+_ADD_CHECK = f"INSERT OR REPLACE INTO probe_checks VALUES ({','.join('?' * 14)})"  # noqa: S608
+_LONGEST_MESSAGE = 2000
+NOTHING_PROBED = "Nothing has been probed here yet: toolbelt model probe"
+
+
+def find_open(checks: Iterable[CheckResult], planned: Iterable[str]) -> tuple[str, ...]:
+    """Keys of planned checks without an outcome: those not made, and those that got no answer."""
+    ended = {check.key for check in checks if check.outcome is not CheckOutcome.UNKNOWN}
+    return tuple(key for key in planned if key not in ended)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeStore:
+    """The probes of a project.
+
+    Attributes:
+        store: The file; open.
+    """
+
+    store: RunStore
+
+    # One probe
+
+    def create(self, wanted: ProbePlan) -> str:
+        """Begin a probe; gives its id.
+
+        Raises:
+            StorageError: the file cannot be written to.
+        """
+        if not self._has_tables():
+            raise StorageError(
+                f"No probe can be kept in {str(self.store.path)!r}: it was written by an earlier version of toolbelt "
+                "and can only be read here; name another file with --store."
+            )
+        now = datetime.now(UTC)
+        probe = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        values = (
+            probe,
+            now.isoformat(timespec="milliseconds"),
+            "running",
+            "",
+            wanted.model,
+            wanted.api_base,
+            wanted.suite,
+            wanted.tokenizer,
+            json.dumps(list(wanted.planned)),
+            json.dumps(dict(wanted.code)),
+        )
+        with self.store.guarded():
+            self.store.connection.execute(f"INSERT INTO probes VALUES ({','.join('?' * 10)})", values)  # noqa: S608
+        return probe
+
+    def set_status(self, probe: str, status: str, reason: str = "") -> None:
+        """Say how a probe stands."""
+        with self.store.guarded():
+            self.store.connection.execute(
+                "UPDATE probes SET status = ?, reason = ? WHERE probe = ?",
+                (status, one_line(reason, _LONGEST_MESSAGE), probe),
+            )
+
+    def add_request(self, probe: str, key: str, record: RequestRecord) -> None:
+        """Keep an attempt of a check that came to an end.
+
+        Raises:
+            StorageError: the disk would not, or the file was removed or replaced.
+        """
+        self.store.check_place()
+        reply, usage = record.reply, record.usage
+        values = (
+            probe,
+            key,
+            record.request,
+            record.attempt,
+            record.failure,
+            one_line(record.message, _LONGEST_MESSAGE),
+            None if reply is None else format_reply(reply),
+            len(record.offer.tools),
+            record.offer.tokens,
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            usage.cached_read_tokens,
+            usage.cached_write_tokens,
+            record.latency_seconds,
+            record.cost_usd,
+            datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        with self.store.guarded():
+            self.store.connection.execute(_ADD_REQUEST, values)
+
+    def add_check(self, probe: str, result: CheckResult) -> None:
+        """Keep a check that came to an end; it takes the place of an earlier end of the same."""
+        self.store.check_place()
+        values = (
+            probe,
+            result.key,
+            datetime.now(UTC).isoformat(timespec="milliseconds"),
+            result.outcome.value,
+            one_line(result.said, _LONGEST_MESSAGE),
+            result.requests,
+            result.retries,
+            result.definition_tokens,
+            result.prompt_tokens,
+            result.completion_tokens,
+            result.cached_read_tokens,
+            result.cached_write_tokens,
+            result.latency_seconds,
+            result.cost_usd,
+        )
+        with self.store.guarded():
+            self.store.connection.execute(_ADD_CHECK, values)
+
+    def ended(self, probe: str) -> dict[str, CheckResult]:
+        """The checks that came to an end, by key."""
+        with self.store.guarded():
+            return {row[0]: CheckResult(row[0], CheckOutcome(row[1]), *row[2:]) for row in self._check_rows(probe)}
+
+    def find_earlier(self, probe: str, key: str) -> dict[int, Attempts]:
+        """What is known of the requests of a check, by their number."""
+        with self.store.guarded():
+            rows = self.store.connection.execute(
+                "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
+                "latency_seconds, cost_usd FROM probe_requests WHERE probe = ? AND check_key = ? "
+                "ORDER BY request, attempt",
+                (probe, key),
+            ).fetchall()
+        return fold_attempts(rows)
+
+    def spent(self, probe: str) -> tuple[int, float]:
+        """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
+        with self.store.guarded():
+            made, _, cost_usd = self._made(probe)
+        return made, cost_usd
+
+    # All probes
+
+    def probes(self, model: str | None = None) -> list[ProbeResult]:
+        """Those of a model, or all; the latest first."""
+        if not self._has_tables():
+            return []
+        with self.store.guarded():
+            rows = self.store.connection.execute(
+                "SELECT probe, created, status, reason, model, api_base, suite, tokenizer, planned, code "
+                "FROM probes WHERE ?1 IS NULL OR model = ?1 ORDER BY created DESC, probe DESC",
+                (model,),
+            ).fetchall()
+            return [self._result(*row) for row in rows]
+
+    def get(self, name: str) -> ProbeResult:
+        """The probe of that id, the only one whose id begins so, or the `latest`.
+
+        Raises:
+            NotFoundError: there is none, with the nearest ids.
+            ToolbeltError: several begin so.
+        """
+        results = self.probes()
+        if name == LATEST and results:
+            return results[0]
+        found = [one for one in results if one.probe == name] or [
+            one for one in results if name and one.probe.startswith(name)
+        ]
+        if not found:
+            ids = [one.probe for one in results]
+            hint = "" if ids else NOTHING_PROBED
+            raise NotFoundError("probe", name, [*ids[:15], LATEST] if ids else [], hint)
+        if len(found) > 1:
+            listed = ", ".join(one.probe for one in found[:5])
+            raise ToolbeltError(f"{len(found)} probes begin with {name!r}: {listed}, …")
+        return found[0]
+
+    def find_unfinished(self, wanted: ProbePlan) -> ProbeResult | None:
+        """The latest probe of the same, if it is not finished."""
+        for result in self.probes(wanted.model):
+            if (result.api_base, result.suite, result.planned) == (wanted.api_base, wanted.suite, wanted.planned):
+                return None if result.status == "finished" else result
+        return None
+
+    @property
+    def locks(self) -> RunLocks:
+        """Who works on which probe."""
+        return replace(self.store.locks, kind="probe")
+
+    @staticmethod
+    def place_key(wanted: ProbePlan) -> str:
+        """What is locked so that nobody else probes the same model at the same place."""
+        text = json.dumps([wanted.model, wanted.api_base])
+        return f"probe-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+
+    def _has_tables(self) -> bool:
+        """Whether the file has these tables: one of an earlier version that cannot be written to has not."""
+        with self.store.guarded():
+            found = self.store.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'probes'").fetchone()
+        return found is not None
+
+    def _result(self, probe: str, created: str, status: str, reason: str, model: str, *rest: Any) -> ProbeResult:
+        api_base, suite, tokenizer, planned, code = rest
+        try:
+            keys, made_with = tuple(map(str, json.loads(planned))), dict(json.loads(code))
+            checks = [CheckResult(row[0], CheckOutcome(row[1]), *row[2:]) for row in self._check_rows(probe)]
+        except (ValueError, TypeError) as error:
+            if isinstance(error, sqlite3.Error):
+                raise
+            raise ToolbeltError(f"Probe {probe!r} in {str(self.store.path)!r} is damaged.") from None
+        open_requests, open_cost_usd = self._open(probe, checks)
+        order = {key: place for place, key in enumerate([*keys, *(check.key for check in CHECKS)])}
+        if status == "running" and not self.locks.is_held(probe):
+            status = "killed"
+        return ProbeResult(
+            probe=probe,
+            created=created,
+            model=model,
+            status=status,
+            checks=tuple(sorted(checks, key=lambda one: order.get(one.key, len(order)))),
+            planned=keys,
+            reason=reason,
+            api_base=api_base,
+            suite=suite,
+            tokenizer=tokenizer,
+            open_requests=open_requests,
+            open_cost_usd=open_cost_usd,
+            code=made_with,
+        )
+
+    def _open(self, probe: str, ended: Iterable[CheckResult]) -> tuple[int, float | None]:
+        """Requests made for what did not come to an end, and what they cost in USD; `None` if that is unknown."""
+        checks = list(ended)
+        made, priced, cost_usd = self._made(probe)
+        count = made - sum(check.requests + check.retries for check in checks)
+        if count <= 0:
+            return 0, 0.0
+        known = cost_usd - sum(check.cost_usd or 0.0 for check in checks)
+        return count, max(0.0, known) if priced == made else None
+
+    def _made(self, probe: str) -> tuple[int, int, float]:
+        """Requests made, how many of them have a known cost, and the sum of those costs in USD."""
+        made, priced, cost_usd = self.store.connection.execute(
+            "SELECT count(*), count(cost_usd), total(cost_usd) FROM probe_requests WHERE probe = ?", (probe,)
+        ).fetchone()
+        return int(made), int(priced), float(cost_usd)
+
+    def _check_rows(self, probe: str) -> Sequence[Sequence[Any]]:
+        return self.store.connection.execute(
+            "SELECT check_key, outcome, said, requests, retries, definition_tokens, prompt_tokens, completion_tokens, "
+            "cached_read_tokens, cached_write_tokens, latency_seconds, cost_usd FROM probe_checks WHERE probe = ?",
+            (probe,),
+        ).fetchall()

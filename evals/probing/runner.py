@@ -1,0 +1,300 @@
+"""Runs a probe: checks run concurrently, and each is stored when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from toolbelt.evals.probing.check_scripts import make_scripts
+from toolbelt.evals.probing.costs import Tally, find_no_room
+from toolbelt.evals.probing.probe_store import ProbeStore, find_open
+from toolbelt.evals.probing.probe_tools import ProbeTools
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ReplyOrError, one_line
+
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.models.model import Failure, Model, ModelError
+from toolbelt.evals.probing.checks import FIRST, ProbePlan
+from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.records import Attempts, RequestRecord
+from toolbelt.evals.running.runner import run_workers
+from toolbelt.evals.running.store import RunStore
+
+MAX_CONCURRENCY = 4
+"""Checks at once: few, as a small account is turned away at more, and a local model answers one by one."""
+LONGEST_SENTENCE = 600
+"""Characters of why a check came out as it did."""
+_UNANSWERED_IN_A_ROW = 5
+"""Checks without an answer, one after the other, after which nothing more is asked: the server is down."""
+
+
+class Watcher(Protocol):
+    """Is told what happens."""
+
+    def checked(self, result: CheckResult) -> None:
+        """A check has ended and is kept."""
+        ...
+
+    def waiting(self, seconds: float, why: str) -> None:
+        """A request got no answer, and is made again in so long; `why` may hold foreign text."""
+        ...
+
+
+@dataclass(frozen=True)
+class ProbeSettings:
+    """How a probe is made.
+
+    Attributes:
+        counter: Counts as the model does, as far as that is known.
+        form: The provider's format that is counted, a key of `DEFINITION_FORMATS`.
+        room: What is known of the model's window; the rest of it is not gone by, but found out. `None` for nothing.
+        policy: How failures are met.
+        max_requests: Retries and earlier sessions included; `None` for any number.
+        max_cost_usd: Likewise.
+        max_concurrency: Checks under way at once.
+    """
+
+    counter: TokenCounter
+    form: str = "openai"
+    room: ModelLimits | None = None
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    max_requests: int | None = None
+    max_cost_usd: float | None = None
+    max_concurrency: int = MAX_CONCURRENCY
+
+
+def run_probe(
+    store: RunStore,
+    wanted: ProbePlan,
+    model: Model,
+    settings: ProbeSettings,
+    *,
+    fresh: bool = False,
+    watcher: Watcher | None = None,
+) -> ProbeResult:
+    """Probe a model in this process, and say in the store how that went.
+
+    An unfinished probe of the same checks of the same model at the same place is gone on with: checks that came to an
+    end are not made again, unless no answer came, and what was answered is not asked again.
+
+    Args:
+        store: Where it is kept.
+        wanted: What is to be probed.
+        model: Who is asked; closed in the end.
+        settings: How.
+        fresh: Begin anew even so.
+        watcher: Is told of each check.
+
+    Returns:
+        The result: `finished` where every check has its outcome; `incomplete`, with the reason, where for some no
+        answer came, a cap was reached, or the model cannot be asked at all.
+
+    Raises:
+        KeyboardInterrupt: by the user; the probe can be gone on with.
+        ToolbeltError: another process probes the model at this place, or the disk would not.
+    """
+    probes = ProbeStore(store)
+    with probes.locks.claim(probes.place_key(wanted), f"of {wanted.model!r}"):
+        unfinished = None if fresh else probes.find_unfinished(wanted)
+        probe = probes.create(wanted) if unfinished is None else unfinished.probe
+        with probes.locks.claim(probe):
+            return _run(probes, probe, wanted, model, settings, watcher)
+
+
+def _run(
+    probes: ProbeStore,
+    probe: str,
+    wanted: ProbePlan,
+    model: Model,
+    settings: ProbeSettings,
+    watcher: Watcher | None,
+) -> ProbeResult:
+    probes.set_status(probe, "running")
+    requests, cost_usd = probes.spent(probe)
+    prober = Prober(
+        model,
+        wanted.planned,
+        settings,
+        probes,
+        probe,
+        Budget(settings.max_requests, settings.max_cost_usd, requests, cost_usd),
+        watcher,
+    )
+    try:
+        reason = asyncio.run(_work(prober))
+    except KeyboardInterrupt:
+        probes.set_status(probe, "interrupted", "interrupted by the user")
+        raise
+    except Exception as error:
+        with contextlib.suppress(ToolbeltError):  # the disk that refused a check may refuse this, too
+            probes.set_status(probe, "incomplete", str(error))
+        raise
+    probes.set_status(probe, "incomplete" if reason else "finished", reason)
+    return probes.get(probe)
+
+
+async def _work(prober: Prober) -> str:
+    asyncio.get_running_loop().set_exception_handler(_hear)
+    try:
+        return await prober.work()
+    finally:
+        await prober.model.close()
+
+
+def _hear(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What no task was left to be told of: a second Ctrl-C needs no traceback."""
+    if not isinstance(context.get("exception"), KeyboardInterrupt):
+        loop.default_exception_handler(context)
+
+
+class _ForGood(Exception):  # noqa: N818  what became of a request, not a mistake
+    """No other request of this model can do better."""
+
+
+@dataclass(eq=False)
+class Prober:
+    """Makes what is left of a probe's checks.
+
+    Attributes:
+        model: Who is asked.
+        planned: Keys of the checks, in order.
+        settings: How.
+        probes: Keeps them.
+        probe: Its id.
+        budget: What may be asked and spent.
+        watcher: Is told.
+    """
+
+    model: Model
+    planned: Sequence[str]
+    settings: ProbeSettings
+    probes: ProbeStore
+    probe: str
+    budget: Budget
+    watcher: Watcher | None = None
+    _gate: Gate = field(default_factory=Gate)
+    _reason: str = ""
+    _unanswered: int = 0
+
+    async def work(self) -> str:
+        """Make them until nothing is left that can be made.
+
+        Returns:
+            Why it is incomplete, in words; empty if it is not.
+
+        Raises:
+            StorageError: something could not be kept; all kept before is.
+        """
+        tools = ProbeTools(self.settings.counter, self.settings.form)
+        scripts = make_scripts(tools)
+        left = list(find_open(self.probes.ended(self.probe).values(), self.planned))
+        if FIRST in left:
+            left.remove(FIRST)
+            await self._worker(iter([FIRST]), scripts, tools)
+        if self._reason:
+            return self._reason
+        first = self.probes.ended(self.probe).get(FIRST)
+        match None if first is None else first.outcome:
+            case CheckOutcome.REFUSED:
+                self._skip(left, "Not asked: the API takes no tools.")
+                return ""
+            case CheckOutcome.UNKNOWN:
+                return self._count_unanswered()
+            case _:
+                keys = iter(left)
+                await run_workers(self._worker(keys, scripts, tools) for _ in range(self.settings.max_concurrency))
+                return self._reason or self._count_unanswered()
+
+    def _skip(self, keys: Sequence[str], why: str) -> None:
+        for key in keys:
+            self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
+
+    def _count_unanswered(self) -> str:
+        open_ones = [one for one in self.probes.ended(self.probe).values() if one.outcome is CheckOutcome.UNKNOWN]
+        if not open_ones:
+            return ""
+        many = f"{len(open_ones)} checks got no answer, the last" if len(open_ones) > 1 else "one check got no answer"
+        return f"{many}: {open_ones[-1].said}"
+
+    async def _worker(self, keys: Iterator[str], scripts: Mapping[str, CheckScript], tools: ProbeTools) -> None:
+        for key in keys:
+            if self._reason:
+                return
+            try:
+                result = await self._check(key, scripts[key], tools)
+            except (CapReached, _ForGood) as ended:
+                self._reason = self._reason or str(ended)  # of many at once, the first says it
+                return
+            self._keep(result)
+            self._unanswered = self._unanswered + 1 if result.outcome is CheckOutcome.UNKNOWN else 0
+            if self._unanswered == _UNANSWERED_IN_A_ROW:
+                self._reason = f"{self._unanswered} checks in a row got no answer, the last: {result.said}"
+            await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
+
+    def _keep(self, result: CheckResult) -> None:
+        self.probes.add_check(self.probe, result)
+        if self.watcher is not None:
+            self.watcher.checked(result)
+
+    async def _check(self, key: str, script: CheckScript, tools: ProbeTools) -> CheckResult:
+        """Make one check to its end.
+
+        Raises:
+            CapReached: the budget does not allow it.
+            _ForGood: the model cannot be asked.
+        """
+        earlier = self.probes.find_earlier(self.probe, key)
+        answers: list[ReplyOrError] = []
+        tally = Tally()
+        while isinstance(following := script.next_step(answers), CheckRequest):
+            number = len(answers)
+            own_tokens = following.offer.tokens + tools.count(following.messages)
+            if said := find_no_room(self.settings.room, own_tokens):
+                following = CheckVerdict(CheckOutcome.TOO_LARGE, said)
+                break
+            known = earlier.get(number, Attempts())
+            answer, made = await self._answer(key, following, number, known, own_tokens)
+            if key == FIRST and not following.offer.tools and _is_for_good(answer):
+                raise _ForGood(str(answer))
+            tally.add(following.offer, answer, made)
+            answers.append(answer)
+        assert isinstance(following, CheckVerdict)  # noqa: S101  the loop ends by nothing else
+        return replace(tally.result(key), outcome=following.outcome, said=one_line(following.said, LONGEST_SENTENCE))
+
+    async def _answer(
+        self, key: str, ask: CheckRequest, number: int, earlier: Attempts, own_tokens: int
+    ) -> tuple[ReplyOrError, Attempts]:
+        if earlier.reply is not None:
+            return earlier.reply, earlier
+        why = ""
+
+        def keep(record: RequestRecord) -> None:
+            nonlocal why
+            self.probes.add_request(self.probe, key, record)
+            why = f"{record.failure}: {record.message}"
+
+        async def wait(seconds: float) -> None:
+            if self.watcher is not None:
+                self.watcher.waiting(seconds, why)
+            await asyncio.sleep(seconds)
+
+        policy = self.settings.policy
+        if ask.max_retries is not None:
+            policy = replace(policy, max_retries=min(policy.max_retries, ask.max_retries))
+        client = RetryingClient(self.model, self.budget, policy, keep, self._gate, sleep=wait)
+        try:
+            return await client.ask(ask.request, 0, number, earlier=earlier, own_tokens=own_tokens)
+        except Unanswered as unanswered:
+            # Where a model is served from several places, `not found` may mean: none of them takes such a request.
+            if _is_for_good(unanswered.error) and unanswered.error.failure is not Failure.NOT_FOUND:
+                raise _ForGood(str(unanswered.error)) from None
+            return unanswered.error, unanswered.earlier
+
+
+def _is_for_good(answer: ReplyOrError) -> bool:
+    return isinstance(answer, ModelError) and answer.failure.is_for_good

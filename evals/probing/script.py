@@ -1,0 +1,137 @@
+"""The script of a check: a function from the replies so far to the next request, or to the verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.evals.conversation import Exchange, Message, Reply
+from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
+from toolbelt.evals.offers import Offer
+from toolbelt.evals.probing.results import CheckOutcome
+from toolbelt.evals.scoring.wording import cut
+
+NOTHING = Offer()
+LONGEST_SAYING = 240
+"""Characters of what a provider or a model said that are repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """The next request of a check.
+
+    Attributes:
+        messages: In OpenAI's form.
+        offer: What is offered.
+        tool_choice: As in `Sampling`; `None` says nothing.
+        max_retries: Attempts after the first, at most; `None` for as many as the user grants.
+    """
+
+    messages: tuple[Message, ...]
+    offer: Offer = NOTHING
+    tool_choice: str | None = None
+    max_retries: int | None = None
+
+    @property
+    def request(self) -> Request:
+        """As a model is asked; everything but the tool choice is left to the provider."""
+        return Request(self.messages, self.offer, Sampling(tool_choice=self.tool_choice))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckVerdict:
+    """The verdict on a check.
+
+    Attributes:
+        outcome: What became of it.
+        said: Why, in one sentence; may hold foreign text.
+    """
+
+    outcome: CheckOutcome
+    said: str
+
+
+ReplyOrError = Reply | ModelError
+Step = CheckRequest | CheckVerdict
+NextStep = Callable[[Sequence[ReplyOrError]], Step]
+"""From the replies so far, in order. The same replies give the same step, so that an interrupted check resumes."""
+
+
+def judge_failure(error: ModelError, number: int = 0) -> CheckVerdict:
+    """The verdict of a check whose request got no reply.
+
+    Args:
+        error: The last failure, retries behind it.
+        number: 0-based number of the request within the check.
+    """
+    said = one_line(error.message)
+    where = f"At request {number + 1}: " if number else ""
+    match error.failure:
+        case Failure.CONTEXT_OVERFLOW:
+            return CheckVerdict(CheckOutcome.TOO_LARGE, f"{where}It is more than the context window holds: {said}")
+        case Failure.REFUSED:
+            return CheckVerdict(CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {said}")
+        case Failure.BAD_REQUEST | Failure.NOT_FOUND:  # the model itself was found: it has answered before
+            return CheckVerdict(CheckOutcome.REFUSED, f"{where}The request was refused: {said}")
+        case _:
+            return CheckVerdict(CheckOutcome.UNKNOWN, f"{where}No answer came ({error.failure}): {said}")
+
+
+def one_line(text: str, longest: int = LONGEST_SAYING) -> str:
+    """Foreign text on one line, cut, and of nothing that a file cannot hold; escapes are for whoever shows it."""
+    whole = text.encode(errors="replace").decode()  # half a surrogate pair, which models do write
+    return cut(" ".join(whole.split()), longest)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckScript:
+    """A check that can be made.
+
+    Attributes:
+        next_step: The next request, or the verdict.
+        ideal_replies: The replies if all goes well, in order; they give the cost before anything is
+            asked.
+    """
+
+    next_step: NextStep
+    ideal_replies: tuple[Reply, ...]
+
+
+def ask_once(request: CheckRequest, judge: Callable[[Reply], CheckVerdict], ideal: Reply) -> CheckScript:
+    """A check of one request."""
+    return CheckScript(in_turn(request, judge), (ideal,))
+
+
+def in_turn(first: CheckRequest, *turns: Callable[..., Step]) -> NextStep:
+    """A request, then one step for each reply; a request without a reply ends the check.
+
+    Args:
+        first: The first request.
+        turns: One for each request; given its reply, after all replies before it.
+    """
+
+    def script(answers: Sequence[ReplyOrError]) -> Step:
+        if not answers:
+            return first
+        if isinstance(last := answers[-1], ModelError):
+            return judge_failure(last, len(answers) - 1)
+        return turns[len(answers) - 1](*answers)
+
+    return script
+
+
+def user_message(text: str) -> tuple[Message, ...]:
+    """A user's message."""
+    return ({"role": "user", "content": text},)
+
+
+def tool_result(**values: Any) -> str:
+    """The text of a tool's result."""
+    return json.dumps(values)
+
+
+def exchange_messages(reply: Reply, *results: str) -> list[Message]:
+    """A reply, and the result of each of its calls, as messages."""
+    return Exchange(reply, results).to_messages()

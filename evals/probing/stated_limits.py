@@ -1,0 +1,103 @@
+"""Limits that a provider states when it refuses a request: the number of tools, and the context window."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
+from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
+from toolbelt.text import plural
+
+_ANSWERED = (CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.FAILS)
+_OF_TOOLS = re.compile(r"tools?\b|functions?\b|function.?declarations?\b", re.IGNORECASE)
+_OF_A_LIMIT = re.compile(
+    r"at most|\bmax|limit|up to|(?:no|not|cannot|can't) (?:have |send |hold |use |take |contain )?more than|exceed"
+    r"|too (?:many|long|large)|<=|less than or equal|allow|supports? only|only supports?",
+    re.IGNORECASE,
+)
+_OF_SOMETHING_ELSE = re.compile(
+    # One tool of them, by its place; or what is in a tool.
+    r"(?:tools|functions)(?:\[|\.)\d|string|descri|schema|enum|character|token|\bnames?\b|(?:less|fewer) than (?!or)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?<![\w.,\[/-])(\d{1,3}(?:,\d{3})+|\d+)(?![\w…%/-]|[.,]\d|\.\w)")
+"""A whole number that stands alone: no place in a list, no part of a name, a date or a version."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLimit:
+    """Between which numbers of tools the limit of an API lies.
+
+    Attributes:
+        taken: The most tools that a request was seen to hold.
+        refused: The fewest that were refused.
+        told: The limit in the API's own words; `None` where they do not say, or not for sure.
+    """
+
+    taken: int
+    refused: int
+    told: int | None = None
+
+    def __str__(self) -> str:
+        if self.told is not None:
+            return f"takes at most {plural(self.told, 'tool')}, as its refusal of {self.refused:,} says"
+        return f"takes {plural(self.taken, 'tool')}, refuses {self.refused:,}: the limit lies between"
+
+
+def find_limit(result: ProbeResult) -> ToolLimit | None:
+    """The limit that refusals show; `None` where none was refused, or refusals do not go by number.
+
+    What was taken is no limit: it is only known to lie between what was taken and what was refused, unless the refusal
+    of the fewest names one number that does.
+
+    Args:
+        result: Of a probe, finished or not.
+    """
+    refused = [count for count in TOOL_COUNTS if result.outcome(tools_key(count)) is CheckOutcome.REFUSED]
+    taken = [count for count in TOOL_COUNTS if result.outcome(tools_key(count)) in _ANSWERED]
+    taken += [1] if result.outcome(FIRST) in _ANSWERED else []
+    if not refused or not taken or max(taken) > min(refused):
+        return None
+    fewest, most = min(refused), max(taken)
+    said = next(check.said for check in result.checks if check.key == tools_key(fewest))
+    return ToolLimit(most, fewest, _told(said, most, fewest))
+
+
+def _told(said: str, taken: int, refused: int) -> int | None:
+    """The one whole number from `taken` to below `refused` in what speaks of a limit of tools; `None` else.
+
+    The number that was sent is mostly named, too: it is `refused`, and so never meant.
+    """
+    if _OF_SOMETHING_ELSE.search(said) or not (_OF_TOOLS.search(said) and _OF_A_LIMIT.search(said)):
+        return None
+    found = {int(match[1].replace(",", "")) for match in _NUMBER.finditer(said)}
+    between = {number for number in found if taken <= number < refused}
+    return between.pop() if len(between) == 1 else None
+
+
+_WINDOW_NUMBER = r"(\d[\d,]*)"
+_WINDOW_WORDINGS = tuple(
+    re.compile(wording.replace("N", _WINDOW_NUMBER), re.IGNORECASE)
+    for wording in (
+        r"maximum (?:context|prompt) length (?:is|of) N",
+        r"N maximum context length",
+        r"available context size \(N tokens\)",
+        r"context length of only N tokens",
+        r"tokens > N maximum",
+        r"maximum number of tokens allowed \(N\)",
+    )
+)
+
+
+def find_window(said: str) -> int | None:
+    """Tokens of the window that a refusal names; `None` if it names none, or more than one.
+
+    Nothing is guessed: a number counts only in one of the wordings that are known to give the window, and not what the
+    prompt came to, or a limit of the account.
+
+    Args:
+        said: A provider's words.
+    """
+    found = {int(match[1].replace(",", "")) for wording in _WINDOW_WORDINGS for match in wording.finditer(said)}
+    return found.pop() if len(found) == 1 else None

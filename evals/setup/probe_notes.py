@@ -1,0 +1,71 @@
+"""Notes about probes that contradict what is known of the models of a run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.running.plan import Plan
+from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.project.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolbelt.evals.probing.learned import News
+
+
+def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporter) -> None:
+    """One note for each model of a plan whose probe, at the same address, contradicts what is known of it.
+
+    A probe changes nothing of a run: what is known is what the project and the tables say, so that a run on another
+    machine does alike. Where nothing is kept, nothing is opened.
+
+    Args:
+        store: Where probes are kept, if they are; a file that cannot be read is for the run to refuse.
+        plan: Of the run that is about to begin.
+        workspace: Where facts of models are.
+        reporter: Gets the notes.
+    """
+    if not store.exists():
+        return
+    from toolbelt.evals.probing.learned import find_news
+    from toolbelt.evals.probing.selection import probes_of_run
+    from toolbelt.evals.probing.wording import shown_day
+    from toolbelt.evals.running.store import RunStore
+
+    try:
+        with RunStore(store, must_exist=True) as opened:
+            probes = probes_of_run(opened, (arm.model for arm in plan.arms), plan.api_base)
+    except ToolbeltError:
+        return
+    for probe in probes:
+        if contradictions := tuple(_in_words(find_news(probe, workspace.facts(probe.model)))):
+            where = f" at {probe.api_base}" if probe.api_base else ""
+            named = shlex.join(("toolbelt", "model", "probes", probe.model, *_of_store(store)))
+            text = (
+                f"{probe.model}: its probe of {shown_day(probe.created)}{where} says otherwise than what is known, by "
+                f"which this run goes: {'; '.join(contradictions)}. To go by the probe, say so under `models` in toolbelt.yaml; "
+                f"the entry: {named}"
+            )
+            reporter.note(Note(NoteKind.PROBE, text, (probe.model,)))
+
+
+def _of_store(store: Path) -> tuple[str, ...]:
+    from toolbelt.evals.running.store import DEFAULT_FILE
+
+    return () if store == DEFAULT_FILE else ("--store", str(store))
+
+
+def _in_words(news: Iterable[News]) -> Iterable[str]:
+    """What of it makes a difference to which tools a model is sent."""
+    for one in news:
+        known = f" (known: {one.known:,})" if isinstance(one.known, int) else ""
+        if one.key == "tool_calling" and one.seen is False:
+            yield "its API takes no tools"
+        elif one.key == "context_window" and (one.known is None or one.seen < one.known):
+            yield f"its window is {one.seen:,} tokens{known or ' (known: nothing)'}"
+        elif one.key == "max_tools":
+            how = f"; {one.note}" if one.note else ""
+            yield f"a request may hold {one.seen:,} tools{known or ' (known: nothing)'}{how}"

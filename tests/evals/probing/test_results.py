@@ -1,0 +1,41 @@
+"""A probe as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+from tests.evals.probing.probes import PROBES, make_probe
+from toolbelt.evals.probing.results import ProbeResult, probe_data, read
+
+
+@given(PROBES)
+def test_through_json_and_back_nothing_changes(result: ProbeResult) -> None:
+    assert read(json.loads(json.dumps(probe_data(result)))) == result
+
+
+def test_what_follows_is_counted() -> None:
+    data = probe_data(make_probe())
+    assert (data["works"], len(data["planned"])) == (1, 6)
+    assert data["outcomes"] == {"works": 1, "partly": 1, "fails": 1, "too_large": 1, "skipped": 1, "unknown": 1}
+    assert (data["requests"], data["cost_usd"]) == (9, pytest.approx(0.004)), "retries too"
+    capped = probe_data(make_probe(open_requests=3, open_cost_usd=0.001))
+    assert (capped["requests"], capped["cost_usd"]) == (12, pytest.approx(0.005))
+    assert probe_data(make_probe(open_requests=1, open_cost_usd=None))["cost_usd"] is None
+    assert data["cached_tokens_reported"] is True
+    assert data["checks"][0]["title"] == "One tool"
+
+
+def test_an_outcome_that_there_is_none_of_is_refused() -> None:
+    data = probe_data(make_probe())
+    data["checks"][0]["outcome"] = "perhaps"
+    with pytest.raises(ValueError, match="perhaps"):
+        read(data)
+
+
+def test_a_price_that_is_unknown_makes_the_cost_unknown() -> None:
+    [first, *rest] = probe_data(make_probe())["checks"]
+    first["cost_usd"] = None
+    assert probe_data(read({**probe_data(make_probe()), "checks": [first, *rest]}))["cost_usd"] is None
