@@ -9,11 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
-from toolbelt.evals.probing.probe_store import ProbeStore, find_open
-from toolbelt.evals.probing.results import ProbeResult, total_cost
-from toolbelt.evals.probing.runner import ProbeSettings
-
 from toolbelt import __version__
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify
@@ -23,6 +18,10 @@ from toolbelt.evals.models.hosted_opening import check_name
 from toolbelt.evals.models.opening import OPENERS, ModelOptions
 from toolbelt.evals.models.priced import open_price
 from toolbelt.evals.probing.checks import ProbePlan, get_check, pick_checks
+from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
+from toolbelt.evals.probing.probe_store import ProbeStore, find_open
+from toolbelt.evals.probing.results import ProbeResult, total_cost
+from toolbelt.evals.probing.runner import ProbeSettings
 from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.plan import without_secrets

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from toolbelt.evals.probing.probe_store import NOTHING_PROBED, ProbeStore
-from toolbelt.evals.probing.results import ProbeResult, probe_data
-from toolbelt.evals.probing.selection import find_later, latest_of_each, pick_latest
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option
@@ -19,6 +16,9 @@ from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.probing.checks import CHECK_BY_KEY, ProbePlan
 from toolbelt.evals.probing.learned import find_news, make_entry
+from toolbelt.evals.probing.probe_store import NOTHING_PROBED, ProbeStore
+from toolbelt.evals.probing.results import ProbeResult, probe_data
+from toolbelt.evals.probing.selection import find_later, latest_of_each, pick_latest
 from toolbelt.evals.running.run_names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.probe_news import entry_text, news_view

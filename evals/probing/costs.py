@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from toolbelt.evals.probing.check_scripts import make_scripts
-from toolbelt.evals.probing.probe_tools import ProbeTools
-from toolbelt.evals.probing.results import CheckOutcome, CheckResult
-from toolbelt.evals.probing.script import CheckRequest, ReplyOrError
-
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Reply, Usage
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.offers import Offer
+from toolbelt.evals.probing.check_scripts import make_scripts
 from toolbelt.evals.probing.checks import EVERY
+from toolbelt.evals.probing.probe_tools import ProbeTools
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
+from toolbelt.evals.probing.script import CheckRequest, ReplyOrError
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.records import Attempts, plus_cost
 

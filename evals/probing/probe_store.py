@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.probing.script import one_line
-
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.probing.checks import CHECKS, ProbePlan
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
+from toolbelt.evals.probing.script import one_line
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.records import Attempts, RequestRecord, fold_attempts, format_reply
 from toolbelt.evals.running.run_names import LATEST

@@ -8,17 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.models.model import Failure, Model, ModelError
 from toolbelt.evals.probing.check_scripts import make_scripts
+from toolbelt.evals.probing.checks import FIRST, ProbePlan
 from toolbelt.evals.probing.costs import Tally, find_no_room
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ReplyOrError, one_line
-
-from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.errors import ToolbeltError
-from toolbelt.evals.models.model import Failure, Model, ModelError
-from toolbelt.evals.probing.checks import FIRST, ProbePlan
 from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.records import Attempts, RequestRecord

@@ -28,17 +28,17 @@ _ENDINGS = {Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW, Failure.REFUSED: 
 
 @dataclass(frozen=True, eq=False)
 class TrialRunner:
-    """Plays the trials of one arm.
+    """Runs the trials of one arm.
 
     Attributes:
         toolset: What is shown.
-        shelf: Which names mean which tools.
-        asker: Asks the arm's model.
+        renderer: Which names mean which tools.
+        client: Asks the arm's model.
         scorer: Judges.
         prompts: Counts what is sent.
         sampling: How the model is asked.
         request_limit: Requests after which a trial is given up.
-        door: Turns away what the model has no room for; `None` where nothing is known of it, or all is to be asked.
+        fit_guard: Turns away what does not fit the model; `None` where nothing is known of it, or all is to be asked.
         now: The time, ISO 8601 in UTC.
     """
 
@@ -52,8 +52,8 @@ class TrialRunner:
     fit_guard: FitGuard | None = None
     now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="milliseconds")
 
-    async def play(self, trial: Trial, case: Case, earlier: Mapping[int, Attempts] | None = None) -> TrialRecord:
-        """Play a trial.
+    async def run(self, trial: Trial, case: Case, earlier: Mapping[int, Attempts] | None = None) -> TrialRecord:
+        """Run a trial.
 
         Args:
             trial: Which.
@@ -122,7 +122,7 @@ class TrialRunner:
 class TrialState:
     """A trial under way."""
 
-    player: TrialRunner
+    trial_runner: TrialRunner
     case: Case
     conversation: Conversation
     sampling: Sampling
@@ -134,10 +134,10 @@ class TrialState:
     _called: Counter[str] = field(default_factory=Counter)
 
     async def run(self, trial: int, earlier: Mapping[int, Attempts]) -> tuple[Ending, str]:
-        """Play to the end; why it ended, and the failure's words if it failed."""
-        steps, fit_guard = 0, self.player.fit_guard
-        for number in range(self.player.request_limit):
-            offer = self.player.toolset.offer(self.case, self.conversation)
+        """Run to the end; why it ended, and the failure's words if it failed."""
+        steps, fit_guard = 0, self.trial_runner.fit_guard
+        for number in range(self.trial_runner.request_limit):
+            offer = self.trial_runner.toolset.offer(self.case, self.conversation)
             if fit_guard is not None and (refusal := fit_guard.refusal(offer)):
                 self.meter.turn_away(offer)
                 return Ending.CONTEXT_OVERFLOW, refusal
@@ -153,7 +153,7 @@ class TrialState:
                     self.latency_seconds += unanswered.error.latency_seconds
                 return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
             if not reply.calls:
-                said = self.player.toolset.follow_up(self.case, self.conversation, reply)
+                said = self.trial_runner.toolset.follow_up(self.case, self.conversation, reply)
                 if said is None:
                     return Ending.NO_CALL, ""
                 self.conversation = self.conversation.extended(reply, (), said)
@@ -166,7 +166,9 @@ class TrialState:
     async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, earlier: Attempts) -> Reply:
         if earlier.reply is None:
             request = Request(self.conversation.to_messages(), offer, self.sampling)
-            reply, made = await self.player.client.ask(request, trial, number, earlier=earlier, own_tokens=own_tokens)
+            reply, made = await self.trial_runner.client.ask(
+                request, trial, number, earlier=earlier, own_tokens=own_tokens
+            )
         else:
             reply, made = earlier.reply, earlier
         self._book(made)
@@ -180,7 +182,7 @@ class TrialState:
 
     def _take(self, number: int, offer: Offer, reply: Reply) -> bool:
         """Answer the calls of a reply; whether any of them is a selection."""
-        given = self.player.toolset.answer(self.case, self.conversation, reply.calls)
+        given = self.trial_runner.toolset.answer(self.case, self.conversation, reply.calls)
         answers = [
             self._select(number, offer, call) if answer is None else answer
             for call, answer in zip(reply.calls, given, strict=True)
@@ -191,7 +193,7 @@ class TrialState:
     def _select(self, number: int, offer: Offer, call: ToolUse) -> str:
         # A tool is called by the name it was offered under; under any other, no dispatcher would find it.
         offered = offer.by_name.get(call.name)
-        tool_id = self.player.renderer.find_id(call.name) if offered is None else offered.tool.id
+        tool_id = self.trial_runner.renderer.find_id(call.name) if offered is None else offered.tool.id
         self.selections.append(Selection(number, call.name, tool_id, offered is not None, call.arguments))
         if tool_id is None:
             return json.dumps({"error": f"There is no tool named {call.name}."})

@@ -64,9 +64,7 @@ class ArmEstimate:
     reason: str = ""
 
 
-def estimate_run(
-    inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: Reporter
-) -> tuple[ArmEstimate, ...]:
+def estimate_run(inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: Reporter) -> tuple[ArmEstimate, ...]:
     """What each arm of a plan would take; no model is asked.
 
     Args:

@@ -6,23 +6,20 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.definitions import definition_text, openai_definition
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cases.dataset import Dataset, open_dataset
+from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.running.plan import CaseFilter, Plan
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.project import open_with_project
+from toolbelt.evals.setup.reporting import Reporter
 from toolbelt.evals.toolsets.agents import describe_agents
 from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.inspection import loadout_data
 from toolbelt.project.workspace import Workspace
-from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
-from toolbelt.stores.catalogs import open_catalog
-from toolbelt.stores.config import examine_config
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,19 +140,3 @@ def open_inputs(
     opened, workspace = open_with_project(dataset, catalog, config, tokenizer, reporter)
     fallback = workspace.config.catalog if opened.catalog_is_fallback else None
     return RunInputs(opened, workspace, catalog or fallback)
-
-
-def open_with_project(
-    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: Reporter
-) -> tuple[Dataset, Workspace]:
-    """A dataset with the project around it; arguments and errors are those of `open_inputs`."""
-    examined = examine_config(Path.cwd(), config)
-    examined.refuse()
-    counter = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
-    make_counter(counter)  # an unknown name is refused before anything is read
-    given = None if catalog is None else open_catalog(catalog)
-    with reporter.progress("reading cases", None) as advance:
-        opened = open_dataset(dataset, catalog=given, fallback_catalog=examined.catalog, progress=advance)
-    for text in (*opened.catalog_file.notes, *opened.notes):
-        reporter.note(Note(NoteKind.DATASET, text, (dataset,)))
-    return opened, Workspace(examined, opened.catalog_file, counter)

@@ -8,8 +8,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from toolbelt import __version__
 from toolbelt.console.text import plural
+
+from toolbelt import __version__
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.limits import LeftOut
 from toolbelt.evals.running.plan import Arm, Plan, RunSettings

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from toolbelt.evals.running.client import Budget
-from toolbelt.evals.running.plan import Plan
-from toolbelt.evals.running.records import TrialRecord
-from toolbelt.evals.running.runner import Watcher
-from toolbelt.evals.running.store import RunStore
+if TYPE_CHECKING:
+    from toolbelt.evals.running.client import Budget
+    from toolbelt.evals.running.plan import Plan
+    from toolbelt.evals.running.records import TrialRecord
+    from toolbelt.evals.running.runner import Watcher
+    from toolbelt.evals.running.store import RunStore
 
 
 class NoteKind(StrEnum):

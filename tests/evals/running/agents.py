@@ -87,7 +87,7 @@ def make_case(*tools: str, **settings: Any) -> Case:
     return Case(**{**defaults, "steps": max(1, len(tools)), **settings})
 
 
-def make_player(
+def make_trial_runner(
     agent: Agent,
     toolset: str = "full",
     kept: list[RequestRecord] | None = None,

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_player
+from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_trial_runner
 from tests.evals.running.test_plan import make_plan
 from toolbelt.errors import StorageError
 from toolbelt.evals.cases.case import Case
@@ -76,11 +76,11 @@ class Session:
 
     def work(self, end_after: int | None = None, concurrency: int = 4) -> tuple[RunEnd, Runner]:
         self.watcher = Tally(self.store, end_after)
-        players = []
+        trial_runners = []
         for agent in self.agents:
-            player = make_player(agent, budget=self.budget)
-            players.append(replace(player, client=replace(player.client, keep=self.keep)))
-        runner = Runner(self.plan, self.run, self.store, self.cases, players, self.watcher, concurrency)
+            trial_runner = make_trial_runner(agent, budget=self.budget)
+            trial_runners.append(replace(trial_runner, client=replace(trial_runner.client, keep=self.keep)))
+        runner = Runner(self.plan, self.run, self.store, self.cases, trial_runners, self.watcher, concurrency)
         return run_to_end(runner), runner
 
     def keep(self, record: RequestRecord) -> None:
@@ -229,9 +229,11 @@ def test_local_work_lets_others_have_a_turn(tmp_path: Path) -> None:
 
     async def both() -> int:
         turns = 0
-        player = make_player(session.agents[0])
-        player = replace(player, client=replace(player.client, keep=session.keep))
-        runner = Runner(session.plan, session.run, session.store, session.cases, [player], Tally(session.store), 1)
+        trial_runner = make_trial_runner(session.agents[0])
+        trial_runner = replace(trial_runner, client=replace(trial_runner.client, keep=session.keep))
+        runner = Runner(
+            session.plan, session.run, session.store, session.cases, [trial_runner], Tally(session.store), 1
+        )
         work = asyncio.create_task(runner.work())
         while not work.done():
             turns += 1

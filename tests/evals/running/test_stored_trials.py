@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from tests.evals.running.agents import Agent, calls, in_turn, make_case, make_player
+from tests.evals.running.agents import Agent, calls, in_turn, make_case, make_trial_runner
 from tests.evals.running.test_plan import make_plan
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.store import RunStore
@@ -13,8 +13,8 @@ from toolbelt.evals.running.stored_trials import trials_of
 
 
 def test_E6_a_trial_tells_what_was_called_what_was_missing_and_what_was_surplus(tmp_path: Path) -> None:
-    player = make_player(Agent(in_turn(calls("ping", "no \ud800 tool"))))
-    record = asyncio.run(player.play(Trial(0, 0, 0, 0), make_case("files/read")))
+    trial_runner = make_trial_runner(Agent(in_turn(calls("ping", "no \ud800 tool"))))
+    record = asyncio.run(trial_runner.run(Trial(0, 0, 0, 0), make_case("files/read")))
     with RunStore(tmp_path / "runs.db") as store:
         run = store.create(make_plan(), ["t"] * 3)
         store.add_trial(run, record)

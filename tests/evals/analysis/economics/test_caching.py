@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.analysis.summary.rows import RUN, database
-from tests.evals.running.agents import Agent, calls, in_turn, make_case, make_player
+from tests.evals.running.agents import Agent, calls, in_turn, make_case, make_trial_runner
 from tests.evals.toolsets.samples import SMALL
 from toolbelt.catalog.definitions import definition_text
 from toolbelt.catalog.tokens import EstimateCounter
@@ -50,14 +50,14 @@ class Played:
     summary: RunSummary
 
 
-def play(toolset: str, *trials: tuple[Case, Sequence[Reply | ModelError]]) -> Played:
+def run(toolset: str, *trials: tuple[Case, Sequence[Reply | ModelError]]) -> Played:
     kept: list[RequestRecord] = []
     rows: list[TrialRecord] = []
     seen: list[list[Request]] = []
     for number, (of, replies) in enumerate(trials):
         agent = Agent(in_turn(*replies))
-        player = make_player(agent, toolset, kept, catalog=SMALL)
-        rows.append(asyncio.run(player.play(Trial(number, 0, 0, 0), replace(of, id=f"c{number}"))))
+        trial_runner = make_trial_runner(agent, toolset, kept, catalog=SMALL)
+        rows.append(asyncio.run(trial_runner.run(Trial(number, 0, 0, 0), replace(of, id=f"c{number}"))))
         seen.append(agent.requests)
     trial_rows = [
         {**asdict(row), "cluster": row.case_id, "prompt_tokens": None, "completion_tokens": None} for row in rows
@@ -134,7 +134,7 @@ CONVERSATIONS = [
 
 @pytest.mark.parametrize(("toolset", "trials"), CONVERSATIONS)
 def test_E6_the_bills_are_those_of_a_cache_that_is_played_through(toolset: str, trials: list[Any]) -> None:
-    played = play(toolset, *trials)
+    played = run(toolset, *trials)
     expected = played_through(played.requests)
     [one] = cache_economics(played.summary, lambda _: None)
     whole, read, rebilled, opened = (expected[name] / len(trials) for name in ("whole", "read", "rebilled", "opened"))
@@ -145,7 +145,7 @@ def test_E6_the_bills_are_those_of_a_cache_that_is_played_through(toolset: str, 
 
 
 def test_the_conversations_above_change_their_tools() -> None:
-    changed = [param.id for param in CONVERSATIONS if played_through(play(*_given(param)).requests)["rebilled"]]
+    changed = [param.id for param in CONVERSATIONS if played_through(run(*_given(param)).requests)["rebilled"]]
     assert len(changed) == 4  # so that they prove something
 
 
