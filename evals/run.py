@@ -8,7 +8,7 @@ import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,7 @@ class RunRequest:
     models: Sequence[str] = DEFAULT_MODELS
     toolsets: Sequence[str] = ()
     variants: Sequence[str] = ()
-    settings: RunSettings = RunSettings()
+    settings: RunSettings = field(default_factory=RunSettings)
     catalog: str | None = None
     config: str | None = None
     tokenizer: str | None = None
@@ -164,12 +164,12 @@ class Run:
         from toolbelt.evals.analysis.comparison.pairing import pair_arms
         from toolbelt.evals.analysis.comparison.within import pair_by_model
 
-        with self._side() as new:
+        with self.open_side() as new:
             if old is None:
                 if len(new.arms) < 2:
                     raise ToolbeltError(f"{self.id} has a single arm, and nothing to compare it with.")
                 return compare(new, new, pair_by_model(new), margin=MARGIN if margin is None else margin, seed=seed)
-            with old._side() as before:
+            with old.open_side() as before:
                 pairing = pair_arms(before.arms, new.arms)
                 return compare(before, new, pairing, margin=MARGIN if margin is None else margin, seed=seed)
 
@@ -200,7 +200,8 @@ class Run:
             yield store, store.get(self.id)
 
     @contextmanager
-    def _side(self) -> Iterator[StoredRun]:
+    def open_side(self) -> Iterator[StoredRun]:
+        """The run case by case, as comparisons read it."""
         from toolbelt.evals.analysis.evidence.stored import StoredRun
 
         with self._open() as (store, row):

@@ -23,7 +23,7 @@ class ConsoleReporter:
         """A line."""
         notify(note.text, "warning" if note.is_warning else "note")
 
-    def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], object]]:
+    def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
         """A line that is rewritten, once the work takes over a second."""
         return progress(label, total)
 

@@ -123,11 +123,9 @@ def _notes(left_out: Sequence[LeftOut]) -> list[tuple[str, tuple[str, ...]]]:
     models: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (model, reason), names in toolsets.items():
         models.setdefault((reason, tuple(names)), []).append(model)
-    return [
-        (
-            f"{', '.join(alike)}{', each' if len(alike) > 1 else ''} with "
-            f"{names[0] if len(names) == 1 else plural(len(names), 'toolset')}: {reason}",
-            tuple(alike),
-        )
-        for (reason, names), alike in models.items()
-    ]
+    notes = []
+    for (reason, names), alike in models.items():
+        who = f"{', '.join(alike)}{', each' if len(alike) > 1 else ''}"
+        what = names[0] if len(names) == 1 else plural(len(names), "toolset")
+        notes.append((f"{who} with {what}: {reason}", tuple(alike)))
+    return notes

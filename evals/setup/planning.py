@@ -8,8 +8,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from toolbelt.console.text import plural
-
 from toolbelt import __version__
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.limits import LeftOut
@@ -22,6 +20,7 @@ from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetSpec
 from toolbelt.evals.toolsets.suites import make_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN, Variant, expand_variants
+from toolbelt.text import plural
 
 DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
 MAX_TRIALS = 100_000_000

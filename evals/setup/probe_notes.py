@@ -46,8 +46,8 @@ def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporte
             named = shlex.join(("toolbelt", "model", "probes", probe.model, *_of_store(store)))
             text = (
                 f"{probe.model}: its probe of {shown_day(probe.created)}{where} says otherwise than what is known, by "
-                f"which this run goes: {'; '.join(contradictions)}. To go by the probe, say so under `models` in toolbelt.yaml; "
-                f"the entry: {named}"
+                f"which this run goes: {'; '.join(contradictions)}. To go by the probe, say so under `models` in "
+                f"toolbelt.yaml; the entry: {named}"
             )
             reporter.note(Note(NoteKind.PROBE, text, (probe.model,)))
 

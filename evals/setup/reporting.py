@@ -87,13 +87,17 @@ class Reporter(Protocol):
         """Something that whoever starts the run should know."""
         ...
 
-    def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], object]]:
+    def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
         """Work that may take a while; what it gives is called with the number done so far."""
         ...
 
     def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[Watcher]:
         """A session of a run; what it gives is told of every trial that is finished and kept."""
         ...
+
+
+def _ignore(_: int) -> None:
+    """Progress that nobody looks at."""
 
 
 @dataclass(eq=False)
@@ -117,9 +121,9 @@ class CallbackReporter:
             self.on_note(note)
 
     @contextlib.contextmanager
-    def progress(self, label: str, total: int | None) -> Iterator[Callable[[int], object]]:  # noqa: ARG002  the protocol's
+    def progress(self, label: str, total: int | None) -> Iterator[Callable[[int], None]]:  # noqa: ARG002  the protocol's
         """Progress that nobody looks at."""
-        yield lambda _: None
+        yield _ignore
 
     @contextlib.contextmanager
     def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> Iterator[Watcher]:  # noqa: ARG002
