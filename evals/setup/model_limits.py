@@ -124,8 +124,8 @@ def _notes(left_out: Sequence[LeftOut]) -> list[tuple[str, tuple[str, ...]]]:
     for (model, reason), names in toolsets.items():
         models.setdefault((reason, tuple(names)), []).append(model)
     notes = []
-    for (reason, names), alike in models.items():
+    for (reason, shown), alike in models.items():
         who = f"{', '.join(alike)}{', each' if len(alike) > 1 else ''}"
-        what = names[0] if len(names) == 1 else plural(len(names), "toolset")
+        what = shown[0] if len(shown) == 1 else plural(len(shown), "toolset")
         notes.append((f"{who} with {what}: {reason}", tuple(alike)))
     return notes
