@@ -67,7 +67,7 @@ lock:  ## Pin the newest releases that fit, in constraints.txt
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install -q --upgrade pip setuptools
 	build/lock/bin/pip install -q '.[dev]'
-	build/lock/bin/pip list --format=freeze | grep -vi '^toolbelt=' > constraints.txt
+	build/lock/bin/pip list --format=freeze | grep -vi '^agent.toolbelt=' > constraints.txt
 	rm -rf build/lock
 
 build: $(READY)  ## Source distribution and wheel, in dist/

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.conversation import Usage
 from toolbelt.evals.models.model import Sampling
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from toolbelt.evals.analysis.comparison.comparison import Comparison
-    from toolbelt.evals.analysis.evidence.stored import StoredRun
+    from toolbelt.evals.analysis.evidence.stored_run import StoredRun
     from toolbelt.evals.exports.findings import Progress
     from toolbelt.evals.setup.estimate import ArmEstimate
     from toolbelt.providers.models import ModelTable
@@ -161,8 +161,7 @@ class Run:
         # numpy and scipy
         from toolbelt.evals.analysis.comparison.compare import compare
         from toolbelt.evals.analysis.comparison.comparison import MARGIN
-        from toolbelt.evals.analysis.comparison.pairing import pair_arms
-        from toolbelt.evals.analysis.comparison.within import pair_by_model
+        from toolbelt.evals.analysis.comparison.pairing import pair_arms, pair_by_model
 
         with self.open_side() as new:
             if old is None:
@@ -202,7 +201,7 @@ class Run:
     @contextmanager
     def open_side(self) -> Iterator[StoredRun]:
         """The run case by case, as comparisons read it."""
-        from toolbelt.evals.analysis.evidence.stored import StoredRun
+        from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 
         with self._open() as (store, row):
             yield StoredRun(store, row)

@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from toolbelt.findings import Finding
 
+MAX_SUGGESTIONS = 50
+"""Mistakes of one reading that get a suggestion."""
+
 
 class ToolbeltError(Exception):
     """Base of everything toolbelt raises on purpose."""
@@ -113,3 +116,22 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if 0 < len(names) <= 15:
         return f" Known: {', '.join(names)}."
     return ""
+
+
+class Suggester:
+    """`suggestion` for the first mistakes of one reading, and nothing for those that follow.
+
+    Each suggestion costs a comparison with every name there is, and nobody reads thousands of them.
+    """
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = MAX_SUGGESTIONS
+
+    def __call__(self, name: str, known: Iterable[str]) -> str:
+        """What `suggestion` says, or empty text after `MAX_SUGGESTIONS` of them."""
+        if self._left == 0:
+            return ""
+        self._left -= 1
+        return suggestion(name, known)

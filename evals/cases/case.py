@@ -27,7 +27,7 @@ class ArgumentRules(StrEnum):
     LITERAL = "literal"
     """Equal as JSON values; 1 and 1.0 are equal, 1 and true are not."""
     BFCL = "bfcl"
-    """As the Berkeley Function Calling Leaderboard compares: see `toolbelt.evals.scoring.arguments`."""
+    """As the Berkeley Function Calling Leaderboard compares: see `toolbelt.evals.scoring.scoring`."""
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def compare(
     if output is not None:
         _write(Path(output), found, force=force)
     if as_json:
-        from toolbelt.evals.analysis.comparison.data import comparison_data
+        from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 
         print_json(comparison_data(found))
         return OK if found.is_comparable else USAGE
@@ -166,8 +166,7 @@ def _pair(old: Side, new: Side | None, against: str | None, names: tuple[str, ..
 
 def _pair_within(side: Side, against: str | None, names: tuple[str, ...]) -> Pairing:
     """Which arms of one run or baseline are held against which."""
-    from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_within
-    from toolbelt.evals.analysis.comparison.within import pair_by_model
+    from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_by_model, pair_within
 
     within = pair_by_model(side) if against is None else pair_within(side.arms, find_arm(side.arms, against))
     if not names:

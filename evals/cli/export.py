@@ -16,7 +16,7 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.economics.caching import says_something
+from toolbelt.evals.analysis.economics import has_savings
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
@@ -94,7 +94,7 @@ def report(
     screen = make_screen()
     show_view(summary_view(made.findings.summary, screen), screen)
     economics = made.findings.economics
-    if says_something(economics) and any(one.rates is not None for one in economics):  # else in the files alone
+    if has_savings(economics) and any(one.rates is not None for one in economics):  # else in the files alone
         from toolbelt.evals.views.economics_table import economics_view
 
         show_view(Text())

@@ -18,8 +18,8 @@ from toolbelt.console.screen import make_screen, notify, print_json, progress, s
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.evidence import Side
-from toolbelt.evals.analysis.gate.data import EXIT_CODES, gate_data, summary_line
-from toolbelt.evals.analysis.gate.result import GateResult, Limits
+from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data, summary_line
+from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import (
     FiniteRange,

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from toolbelt.console.screen import show_view
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.probing.results import probe_data
 from toolbelt.evals.probing.selection import Picked, picked_of_run
 from toolbelt.evals.running.store import RunStore

@@ -81,7 +81,7 @@ def recommend(
     if output is not None:
         _write(Path(output), recommendation(matrix), force=force)
     if as_json:
-        from toolbelt.evals.analysis.matrix.data import matrix_data
+        from toolbelt.evals.analysis.matrix.matrix_json import matrix_data
 
         print_json(matrix_data(matrix))
     elif as_yaml:
@@ -92,10 +92,10 @@ def recommend(
         screen = make_screen()
         show_view(matrix_view(matrix, screen, whole=True), screen)
         show_view(recommended_view(matrix), screen, whole_lines=True)
-    return _told(matrix, sure=sure)
+    return _tell_verdict(matrix, sure=sure)
 
 
-def _told(matrix: Matrix, *, sure: bool) -> int:
+def _tell_verdict(matrix: Matrix, *, sure: bool) -> int:
     """The exit code, and why it is not 0."""
     lacking = [row.model for row in matrix.rows if row.pick.choice is None]
     what = "nothing is sure enough to be recommended" if sure else "nothing can be recommended"
@@ -109,9 +109,9 @@ def _told(matrix: Matrix, *, sure: bool) -> int:
 
 
 def _lay_out(name: str, margin: float, store: str, config: str | None) -> Matrix:
-    from toolbelt.evals.analysis.evidence.stored import StoredRun
-    from toolbelt.evals.analysis.matrix.laying import lay_out
-    from toolbelt.evals.analysis.matrix.project import written_models
+    from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+    from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
+    from toolbelt.evals.analysis.matrix.recommendation import written_models
     from toolbelt.evals.analysis.summary.summarize import summarize
 
     own_models = written_models(read_config(Path.cwd(), config))
@@ -121,7 +121,7 @@ def _lay_out(name: str, margin: float, store: str, config: str | None) -> Matrix
         if not summary.arms and not summary.left_out:
             raise ToolbeltError(f"{row.run} has no arms.")
         with progress("comparing toolsets", None) as advance:
-            return lay_out(summary, StoredRun(opened, row), margin, own_models=own_models, advance=advance)
+            return build_matrix(summary, StoredRun(opened, row), margin, own_models=own_models, advance=advance)
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

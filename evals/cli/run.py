@@ -12,7 +12,7 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.console_reporter import ConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.console.screen import make_screen, print_json, progress, show_view
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
 from toolbelt.evals.cli.probed import probed_beside, probed_data, show_probed
 from toolbelt.evals.running.store import RunStore
@@ -39,19 +39,21 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
 
 
 def _lay_out(store: RunStore, summary: RunSummary) -> Matrix:
-    from toolbelt.evals.analysis.evidence.stored import StoredRun
-    from toolbelt.evals.analysis.matrix.laying import lay_out  # the statistics, where there is something to compare
-    from toolbelt.evals.analysis.matrix.project import models_at
+    from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+    from toolbelt.evals.analysis.matrix.build_matrix import (
+        build_matrix,  # the statistics, where there is something to compare
+    )
+    from toolbelt.evals.analysis.matrix.recommendation import models_at
 
     row = store.get(summary.run)
     with progress("comparing toolsets", None) as advance:
-        return lay_out(summary, StoredRun(store, row), own_models=models_at(row.plan.config), advance=advance)
+        return build_matrix(summary, StoredRun(store, row), own_models=models_at(row.plan.config), advance=advance)
 
 
 def _matrix_data(matrix: Matrix | None) -> dict[str, Any]:
     if matrix is None:
         return {}
-    from toolbelt.evals.analysis.matrix.data import matrix_data
+    from toolbelt.evals.analysis.matrix.matrix_json import matrix_data
 
     return {"compatibility": matrix_data(matrix)}
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
-from toolbelt.evals.analysis.comparison.wording import toolset_label
+from toolbelt.evals.analysis.comparison.comparison_text import toolset_label
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
-from toolbelt.evals.analysis.evidence.stored import StoredRun
+from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.running.run_names import is_file_name
 from toolbelt.evals.running.store import RunStore
 

@@ -11,15 +11,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison
-from toolbelt.evals.analysis.comparison.data import comparison_data
-from toolbelt.evals.analysis.economics.caching import ArmEconomics
-from toolbelt.evals.analysis.economics.data import economics_data
-from toolbelt.evals.analysis.economics.prices import run_economics
+from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
+from toolbelt.evals.analysis.economics import ArmEconomics, economics_data, run_economics
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
-from toolbelt.evals.analysis.evidence.stored import StoredRun
-from toolbelt.evals.analysis.gate.result import GateResult, Limits
+from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Matrix
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.store import RunRow, RunStore
@@ -89,7 +87,7 @@ class Findings:
         """
         data = {**summary_data(self.summary), "economics": economics_data(self.economics)}
         if self.matrix is not None:
-            from toolbelt.evals.analysis.matrix.data import matrix_data
+            from toolbelt.evals.analysis.matrix.matrix_json import matrix_data
 
             data["compatibility"] = matrix_data(self.matrix)
         if self.probes:
@@ -99,7 +97,7 @@ class Findings:
         if self.comparison is not None:
             data["comparison"] = comparison_data(self.comparison)
         if self.gate is not None:
-            from toolbelt.evals.analysis.gate.data import gate_data
+            from toolbelt.evals.analysis.gate.gate_json import gate_data
 
             data["gate"] = gate_data(self.gate) | {"comparison": None}  # which is there already
         return data
@@ -198,8 +196,7 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
     if len(side.arms) < 2:
         return findings
     from toolbelt.evals.analysis.comparison.compare import compare
-    from toolbelt.evals.analysis.comparison.pairing import pair_within
-    from toolbelt.evals.analysis.comparison.within import pair_by_model
+    from toolbelt.evals.analysis.comparison.pairing import pair_by_model, pair_within
 
     pairing = pair_by_model(side) if against is None else pair_within(side.arms, against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
@@ -208,14 +205,14 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
 
 def _lay_out(summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress) -> Matrix | None:
     """The run as models × toolsets, if it is of a suite or has several that a model could be given."""
-    from toolbelt.evals.analysis.matrix.arms import can_be_given
-    from toolbelt.evals.analysis.matrix.laying import lay_out
-    from toolbelt.evals.analysis.matrix.project import models_at
+    from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
+    from toolbelt.evals.analysis.matrix.candidates import is_assignable
+    from toolbelt.evals.analysis.matrix.recommendation import models_at
 
-    if not summary.suite and len({arm.toolset for arm in summary.arms if can_be_given(arm)}) < 2:
+    if not summary.suite and len({arm.toolset for arm in summary.arms if is_assignable(arm)}) < 2:
         return None
     with progress("choosing toolsets", None) as advance:
-        return lay_out(summary, side, margin, own_models=models_at(config), advance=advance)
+        return build_matrix(summary, side, margin, own_models=models_at(config), advance=advance)
 
 
 def _find_probes(store: RunStore, summary: RunSummary) -> tuple[ProbeResult, ...]:

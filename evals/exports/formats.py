@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import IO, Any
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.summary.measures import RunSummary
-from toolbelt.evals.analysis.summary.summarize import at_one_moment, summarize
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.analysis.summary.summarize import read_snapshot, summarize
 from toolbelt.evals.exports.findings import Findings, Progress, Wanted, find_out, untold
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.columns import about_arms, about_trials
@@ -166,5 +166,5 @@ def export_run(
     Raises:
         ToolbeltError: no trial of the run has finished.
     """
-    with at_one_moment(store.connection):
+    with read_snapshot(store.connection):
         FORMS[form].write(Job(store, row, table, models, progress), file)

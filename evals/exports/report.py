@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from toolbelt.errors import StorageError, ToolbeltError
-from toolbelt.evals.analysis.summary.summarize import at_one_moment
+from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.exports.findings import Findings, Progress, Wanted, find_out, untold
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.columns import about_trials
@@ -56,7 +56,7 @@ def write_report(
     from toolbelt.evals.views.junit import write_run_junit
 
     connection, run, trials = store.connection, row.run, row.finished
-    with at_one_moment(connection), replacing_all(folder) as opened:
+    with read_snapshot(connection), replacing_all(folder) as opened:
         findings = find_out(store, row, wanted, progress=progress)
         pictures = findings.draw()
         with opened("report.html", "w") as file, progress("writing the page", trials) as advance:

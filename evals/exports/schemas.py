@@ -8,10 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.evals.analysis.comparison import data as comparison
+from toolbelt.evals.analysis.comparison import comparison_json as comparison
 from toolbelt.evals.analysis.evidence import baseline_form
-from toolbelt.evals.analysis.gate import data as gate
-from toolbelt.evals.analysis.matrix import data as compatibility
+from toolbelt.evals.analysis.gate import gate_json as gate
+from toolbelt.evals.analysis.matrix import matrix_json as compatibility
 from toolbelt.evals.analysis.summary import summarize
 from toolbelt.evals.probing import results as probing
 

@@ -14,8 +14,8 @@ from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome
 from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ask_once, one_line
 from toolbelt.evals.scoring.literal import are_equal
+from toolbelt.evals.scoring.reasons import differs, missing, show_name, unexpected
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
-from toolbelt.evals.scoring.wording import differs, missing, show_name, unexpected
 
 _SAID = 120
 """Characters of a model's words that are repeated."""

@@ -11,7 +11,7 @@ from toolbelt.evals.conversation import Exchange, Message, Reply
 from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.probing.results import CheckOutcome
-from toolbelt.evals.scoring.wording import cut
+from toolbelt.evals.scoring.reasons import cut
 
 NOTHING = Offer()
 LONGEST_SAYING = 240

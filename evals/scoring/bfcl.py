@@ -40,7 +40,7 @@ from typing import Any
 
 from toolbelt.evals.cases.case import ExpectedArguments
 from toolbelt.evals.scoring.literal import are_equal, is_among
-from toolbelt.evals.scoring.wording import differs, missing, unexpected
+from toolbelt.evals.scoring.reasons import differs, missing, unexpected
 
 _DROPPED = re.compile(r"[ ,./\-_*^]")
 _TYPES = {name: name for name in ("string", "integer", "number", "boolean", "array", "object")} | {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolbelt.evals.cases.case import ExpectedArguments
-from toolbelt.evals.scoring.wording import differs, missing, unexpected
+from toolbelt.evals.scoring.reasons import differs, missing, unexpected
 
 
 def check_literal(arguments: Mapping[str, Any], expected: ExpectedArguments) -> str | None:

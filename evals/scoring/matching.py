@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class MatchQuality:
     """How well a call made meets a call asked for.
 
     Attributes:
@@ -25,20 +25,22 @@ class Fit:
     is_right: bool
 
 
-Fitting = Callable[[int, int], Fit | None]
+CompareCalls = Callable[[int, int], MatchQuality | None]
 """How a call made (second index) meets a call asked for (first index); `None` if it is of another tool."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MatchedCall:
     """A call asked for and the call made that meets it, by index."""
 
     wanted: int
     made: int
-    fit: Fit
+    fit: MatchQuality
 
 
-def match_calls(wanted: int, permitted: Sequence[bool], fitting: Fitting, *, in_order: bool = False) -> list[Pair]:
+def match_calls(
+    wanted: int, permitted: Sequence[bool], compare_calls: CompareCalls, *, in_order: bool = False
+) -> list[MatchedCall]:
     """The best way to lay calls made against calls asked for, in the order of those asked for.
 
     Args:
@@ -50,25 +52,25 @@ def match_calls(wanted: int, permitted: Sequence[bool], fitting: Fitting, *, in_
     made = len(permitted)
     if not wanted or not made:
         return []
-    fits = [[fitting(row, column) for column in range(made)] for row in range(wanted)]
+    fits = [[compare_calls(row, column) for column in range(made)] for row in range(wanted)]
     base = min(wanted, made) + 1
     worth = [[_worth(fit, permitted[column], base) for column, fit in enumerate(row)] for row in fits]
     if wanted == 1:
         best = max(range(made), key=worth[0].__getitem__)
-        laid = [(0, best)]
+        assigned = [(0, best)]
     else:
-        laid = _lay_in_order(worth) if in_order else _lay(worth)
-    return [Pair(row, column, fit) for row, column in laid if (fit := fits[row][column]) is not None]
+        assigned = _assign_in_order(worth) if in_order else _assign(worth)
+    return [MatchedCall(row, column, fit) for row, column in assigned if (fit := fits[row][column]) is not None]
 
 
-def _worth(fit: Fit | None, permitted: bool, base: int) -> int:
+def _worth(fit: MatchQuality | None, permitted: bool, base: int) -> int:
     """What a pair counts: digits in a base that no number of pairs can carry over, the weightiest first."""
     if fit is None:
         return 0
     return ((base + (not permitted)) * base + fit.is_valid) * base + fit.is_right
 
 
-def _lay_in_order(worth: list[list[int]]) -> list[tuple[int, int]]:
+def _assign_in_order(worth: list[list[int]]) -> list[tuple[int, int]]:
     """Pairs of rows and columns, both rising, of the greatest worth together (as in a longest common subsequence)."""
     rows, columns = len(worth), len(worth[0])
     best = [[0] * (columns + 1) for _ in range(rows + 1)]
@@ -76,26 +78,26 @@ def _lay_in_order(worth: list[list[int]]) -> list[tuple[int, int]]:
         for column in reversed(range(columns)):
             paired = worth[row][column] + best[row + 1][column + 1] if worth[row][column] else 0
             best[row][column] = max(paired, best[row + 1][column], best[row][column + 1])
-    laid, row, column = [], 0, 0
+    assigned, row, column = [], 0, 0
     while row < rows and column < columns:
         if best[row][column] == best[row + 1][column]:
             row += 1
         elif best[row][column] == best[row][column + 1]:
             column += 1
         else:
-            laid.append((row, column))
+            assigned.append((row, column))
             row, column = row + 1, column + 1
-    return laid
+    return assigned
 
 
-def _lay(worth: list[list[int]]) -> list[tuple[int, int]]:
+def _assign(worth: list[list[int]]) -> list[tuple[int, int]]:
     """Pairs of rows and columns, each used once, of the greatest worth together.
 
     The Hungarian method with potentials (Kuhn 1955, Munkres 1957): rows are added one by one, each along a shortest
     augmenting path, in time of rows² × columns.
     """
     if len(worth) > len(worth[0]):
-        turned = _lay([list(column) for column in zip(*worth, strict=True)])
+        turned = _assign([list(column) for column in zip(*worth, strict=True)])
         return sorted((row, column) for column, row in turned)
     rows, columns = len(worth), len(worth[0])
     row_potential = [0] * rows

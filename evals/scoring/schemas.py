@@ -7,7 +7,7 @@ from typing import Any
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.validators import SchemaValidator, make_validator
-from toolbelt.evals.scoring.wording import cut, show_name
+from toolbelt.evals.scoring.reasons import cut, show_name
 
 _NOT_AN_OBJECT = "the arguments are no JSON object"
 _LONGEST_FAULT = 240

@@ -22,15 +22,39 @@ Where the rule leaves room, this is what holds:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, assert_never
 
-from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
+from toolbelt.evals.cases.case import Answer, ArgumentRules, Case, ExpectedArguments, ExpectedCall, Matching
 from toolbelt.evals.scoring import reasons
-from toolbelt.evals.scoring.arguments import check_arguments
-from toolbelt.evals.scoring.matching import Fit, Pair, match_calls
+from toolbelt.evals.scoring.bfcl import check_bfcl
+from toolbelt.evals.scoring.literal import check_literal
+from toolbelt.evals.scoring.matching import MatchedCall, MatchQuality, match_calls
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
+
+
+def check_arguments(arguments: Mapping[str, Any], expected: ExpectedArguments, schema: Mapping[str, Any]) -> str | None:
+    """What is wrong with the arguments of a call; `None` if they are right.
+
+    Args:
+        arguments: As the model gave them.
+        expected: What is right, and by which rules.
+        schema: JSON Schema of the tool's arguments, for rules that go by types; need not be a valid one.
+
+    Returns:
+        A clause that names the first argument that is wrong, what was given and what is accepted; short, however
+        long those are.
+    """
+    match expected.rules:
+        case ArgumentRules.LITERAL:
+            return check_literal(arguments, expected)
+        case ArgumentRules.BFCL:
+            return check_bfcl(arguments, expected, schema)
+        case _:
+            assert_never(expected.rules)
+
 
 _RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
 
@@ -93,15 +117,15 @@ class Scorer:
         ]
         faults: dict[int, str | None] = {}
 
-        def fit(row: int, column: int) -> Fit | None:
+        def fit(row: int, column: int) -> MatchQuality | None:
             selection, wanted = selections[column], answer[row]
             if not callable_[column] or selection.tool_id not in wanted.tools:
                 return None
             if column not in faults:
                 faults[column] = self._find_fault(selection)
             if faults[column] is not None:
-                return Fit(is_valid=False, is_right=False)
-            return Fit(is_valid=True, is_right=self._find_difference(selection, answer, row) is None)
+                return MatchQuality(is_valid=False, is_right=False)
+            return MatchQuality(is_valid=True, is_right=self._find_difference(selection, answer, row) is None)
 
         pairs = match_calls(len(answer), permitted, fit, in_order=case.match is Matching.ORDERED)
         met = {pair.made for pair in pairs}
@@ -149,7 +173,11 @@ class Scorer:
         return Outcome.WRONG_TOOL, reasons.wrong_tool(surplus, missing)
 
     def _tell_arguments(
-        self, answer: Answer, selections: Sequence[Selection], pairs: Sequence[Pair], faults: dict[int, str | None]
+        self,
+        answer: Answer,
+        selections: Sequence[Selection],
+        pairs: Sequence[MatchedCall],
+        faults: dict[int, str | None],
     ) -> tuple[Outcome, str]:
         """What the arguments say where the names are right."""
         for pair in pairs:

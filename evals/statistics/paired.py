@@ -28,7 +28,7 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class ShareContrast:
     """A difference between arms, new − old.
 
     Attributes:
@@ -52,7 +52,7 @@ class Contrast:
     method: Method
 
 
-def paired_difference(pairs: Pairs, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES) -> Contrast:
+def paired_difference(pairs: Pairs, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES) -> ShareContrast:
     """The difference in accuracy, or in another share, between two arms over the same cases.
 
     Where every cluster is a single case that is right or wrong: the exact McNemar test and Tango's score interval.
@@ -115,15 +115,15 @@ def cluster_score_interval(clusters: Clusters, level: float = 0.95) -> tuple[flo
     return max(-1.0, step * low), min(1.0, step * high)
 
 
-def _exact(clusters: Clusters, level: float) -> Contrast:
+def _exact(clusters: Clusters, level: float) -> ShareContrast:
     better, worse = (int((sign * clusters.differences > 0).sum()) for sign in (1, -1))
     n = len(clusters.sizes)
     low, high = tango_interval(better, worse, n, NormalDist().inv_cdf(0.5 + level / 2))
     p_value = mcnemar_p(better, worse)
-    return Contrast((better - worse) / n, low, high, p_value, n, n, better + worse, Method.EXACT)
+    return ShareContrast((better - worse) / n, low, high, p_value, n, n, better + worse, Method.EXACT)
 
 
-def _resampled(clusters: Clusters, level: float, seed: int, resamples: int) -> Contrast:
+def _resampled(clusters: Clusters, level: float, seed: int, resamples: int) -> ShareContrast:
     rng = np.random.default_rng(seed)
     low, high = cluster_score_interval(clusters, level)
     if len(clusters.sizes) > 1:
@@ -131,7 +131,7 @@ def _resampled(clusters: Clusters, level: float, seed: int, resamples: int) -> C
         (drawn,) = ratio_intervals(rows, [(0, 1)], level, resamples, rng)
         if drawn is not None:
             low, high = min(low, drawn[0]), max(high, drawn[1])
-    return Contrast(
+    return ShareContrast(
         difference=float(clusters.differences.sum() / clusters.sizes.sum()),
         low=low,
         high=high,

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from toolbelt.catalog import Catalog
-from toolbelt.errors import AmbiguousNameError, NotFoundError
+from toolbelt.errors import AmbiguousNameError, NotFoundError, Suggester
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.tiers import own_meta_tools
-from toolbelt.toolkits.advice import Advice
 from toolbelt.toolkits.expand import EntryMatch, expand_entry
 from toolbelt.toolkits.toolkit import Toolkit
 
@@ -41,8 +40,8 @@ def match_agent(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog)
     entries = dict.fromkeys(agent.tools)
     for toolkit in toolkits:
         entries |= dict.fromkeys(toolkit.member_tools if toolkit.key in agent.allowed_toolkits else ())
-    advise = Advice()
-    found = {entry: expand_entry(entry, catalog, advise) for entry in entries}
+    suggest = Suggester()
+    found = {entry: expand_entry(entry, catalog, suggest) for entry in entries}
     return {
         entry: replace(match, tools=tuple(tool for tool in match.tools if tool.id not in own))
         for entry, match in found.items()

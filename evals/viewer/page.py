@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison
-from toolbelt.evals.analysis.comparison.wording import is_within
-from toolbelt.evals.analysis.gate.result import GateResult
+from toolbelt.evals.analysis.comparison.comparison_text import is_within
+from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
-from toolbelt.evals.analysis.summary.measures import RunSummary
-from toolbelt.evals.analysis.summary.summarize import at_one_moment
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.viewer.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
@@ -98,7 +98,7 @@ def write_page(
     )
     file.write(frame.head)
     written = 0
-    with at_one_moment(connection):
+    with read_snapshot(connection):
         for block in read_blocks(connection, run):
             file.write(f'<script type="text/plain" class="index">{block.index}</script>\n')
             file.write(f'<script type="text/plain" class="details">{block.details}</script>\n')

@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.evals.analysis.comparison.comparison import (
-    ArmComparison,
-    Comparison,
-    Confusion,
-    Contrast,
-    Measure,
-)
-from toolbelt.evals.analysis.comparison.confusions import missing_and_surplus
-from toolbelt.evals.analysis.comparison.wording import (
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
+from toolbelt.evals.analysis.comparison.comparison_text import (
     format_bounds,
     format_change,
     format_points,
@@ -21,9 +14,10 @@ from toolbelt.evals.analysis.comparison.wording import (
     pair_names,
     sentence,
 )
+from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
-from toolbelt.evals.analysis.gate.result import Check, GateResult
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.arms import arm_names

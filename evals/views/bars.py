@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.views.bar_sheet import BEHIND, SOLID, Key, bar_sheet
 from toolbelt.evals.views.canvas import ACCENT, INK
 from toolbelt.evals.views.figures import format_interval, format_number, format_prompt_tokens, format_share

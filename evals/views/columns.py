@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 
 

@@ -6,16 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.comparison.advice import common_advice
-from toolbelt.evals.analysis.comparison.comparison import (
-    ArmComparison,
-    Comparison,
-    Contrast,
-    Flip,
-    Measure,
-    Part,
-)
-from toolbelt.evals.analysis.comparison.wording import (
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure, Part
+from toolbelt.evals.analysis.comparison.comparison_text import (
     format_bounds,
     format_change,
     format_margin,
@@ -25,7 +17,8 @@ from toolbelt.evals.analysis.comparison.wording import (
     name_arms,
     short_label,
 )
-from toolbelt.evals.analysis.evidence.evidence import About, Attempt
+from toolbelt.evals.analysis.comparison.sample_size import common_advice
+from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_seconds, format_share
@@ -127,7 +120,7 @@ def side_lines(comparison: Comparison) -> list[tuple[str, str]]:
     ]
 
 
-def _of(about: About) -> str:
+def _of(about: SideInfo) -> str:
     catalog = f", catalog {about.catalog}" if about.catalog else ""
     epochs = f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else ""
     begun = f", {about.created[:16].replace('T', ' ')} UTC" if about.created else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
-from toolbelt.evals.analysis.comparison.wording import main_contrast, sentence, short_label
+from toolbelt.evals.analysis.comparison.comparison_text import main_contrast, sentence, short_label
 from toolbelt.evals.views.contrast_figures import (
     BETTER_HEADERS,
     CONFUSION_HEADERS,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from toolbelt.evals.analysis.economics.caching import ArmEconomics, Caching, says_something
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.economics import ArmEconomics, Caching, has_savings
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.views.bar_sheet import BEHIND, SOLID, Key, bar_sheet
 from toolbelt.evals.views.canvas import INK, drawable
 from toolbelt.evals.views.economics_figures import WAYS, amount, format_amount, rebilled, why_none
@@ -31,7 +31,7 @@ def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Pi
         summary: What the run came to.
         economics: One an arm, in their order.
     """
-    if not says_something(economics):
+    if not has_savings(economics):
         return None
     in_dollars = any(one.rates is not None and not why_none(one) for one in economics)
     title = _USD if in_dollars else _TOKENS

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.economics.caching import ArmEconomics, Caching
+from toolbelt.evals.analysis.economics import ArmEconomics, Caching
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.figures import NOTHING, format_number
 

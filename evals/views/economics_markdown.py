@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolbelt.evals.analysis.economics.caching import ArmEconomics, says_something
+from toolbelt.evals.analysis.economics import ArmEconomics, has_savings
 from toolbelt.evals.views.economics_figures import READING, economics_lines, price_lines
 from toolbelt.evals.views.economics_table import TITLE, economics_columns, unit_text
 from toolbelt.evals.views.markup import escaped, markdown_table
@@ -12,7 +12,7 @@ from toolbelt.evals.views.markup import escaped, markdown_table
 
 def economics_markdown(economics: Sequence[ArmEconomics]) -> str:
     """A section with the table, what it says and how to read it; empty where caching says nothing."""
-    if not says_something(economics):
+    if not has_savings(economics):
         return ""
     columns = economics_columns(economics)
     headers = ("#", "model", "toolset", *columns)

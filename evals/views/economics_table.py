@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.evals.analysis.economics.caching import ArmEconomics, Caching, says_something
+from toolbelt.evals.analysis.economics import ArmEconomics, Caching, has_savings
 from toolbelt.evals.views.economics_figures import (
     WAYS,
     amount,
@@ -58,7 +58,7 @@ def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> Render
         economics: One an arm, in their order.
         screen: Whose width is kept: where the table has no room, an arm gets a line for each figure.
     """
-    if not says_something(economics):
+    if not has_savings(economics):
         return Group()
     parts: list[RenderableType] = [
         Text(f"{TITLE}: {unit_text(economics)}", "bold"),

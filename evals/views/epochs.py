@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.views.figures import arm_labels, format_share
 
 MEANING = (

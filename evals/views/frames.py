@@ -13,7 +13,7 @@ from typing import IO
 import pandas as pd
 
 from toolbelt.errors import ToolbeltError, suggestion
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.views.columns import TRIAL_COLUMNS, arm_row, find_type
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.comparison.cases import counts_for
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.confusions import missing_and_surplus
-from toolbelt.evals.analysis.comparison.wording import format_bounds, format_change, format_points
+from toolbelt.evals.analysis.comparison.comparison_text import format_bounds, format_change, format_points
+from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
+from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_lost
+from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
 from toolbelt.evals.analysis.evidence.evidence import Attempt
-from toolbelt.evals.analysis.gate.flips import count_flips, describe_lost
-from toolbelt.evals.analysis.gate.result import Check, GateResult
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
 from toolbelt.evals.views.gate_view import short_labels
@@ -177,7 +177,7 @@ def _flips(comparison: Comparison, measure: Measure, epochs: int, most: int) -> 
 
 
 def _told(attempt: Attempt, measure: Measure) -> str:
-    if counts_for(measure, attempt):
+    if is_right_by(measure, attempt):
         return "right"
     lacked, surplus = missing_and_surplus(attempt)
     called = surplus or attempt.called or attempt.surplus

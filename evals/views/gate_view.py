@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
-from toolbelt.evals.analysis.gate.flips import count_flips, describe_flip, describe_lost
-from toolbelt.evals.analysis.gate.result import Check, GateResult, LostTool
+from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip, describe_lost
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural, visible
 

@@ -10,9 +10,9 @@ from typing import IO, Any
 from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
 
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.analysis.gate.flips import describe_flip, describe_lost
-from toolbelt.evals.analysis.gate.result import Check, GateResult
-from toolbelt.evals.analysis.summary.summarize import at_one_moment
+from toolbelt.evals.analysis.comparison.flip_text import describe_flip, describe_lost
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult
+from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import visible
@@ -77,7 +77,7 @@ def write_run_junit(
         NotFoundError: there is no such run.
     """
     written = 0
-    with at_one_moment(connection):
+    with read_snapshot(connection):
         if connection.execute("SELECT 1 FROM runs WHERE run = ?", (run,)).fetchone() is None:
             raise NotFoundError("run", run, (row[0] for row in connection.execute("SELECT run FROM runs")))
         arms = connection.execute(

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from toolbelt.evals.analysis.economics.caching import ArmEconomics
-from toolbelt.evals.analysis.matrix.ordering import order_models
-from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.analysis.economics import ArmEconomics
+from toolbelt.evals.analysis.matrix.build_matrix import order_models
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.evals.views.economics_markdown import economics_markdown

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from toolbelt.evals.analysis.matrix.matrix import CellState, Matrix, Row
-from toolbelt.evals.analysis.matrix.wording import tell_accuracy
+from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
 from toolbelt.evals.views.heat_cells import (
     SMALL_MEANING,
     TOO_LONG,
@@ -90,11 +90,11 @@ def short_sentences(row: Row) -> str:
         return f"{row.model}: nothing. {pick.reasons[0] if pick.reasons else 'Nothing is known.'}"
     rates = {cell.arm: cell for cell in row.cells if cell is not None and cell.arm is not None}
     chosen, best = rates[pick.choice], None if pick.best is None else rates[pick.best]
-    told = f"{row.model}: {pick.toolset}, {tell_accuracy(chosen.accuracy)}"
+    told = f"{row.model}: {pick.toolset}, {format_accuracy(chosen.accuracy)}"
     if best is None or best is chosen:
         told += ", the best" if pick.sure else ", the best as measured"
     else:
-        told += f" against {tell_accuracy(best.accuracy)} of the best, {best.toolset}"
+        told += f" against {format_accuracy(best.accuracy)} of the best, {best.toolset}"
     if pick.sure:
         return f"{told}; sure."
     more = f" with fewer than {_about(pick.cases_wanted):,} cases" if pick.cases_wanted is not None else ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolbelt.evals.analysis.economics.caching import ArmEconomics
+from toolbelt.evals.analysis.economics import ArmEconomics
 from toolbelt.evals.analysis.matrix.matrix import Matrix
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.views.bars import draw_accuracy, draw_tokens
 from toolbelt.evals.views.canvas import own_settings
 from toolbelt.evals.views.economics import draw_economics

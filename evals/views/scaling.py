@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.toolsets.spec import FULL, ToolsetKind, find_toolset
 from toolbelt.evals.views.canvas import SMALL, TITLE, Sheet, Style, accuracy_axis, style, widest
 from toolbelt.evals.views.picture import Picture, Shown, shown_arms

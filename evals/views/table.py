@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.evals.analysis.summary.measures import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.views.epochs import epoch_lines
 from toolbelt.evals.views.figures import (
     COLUMNS,

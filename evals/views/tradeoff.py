@@ -7,19 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.toolsets.spec import is_oracle
-from toolbelt.evals.views.canvas import (
-    GREY,
-    INK,
-    SMALL,
-    TITLE,
-    Sheet,
-    Style,
-    accuracy_axis,
-    text_width,
-    widest,
-)
+from toolbelt.evals.views.canvas import GREY, INK, SMALL, TITLE, Sheet, Style, accuracy_axis, text_width, widest
 from toolbelt.evals.views.picture import Picture, Shown, by_model, left_out, shown_arms
 from toolbelt.evals.views.placing import Box, place_labels
 from toolbelt.evals.views.scales import is_logarithmic, linear_marks, logarithmic_marks, short_number

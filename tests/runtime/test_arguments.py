@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolbelt.runtime.arguments import MAX_DEPTH, ArgumentsError, check_schema, describe_faults, explain, read_arguments
+from toolbelt.runtime.arguments import (
+    MAX_DEPTH,
+    ArgumentsError,
+    check_schema,
+    describe_arguments_error,
+    describe_faults,
+    read_arguments,
+)
 from toolbelt.runtime.executable import ExecutableTool
 
 
@@ -179,7 +186,7 @@ def test_R3_what_was_wrong_with_a_long_value_is_short() -> None:
     ],
 )
 def test_R3_a_fault_is_told_with_what_the_tool_takes(schema: dict[str, Any], said: str) -> None:
-    assert explain(tool_with(**schema), "no.") == f"The arguments of t cannot be used: no.{said}"
+    assert describe_arguments_error(tool_with(**schema), "no.") == f"The arguments of t cannot be used: no.{said}"
 
 
 def fault(loc: tuple[str | int, ...], kind: str = "int_type", msg: str = "Input should be a valid integer") -> Any:

@@ -10,23 +10,23 @@ import pytest
 
 from toolbelt.runtime.context import Capability
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.gates import FilterOpts, Gates, Registered, find_absence
+from toolbelt.runtime.gates import FilterOpts, Gates, RegisteredTool, find_unavailability
 
 
 def tool(name: str, **settings: Any) -> ExecutableTool:
     return ExecutableTool(name, function=print, **settings)
 
 
-def passes(registered: Registered, allowed: Any = None, **filters: Any) -> bool:
+def passes(registered: RegisteredTool, allowed: Any = None, **filters: Any) -> bool:
     gates = Gates.of(allowed, FilterOpts(**filters), {})
     return gates.find_refusal(registered) is None
 
 
-BUILT_IN = Registered(tool("read"))
-ALWAYS = Registered(tool("help", always_include=True))
-MCP = Registered(tool("mcp__git__status"))
-EXTENSION = Registered(tool("translate"), "languages")
-MCP_OF_EXTENSION = Registered(tool("mcp__git__blame"), "languages")
+BUILT_IN = RegisteredTool(tool("read"))
+ALWAYS = RegisteredTool(tool("help", always_include=True))
+MCP = RegisteredTool(tool("mcp__git__status"))
+EXTENSION = RegisteredTool(tool("translate"), "languages")
+MCP_OF_EXTENSION = RegisteredTool(tool("mcp__git__blame"), "languages")
 ALL = {"built-in": BUILT_IN, "always": ALWAYS, "mcp": MCP, "extension": EXTENSION, "both": MCP_OF_EXTENSION}
 EVERYONE = set(ALL)
 
@@ -82,14 +82,14 @@ def test_R2_who_is_let_through(allowed: Any, filters: dict[str, Any], let_throug
     ],
 )
 def test_R2_which_server_a_tool_is_of(name: str, plugin: str | None, server: str, is_let_through: bool) -> None:
-    assert passes(Registered(tool(name, plugin=plugin)), None, allowed_mcp_servers=[server]) == is_let_through
+    assert passes(RegisteredTool(tool(name, plugin=plugin)), None, allowed_mcp_servers=[server]) == is_let_through
 
 
 def test_R2_always_include_passes_the_allow_list_and_nothing_else() -> None:
-    assert passes(Registered(tool("a", always_include=True)), [])
-    assert not passes(Registered(tool("mcp__s__a", always_include=True)), None, allowed_mcp_servers=[])
-    assert not passes(Registered(tool("a", always_include=True), "p"), None, allowed_plugins=[])
-    assert not passes(Registered(tool("a", always_include=True, is_available=lambda: False)))
+    assert passes(RegisteredTool(tool("a", always_include=True)), [])
+    assert not passes(RegisteredTool(tool("mcp__s__a", always_include=True)), None, allowed_mcp_servers=[])
+    assert not passes(RegisteredTool(tool("a", always_include=True), "p"), None, allowed_plugins=[])
+    assert not passes(RegisteredTool(tool("a", always_include=True, is_available=lambda: False)))
 
 
 def raises(error: BaseException) -> Callable[[], bool]:
@@ -128,26 +128,26 @@ async def later() -> bool:
 )
 def test_R2_what_a_tool_says_of_itself(is_available: Any, reason: str | None) -> None:
     with warnings.catch_warnings(action="error"):
-        said = find_absence(tool("t", is_available=is_available), ())
+        said = find_unavailability(tool("t", is_available=is_available), ())
     assert said is None if reason is None else str(said).endswith(reason)
 
 
 def test_R2_one_that_is_interrupted_goes_through() -> None:
     with pytest.raises(KeyboardInterrupt):
-        find_absence(tool("t", is_available=raises(KeyboardInterrupt())), ())
+        find_unavailability(tool("t", is_available=raises(KeyboardInterrupt())), ())
 
 
 def test_R2_what_is_barred_is_not_asked() -> None:
-    asked = Registered(tool("t", is_available=raises(AssertionError("asked"))))
+    asked = RegisteredTool(tool("t", is_available=raises(AssertionError("asked"))))
     assert Gates.of([], None, {}).find_refusal(asked) == "t is not permitted here: it is not among the allowed tools."
 
 
 def test_R6_a_capability_that_nothing_serves_keeps_a_tool_out() -> None:
     needs = tool("t", capabilities=["network", "secrets", "process"])
-    assert find_absence(needs, {Capability.PROCESS}) == (
+    assert find_unavailability(needs, {Capability.PROCESS}) == (
         "t is not currently available: nothing here provides network, secrets."
     )
-    assert find_absence(needs, ["network", "secrets", "process"]) is None
+    assert find_unavailability(needs, ["network", "secrets", "process"]) is None
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_R6_a_capability_that_nothing_serves_keeps_a_tool_out() -> None:
         (EXTENSION, None, {"allowed_plugins": []}, "its extension 'languages' is not allowed."),
     ],
 )
-def test_R2_a_refusal_says_why(registered: Registered, allowed: Any, filters: dict[str, Any], reason: str) -> None:
+def test_R2_a_refusal_says_why(registered: RegisteredTool, allowed: Any, filters: dict[str, Any], reason: str) -> None:
     said = Gates.of(allowed, FilterOpts(**filters), {}).find_refusal(registered)
     assert str(said).endswith(reason)
 
@@ -175,4 +175,4 @@ def test_R2_lists_are_taken_as_they_are() -> None:
 
 def test_R3_whether_a_tool_is_to_be_had_is_asked_before_what_it_needs() -> None:
     needs = tool("t", capabilities=["network"], is_available=lambda: False)
-    assert find_absence(needs, ()) == "t is not currently available."
+    assert find_unavailability(needs, ()) == "t is not currently available."

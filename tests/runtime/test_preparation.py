@@ -13,13 +13,13 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.guards import ALLOW, AuditRecord, GuardDecision, GuardVerdict, ask_person, refuse
-from toolbelt.runtime.preparation import Guarding, UnservedError, serve
+from toolbelt.runtime.preparation import BackendError, GuardCheck, open_backends
 from toolbelt.runtime.results import ToolCall
 
 
 def served(backends: Mapping[str, Any], *capabilities: str, **context: Any) -> ToolContext:
     tool = ExecutableTool.of(lambda: None, name="t", capabilities=capabilities)
-    return asyncio.run(serve(tool, ToolContext(**context), ("picture",), backends, 0.05))
+    return asyncio.run(open_backends(tool, ToolContext(**context), ("picture",), backends, 0.05))
 
 
 async def _give_async(tool: ExecutableTool, context: ToolContext) -> tuple[str, str | None]:
@@ -69,7 +69,7 @@ async def _hang(tool: ExecutableTool, context: ToolContext) -> None:
     ],
 )
 def test_R6_a_backend_that_cannot_be_had_makes_the_tool_unavailable(backend: Callable[..., Any], said: str) -> None:
-    with pytest.raises(UnservedError) as caught:
+    with pytest.raises(BackendError) as caught:
         served({"network": backend}, "network")
     assert str(caught.value) == f"t is not currently available: what provides network here {said}."
 
@@ -81,7 +81,7 @@ TOOL = ExecutableTool.of(lambda: None, name="t")
 def find_refusal(guard: Any, confirm: Any = None, audit: Any = None, guard_seconds: float = 30) -> str | None:
     # Little time only for what takes for ever: on a machine that is busy, an answer at once is late, too.
     guard_seconds = 0.1 if guard in (block, hang) or audit is hang else guard_seconds
-    guarding = Guarding(audit, guard_seconds, 0.1 if confirm in (block, hang) else 30)
+    guarding = GuardCheck(audit, guard_seconds, 0.1 if confirm in (block, hang) else 30)
     context = ToolContext(session_id="s", agent="a", confirm=confirm)
     return asyncio.run(guarding.find_refusal(TOOL, guard, ToolCall("id", "t", {}), ARGUMENTS, context))
 
@@ -282,7 +282,7 @@ def test_K7_what_a_guard_decided_is_on_record_though_the_batch_is_cancelled(is_s
             await asyncio.sleep(60)
             return True
 
-        guarding = Guarding(record_async if is_sink_async else records.append, 60, 60)
+        guarding = GuardCheck(record_async if is_sink_async else records.append, 60, 60)
         context = ToolContext(confirm=hesitate)
         guard = answer(ask_person("Sure?"))
         task = asyncio.create_task(guarding.find_refusal(TOOL, guard, ToolCall("id", "t", {}), ARGUMENTS, context))

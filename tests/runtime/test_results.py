@@ -26,14 +26,14 @@ from toolbelt.runtime.results import (
     FailureCode,
     ToolCall,
     ToolResult,
-    cap_of,
-    cut,
+    chars_per_call,
+    close_unawaited,
+    cut_result,
     cut_text,
-    describe,
-    dispose,
+    describe_error,
     make_encodable,
-    render,
-    share_of,
+    make_result,
+    max_chars_of_call,
 )
 
 TEXT = '{"path": "a"}'
@@ -165,7 +165,7 @@ DAY = datetime.date(2024, 1, 31)
     ],
 )
 def test_R3_what_is_returned_becomes_text_and_a_plain_value(returned: Any, value: str, structured: Any) -> None:
-    result = render("t", returned)
+    result = make_result("t", returned)
     assert result == ToolResult(True, value, structured=structured)
     assert type(result.value) is str
     assert type(result.structured) is type(structured)
@@ -173,7 +173,7 @@ def test_R3_what_is_returned_becomes_text_and_a_plain_value(returned: Any, value
 
 def test_R3_what_is_structured_is_nobody_else_s() -> None:
     returned = {"items": [1]}
-    result = render("t", returned)
+    result = make_result("t", returned)
     returned["items"].append(2)
     assert result.structured == {"items": [1]}
 
@@ -208,7 +208,7 @@ def _abyss() -> list[Any]:
     ],
 )
 def test_R7_what_cannot_be_written_fails_and_names_the_type(returned: Any, said: str) -> None:
-    result = render("t", returned)
+    result = make_result("t", returned)
     assert result.code is FailureCode.EXECUTION_FAILED
     assert (result.error or "").startswith("Tool t failed: it returned ")
     assert said in (result.error or "")
@@ -221,7 +221,7 @@ def test_R7_a_coroutine_that_is_returned_is_closed() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for returned in (coroutines[0], [coroutines[1]]):
-            result = render("t", returned)
+            result = make_result("t", returned)
             assert "coroutine" in result.text
         for coroutine in coroutines:
             with pytest.raises(RuntimeError, match="already awaited"):
@@ -231,7 +231,7 @@ def test_R7_a_coroutine_that_is_returned_is_closed() -> None:
 def test_dispose_leaves_alone_what_is_no_coroutine() -> None:
     values: list[Any] = [None, "a", iter("ab")]
     for value in values:
-        dispose(value)
+        close_unawaited(value)
     assert list(values[2]) == ["a", "b"]  # nor is it used up
 
 
@@ -249,7 +249,7 @@ def test_dispose_leaves_alone_what_is_no_coroutine() -> None:
     ],
 )
 def test_R7_a_result_with_parts_of_the_wrong_type_is_a_failure(changed: dict[str, Any], said: str) -> None:
-    result = render("t", replace(ToolResult(True, "v"), **changed))
+    result = make_result("t", replace(ToolResult(True, "v"), **changed))
     assert (result.ok, result.code, result.error) == (False, FailureCode.EXECUTION_FAILED, f"Tool t failed: {said}.")
 
 
@@ -279,7 +279,7 @@ def test_R7_a_result_with_parts_of_the_wrong_type_is_a_failure(changed: dict[str
     ],
 )
 def test_R3_a_result_of_the_tool_s_own_making(given: ToolResult, expected: ToolResult) -> None:
-    made = render("t", given)
+    made = make_result("t", given)
     assert made == expected
     assert made.code is expected.code
 
@@ -294,7 +294,7 @@ json_values = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(json_values.filter(lambda value: value is not None and not isinstance(value, str)))
 def test_R3_json_goes_through_unchanged(value: Any) -> None:
-    result = render("t", value)
+    result = make_result("t", value)
     assert result.structured == value
     assert json.loads(result.value) == value
 
@@ -317,7 +317,7 @@ class Measured(pydantic.BaseModel):
     ],
 )
 def test_R3_numbers_that_json_lacks_are_null(returned: Any, value: str, structured: Any) -> None:
-    assert render("t", returned) == ToolResult(True, value, structured=structured)
+    assert make_result("t", returned) == ToolResult(True, value, structured=structured)
 
 
 @given(st.text(st.characters()))  # half characters among them
@@ -351,7 +351,7 @@ class Wordless(Exception):  # noqa: N818
     ],
 )
 def test_R7_exceptions_are_described_whatever_they_are(error: BaseException, said: str) -> None:
-    assert describe(error) == said
+    assert describe_error(error) == said
 
 
 @pytest.mark.parametrize(
@@ -365,12 +365,12 @@ def test_R7_exceptions_are_described_whatever_they_are(error: BaseException, sai
     ],
 )
 def test_R4_the_budget_is_shared_evenly(total: int, calls: int, share: int) -> None:
-    assert share_of(total, calls) == share
+    assert chars_per_call(total, calls) == share
 
 
 @pytest.mark.parametrize(("own", "cap"), [(None, 100), (50, 50), (0, 0), (500, 100)])
 def test_R4_a_tool_may_lower_its_cap(own: int | None, cap: int) -> None:
-    assert cap_of(100, own) == cap
+    assert max_chars_of_call(100, own) == cap
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_R4_a_cut_text_says_how_long_it_was(text: str, cap: int, left: str) -> N
 
 def test_R4_errors_are_cut_to_the_same_cap_and_the_rest_survives() -> None:
     failed = ToolResult(False, "also long", "very long", FailureCode.TIMEOUT, [1], 0.5, "printed text")
-    assert cut(failed, 4) == ToolResult(
+    assert cut_result(failed, 4) == ToolResult(
         False,
         "also\n[truncated — 9 chars total]",
         "very\n[truncated — 9 chars total]",
@@ -403,4 +403,4 @@ def test_R4_errors_are_cut_to_the_same_cap_and_the_rest_survives() -> None:
 @given(st.text(), st.integers(0, 50))
 def test_R4_what_fits_is_left_alone(text: str, cap: int) -> None:
     result = ToolResult(True, text)
-    assert (cut(result, cap) is result) is (len(text) <= cap)
+    assert (cut_result(result, cap) is result) is (len(text) <= cap)

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from tests.runtime.running_samples import no_more_threads, only_one_thread, own_threads
+from tests.runtime.samples import no_more_threads, only_one_thread, own_threads
 from toolbelt.runtime import threads
 from toolbelt.runtime.threads import Threads, run_in_thread
 

@@ -1,4 +1,4 @@
-"""The tools by which an agent sees what it has, finds what else there is, and gets it (rule L14)."""
+"""The tools that one agent has and may get under one loadout, and the capability tools that show them (rule L14)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolbelt.errors import InvalidDefinitionError, nearest
 from toolbelt.loadouts import Resolution, Status, ToolLoadoutRegistry
 from toolbelt.patterns import fold
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.gates import find_absence
+from toolbelt.runtime.gates import find_unavailability
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.tiers import OTHER
 
@@ -262,7 +262,7 @@ class AgentTools:
     def _to_be_had(self, plugin: Plugin, tools: Iterable[ExecutableTool | None]) -> Iterator[Group]:
         """The plugin with those tools that would be shown; nothing if none would."""
         served = frozenset(self.tools.backends)
-        if made := tuple(tool for tool in tools if tool is not None and find_absence(tool, served) is None):
+        if made := tuple(tool for tool in tools if tool is not None and find_unavailability(tool, served) is None):
             yield plugin, made
 
     def _entry(self, plugin: Plugin, tools: Iterable[ExecutableTool]) -> Answer:

@@ -14,57 +14,58 @@ from toolbelt.models.given import GivenKind, parse_given
 from toolbelt.models.own import OwnModel
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key
-from toolbelt.toolkits.section import Kind, Section, WrittenKey
+from toolbelt.sources.keys import KeySpec, Kind
+from toolbelt.sources.section import Section
 
-MODEL_KEYS: Mapping[str, WrittenKey] = MappingProxyType(
+MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     {
-        "name": WrittenKey(Kind.TEXT, "As it is asked for: a litellm name, or one of your own.", ("model", "id")),
-        "base": WrittenKey(
+        "name": KeySpec(Kind.TEXT, "As it is asked for: a litellm name, or one of your own.", ("model", "id")),
+        "base": KeySpec(
             Kind.TEXT,
             "Another model, whose facts hold where nothing else is known: what an alias stands for, what a quantised "
             "build was made of. Prices and caching are taken over only if the same provider serves both.",
             ("base_model", "extends", "alias_of"),
         ),
-        "provider": WrittenKey(
+        "provider": KeySpec(
             Kind.TEXT,
             "Whose API it is asked through, in litellm's words, such as openai, ollama or hosted_vllm.",
             ("litellm_provider", "custom_llm_provider"),
         ),
-        "context_window": WrittenKey(
+        "context_window": KeySpec(
             Kind.COUNT,
             "Tokens that a prompt takes at most.",
             ("window", "max_input_tokens", "input_limit", "context_length", "num_ctx", "max_model_len", "n_ctx"),
         ),
-        "output_limit": WrittenKey(
+        "output_limit": KeySpec(
             Kind.COUNT,
             "Tokens of its longest answer.",
             ("max_output_tokens", "max_tokens", "max_completion_tokens", "num_predict"),
         ),
-        "output_reserve": WrittenKey(
+        "output_reserve": KeySpec(
             Kind.COUNT,
             "Tokens of the window to keep free for an answer. If left out, the least of 4,096, the longest answer, and "
             "a quarter of the window.",
             ("reserve", "output_tokens"),
         ),
-        "max_tools": WrittenKey(Kind.COUNT, "The most tools that a request may hold.", ("tool_limit", "most_tools")),
-        "tool_calling": WrittenKey(
+        "max_tools": KeySpec(Kind.COUNT, "The most tools that a request may hold.", ("tool_limit", "most_tools")),
+        "tool_calling": KeySpec(
             Kind.SWITCH,
             "Whether it calls tools.",
             ("tools", "function_calling", "supports_function_calling", "supports_tools"),
         ),
-        "parallel_calls": WrittenKey(
+        "parallel_calls": KeySpec(
             Kind.SWITCH,
             "Whether it makes several calls at once.",
             ("parallel_tool_calls", "parallel_function_calling", "supports_parallel_function_calling", "parallel"),
         ),
-        "tool_choice": WrittenKey(Kind.SWITCH, "Whether it can be made to call a tool.", ("supports_tool_choice",)),
-        "caching": WrittenKey(
+        "tool_choice": KeySpec(Kind.SWITCH, "Whether it can be made to call a tool.", ("supports_tool_choice",)),
+        "caching": KeySpec(
             Kind.SWITCH, "Whether the provider caches prompts.", ("prompt_caching", "supports_prompt_caching", "cache")
         ),
-        "prices": WrittenKey(
+        "prices": KeySpec(
             Kind.PRICES, "What it costs, in USD for a million tokens.", ("price", "pricing", "cost", "costs")
         ),
-        "toolset": WrittenKey(
+        "toolset": KeySpec(
             Kind.TOOLSET,
             "What it is to be given: full, loadout:NAME, loadout:auto, tiered, dynamic or dynamic:AGENT. "
             "`auto` then chooses that loadout, or for full the whole catalog, unless it cannot fit.",
@@ -73,16 +74,16 @@ MODEL_KEYS: Mapping[str, WrittenKey] = MappingProxyType(
     }
 )
 """Each is the field of `OwnModel` of that name."""
-PRICE_KEYS: Mapping[str, WrittenKey] = MappingProxyType(
+PRICE_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     {
-        "input": WrittenKey(Kind.PRICE, "Of a prompt, USD for a million tokens.", ("prompt",)),
-        "output": WrittenKey(Kind.PRICE, "Of an answer, USD for a million tokens.", ("completion",)),
-        "cache_read": WrittenKey(
+        "input": KeySpec(Kind.PRICE, "Of a prompt, USD for a million tokens.", ("prompt",)),
+        "output": KeySpec(Kind.PRICE, "Of an answer, USD for a million tokens.", ("completion",)),
+        "cache_read": KeySpec(
             Kind.PRICE,
             "Of what is read from the provider's cache, USD for a million tokens; as `input` if left out.",
             ("cached", "cached_input", "cache_hit"),
         ),
-        "cache_write": WrittenKey(
+        "cache_write": KeySpec(
             Kind.PRICE,
             "Of what is written to the cache, USD for a million tokens; as `input` if left out.",
             ("cache_creation",),
@@ -128,22 +129,22 @@ def read_models(
     names: dict[str, bool] = {}
     """By name, whether something is said of the model."""
     earlier: dict[str, str] = {}
-    items = section.items("a list of names, or of mappings with a `name`")
-    for item in items if section.value is not None else ():
+    items = [] if section.value is None else section.read_items(wanted="a list of names, or of mappings with a `name`")
+    for item in items:
         own = _read_model(item, known)
         if own is None:
             continue
         before = earlier.setdefault(fold(own.name), own.name)
-        says_something = isinstance(item.value, dict)
+        has_savings = isinstance(item.value, dict)
         if own.name in names or before != own.name:
-            if not (says_something or names[before]):  # a name twice says nothing new
+            if not (has_savings or names[before]):  # a name twice says nothing new
                 names.setdefault(own.name, False)
                 continue
             difference = "" if before == own.name else f", first as {before!r}"
-            item.refuse("duplicate-entry", f"`{item.shown}`: {own.name!r} stands here twice{difference}.")
+            item.add_error("duplicate-entry", f"{item.label}: {own.name!r} stands here twice{difference}.")
             continue
-        names[own.name] = says_something
-        if says_something:
+        names[own.name] = has_savings
+        if has_savings:
             made.append(own)
             _refuse_contradictions(item, own)
     _refuse_cycles(section, made)
@@ -154,27 +155,27 @@ def _read_model(item: Section, known: Known) -> OwnModel | None:
     if isinstance(item.value, str) and item.value.strip():
         return OwnModel(item.value)
     if not isinstance(item.value, dict):
-        item.refuse_type(_FORM)
+        item.add_wrong_type(_FORM)
         return None
     if _is_keyed_by_name(item.value):
         [name] = item.value
-        item.refuse("wrong-type", f"`{item.shown}`: write `name: {name}`, and what is to be said of it beside that.")
+        item.add_error("wrong-type", f"{item.label}: write `name: {name}`, and what is to be said of it beside that.")
         return None
     fields: dict[str, Any] = {}
-    for key, value in item.keys(MODEL_KEYS, "model"):
+    for key, value in item.read_fields(MODEL_KEYS, "model").items():
         match MODEL_KEYS[key].kind:
             case Kind.TEXT:
-                fields[key] = value.text() or None
+                fields[key] = value.read_text()
             case Kind.SWITCH:
-                fields[key] = value.switch()
+                fields[key] = value.read_bool() is True
             case Kind.COUNT:
-                fields[key] = value.count()
+                fields[key] = value.read_int(least=1, allow_float=True)
             case Kind.PRICES:
                 fields[key] = _read_prices(value)
             case Kind.TOOLSET:
                 fields[key] = _read_toolset(value, known)
     if item.value.get("name") is None:
-        item.refuse("missing-key", f"`{item.shown}`: a model says in `name` how it is asked for.")
+        item.add_error("missing-key", f"{item.label}: a model says in `name` how it is asked for.")
     return OwnModel(**fields) if fields.get("name") else None
 
 
@@ -188,24 +189,24 @@ def _is_keyed_by_name(value: Mapping[str, Any]) -> bool:
 
 def _read_prices(section: Section) -> ModelPrices | None:
     if not isinstance(section.value, dict):
-        section.refuse_type("a mapping with `input` and `output`, in USD for a million tokens")
+        section.add_wrong_type("a mapping with `input` and `output`, in USD for a million tokens")
         return None
-    fields = {key: value.price() for key, value in section.keys(PRICE_KEYS, "price")}
+    fields = {key: value.read_number(least=0) for key, value in section.read_fields(PRICE_KEYS, "price").items()}
     missing = [key for key in REQUIRED_PRICES if section.value.get(key) is None]
     if missing:
-        section.refuse("missing-key", f"`{section.shown}` lacks {' and '.join(f'`{key}`' for key in missing)}.")
+        section.add_error("missing-key", f"{section.label} lacks {' and '.join(f'`{key}`' for key in missing)}.")
     if any(fields.get(key) is None for key in REQUIRED_PRICES):
         return None
     return ModelPrices(**fields)  # type: ignore[arg-type]
 
 
 def _read_toolset(section: Section, known: Known) -> str | None:
-    if not (text := section.text()):
+    if not (text := section.read_text()):
         return None
     try:
         given = parse_given(text, known.loadouts)
     except InvalidDefinitionError as error:
-        section.refuse("unknown-toolset", f"`{section.shown}`: {error}")
+        section.add_error("unknown-toolset", f"{section.label}: {error}")
         return None
     if given.kind is GivenKind.DYNAMIC and given.name and fold(given.name) not in map(fold, known.agents):
         section.is_known(given.name, known.agents, "agent")
@@ -217,12 +218,12 @@ def _refuse_contradictions(item: Section, own: OwnModel) -> None:
     if own.tool_calling is False:
         for key in ("parallel_calls", "tool_choice", "max_tools", "toolset"):
             if getattr(own, key):
-                said = f"`{item.shown}`: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
-                item.at(key).refuse("contradiction", said)
+                said = f"{item.label}: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
+                item.child(key).add_error("contradiction", said)
     if own.output_reserve is not None and own.context_window is not None and own.output_reserve >= own.context_window:
-        place = item.at("output_reserve")
+        place = item.child("output_reserve")
         left = f"{own.output_reserve:,} tokens leave nothing of a window of {own.context_window:,}"
-        place.refuse("contradiction", f"`{place.shown}`: {left}.")
+        place.add_error("contradiction", f"{place.label}: {left}.")
 
 
 def _shown(own: OwnModel, key: str) -> str:
@@ -242,10 +243,10 @@ def _refuse_cycles(section: Section, made: Sequence[OwnModel]) -> None:
         if base == own.name and own.name not in told:
             told.update(way)
             shown = " → ".join((*way, own.name))
-            place = places[own.name].at("base")
-            place.refuse("cycle", f"`{place.shown}`: models are based on each other in a cycle: {shown}.")
+            place = places[own.name].child("base")
+            place.add_error("cycle", f"{place.label}: models are based on each other in a cycle: {shown}.")
 
 
 def _mappings(section: Section) -> list[Section]:
-    items = (section.at(index) for index in range(len(section.value))) if isinstance(section.value, list) else ()
+    items = (section.child(index) for index in range(len(section.value))) if isinstance(section.value, list) else ()
     return [item for item in items if isinstance(item.value, dict) and isinstance(item.value.get("name"), str)]

@@ -1,4 +1,4 @@
-"""The arguments of a call: read, copied, and held against the tool's schema (rule R3)."""
+"""The arguments of a call: read, copied, and checked against the tool's schema (rule R3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_DEPTH = 100
 """How many objects and lists may be inside one another: far beyond what a tool takes, and before Python gives up."""
 MAX_INTEGER_BITS = 14_000
 """Longer ones cannot be written in decimal (`sys.int_info.default_max_str_digits`)."""
-FAULTS_TOLD = 5
+MAX_FAULTS_SHOWN = 5
 _FAULTS_READ = 100
 _MESSAGE_CHARS = 300
 _NAMES_TOLD = 20
@@ -119,11 +119,11 @@ def check_schema(validator: SchemaValidator | None, arguments: Mapping[str, Any]
         return
     faults = islice(validator.faults(arguments), _FAULTS_READ)
     if found := sorted(faults, key=lambda fault: [str(step) for step in fault.absolute_path]):  # the same each time
-        told = [f"{_place(fault.absolute_path)}{_shortened(fault.message)}" for fault in found[:FAULTS_TOLD]]
-        raise ArgumentsError("; ".join([*told, "and more"] if len(found) > FAULTS_TOLD else told) + ".")
+        told = [f"{_place(fault.absolute_path)}{_shortened(fault.message)}" for fault in found[:MAX_FAULTS_SHOWN]]
+        raise ArgumentsError("; ".join([*told, "and more"] if len(found) > MAX_FAULTS_SHOWN else told) + ".")
 
 
-def explain(tool: Tool, message: str) -> str:
+def describe_arguments_error(tool: Tool, message: str) -> str:
     """A fault in a sentence for the model, with what the tool takes."""
     properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
     takes = ""

@@ -38,7 +38,7 @@ class FilterOpts:
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class RegisteredTool:
     """A tool of a registry.
 
     Attributes:
@@ -67,8 +67,8 @@ class Registered:
         if plugin and name.startswith(f"{MCP_PREFIX}{plugin}__"):
             return (plugin,)
         rest = name.removeprefix(MCP_PREFIX)
-        cuts = [cut for cut in range(len(rest)) if rest.startswith("__", cut)]
-        return tuple(rest[:cut] for cut in cuts) or (rest,)
+        cuts = [cut_result for cut_result in range(len(rest)) if rest.startswith("__", cut_result)]
+        return tuple(rest[:cut_result] for cut_result in cuts) or (rest,)
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,14 @@ class Gates:
         """As the methods of a registry are given them; a lone name is a list of one."""
         return cls(_names(allowed_tools), filter_opts or FilterOpts(), frozenset(backends))
 
-    def find_refusal(self, registered: Registered) -> str | None:
+    def find_refusal(self, registered: RegisteredTool) -> str | None:
         """Why a tool is neither shown nor run, in a sentence; `None` where it is both.
 
         What is barred is not asked whether it is to be had.
         """
-        return self.find_bar(registered) or find_absence(registered.tool, self.backends)
+        return self.find_exclusion(registered) or find_unavailability(registered.tool, self.backends)
 
-    def find_bar(self, registered: Registered) -> str | None:
+    def find_exclusion(self, registered: RegisteredTool) -> str | None:
         """Why the lists keep a tool out; says nothing about whether it is to be had at all."""
         tool, filters = registered.tool, self.filters
         name = tool.name
@@ -121,19 +121,19 @@ class Gates:
         return None
 
 
-def find_absence(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
+def find_unavailability(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
     """Why a tool is not to be had, in a sentence: it says so itself, or nothing serves what it needs."""
-    return find_unavailability(tool) or find_lack(tool, backends)
+    return ask_is_available(tool) or find_missing_backends(tool, backends)
 
 
-def find_lack(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
+def find_missing_backends(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
     """Which of the capabilities that a tool declares nothing serves, in a sentence (rule R6)."""
     if tool.capabilities and (missing := sorted(tool.capabilities.difference(backends))):
         return f"{tool.name} is not currently available: nothing here provides {', '.join(missing)}."
     return None
 
 
-def find_unavailability(tool: ExecutableTool) -> str | None:
+def ask_is_available(tool: ExecutableTool) -> str | None:
     """What a tool says of itself, in a sentence, where it says that it is not to be had now."""
     if tool.is_available is None:
         return None

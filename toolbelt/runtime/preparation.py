@@ -1,4 +1,7 @@
-"""What serves the capabilities that a tool declares, found for one call (rule R6)."""
+"""What happens to a call before its tool runs: backends are opened, the guard and a person are asked (rules R6, K7).
+
+Whatever goes wrong here, the tool does not run.
+"""
 
 from __future__ import annotations
 
@@ -8,61 +11,99 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolbelt.catalog import Tool
 from toolbelt.catalog.frozen import FrozenDict
-from toolbelt.runtime.asking import UnansweredError, ask
 from toolbelt.runtime.context import Capability, ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.guards import AuditRecord, AuditSink, Guard, GuardDecision, GuardVerdict, refuse
-from toolbelt.runtime.results import ToolCall, describe
+from toolbelt.runtime.results import FailureCode, ToolCall, ToolResult, describe_error
+from toolbelt.runtime.time_limits import NoAnswerError, call_with_time_limit
 
 
-class UnservedError(Exception):
-    """A backend could not be had; says why in a sentence for the model."""
+async def prepare_call(
+    tool: ExecutableTool,
+    call: ToolCall,
+    arguments: FrozenDict,
+    context: ToolContext,
+    attachments: tuple[Any, ...],
+    *,
+    backends: Mapping[str, Any],
+    audit: AuditSink | None,
+    timeout_seconds: float | None,
+    person_timeout_seconds: float | None,
+) -> ToolContext | ToolResult:
+    """The context that the tool runs with, or the result where it must not run.
+
+    Args:
+        tool: The tool.
+        call: The model's call.
+        arguments: As the model gave them, in values that cannot be changed.
+        context: Of the batch, without backends and attachments.
+        attachments: Of the turn.
+        backends: By the name of the capability that they serve.
+        audit: Gets every decision of a guard; `None` for none.
+        timeout_seconds: The time limit of each backend and of the guard; `None` for no limit.
+        person_timeout_seconds: The time limit of a person's confirmation; `None` for no limit.
+    """
+    if tool.capabilities:
+        try:
+            context = await open_backends(tool, context, attachments, backends, timeout_seconds)
+        except BackendError as error:
+            return ToolResult.failure(FailureCode.NOT_AVAILABLE, str(error))
+    if tool.guard is not None:
+        check = GuardCheck(audit, timeout_seconds, person_timeout_seconds)
+        if (refusal := await check.find_refusal(tool, tool.guard, call, arguments, context)) is not None:
+            return ToolResult.failure(FailureCode.NOT_AVAILABLE, refusal)
+    return context
 
 
-async def serve(
+class BackendError(Exception):
+    """A backend cannot be had; the message is a sentence for the model."""
+
+
+async def open_backends(
     tool: ExecutableTool,
     context: ToolContext,
     attachments: tuple[Any, ...],
     backends: Mapping[str, Any],
-    seconds: float | None,
+    timeout_seconds: float | None,
 ) -> ToolContext:
-    """The context that a tool gets: with the backends of what it declares, and the attachments if it declares those.
+    """The context with the backends of the tool's capabilities, and with the attachments if it declares those.
 
     Args:
-        tool: Whose capabilities all have a backend.
+        tool: All of its capabilities have a backend.
         context: Of the batch, without backends and attachments.
         attachments: Of the turn.
-        backends: By capability. What can be called is called with the tool and its context so far.
-        seconds: How long each may take.
+        backends: By capability. One that is callable is called with the tool and the context.
+        timeout_seconds: The time limit of each such call.
 
     Raises:
-        UnservedError: a backend raised, or took too long.
+        BackendError: a backend raised, or took too long.
     """
     if Capability.ATTACHMENTS in tool.capabilities:
         context = replace(context, attachments=attachments)
-    found = {}
+    opened = {}
     for capability in sorted(tool.capabilities):
         backend = backends[capability]
         if callable(backend):
             try:
-                backend = await ask(backend, tool, context, seconds=seconds)
-            except UnansweredError as error:
-                raise UnservedError(
+                backend = await call_with_time_limit(backend, tool, context, seconds=timeout_seconds)
+            except NoAnswerError as error:
+                raise BackendError(
                     f"{tool.name} is not currently available: what provides {capability} here {error}."
                 ) from None
-        found[capability.value] = backend
-    return replace(context, backends=FrozenDict(found))
+        opened[capability.value] = backend
+    return replace(context, backends=FrozenDict(opened))
 
 
 @dataclass(frozen=True, slots=True)
-class Guarding:
-    """How guards are asked.
+class GuardCheck:
+    """Asks guards, and records their decisions.
 
     Attributes:
         audit: Gets every decision, on the event loop, before the tool runs; `None` for none.
-        guard_seconds: How long a guard may take; `None` for no limit.
-        person_seconds: Likewise the person it refers to.
+        guard_seconds: The time limit of a guard, and of an async audit sink; `None` for no limit.
+        person_seconds: The time limit of a person's confirmation; `None` for no limit.
     """
 
     audit: AuditSink | None
@@ -70,18 +111,18 @@ class Guarding:
     person_seconds: float | None
 
     async def find_refusal(
-        self, tool: ExecutableTool, guard: Guard, call: ToolCall, arguments: Mapping[str, Any], context: ToolContext
+        self, tool: Tool, guard: Guard, call: ToolCall, arguments: Mapping[str, Any], context: ToolContext
     ) -> str | None:
-        """Why a call is not made, in a sentence for the model; `None` where it is.
+        """Why the tool must not run, in a sentence for the model; `None` where it may.
 
         Args:
-            tool: Which is called.
+            tool: The tool.
             guard: Of the tool.
-            call: By which.
+            call: The model's call.
             arguments: As the model gave them, in values that cannot be changed.
             context: As the tool gets it.
         """
-        decision = await self._decide(guard, arguments, context)
+        decision = await self._ask_guard(guard, arguments, context)
         is_allowed, reason = decision.verdict is GuardVerdict.ALLOW, decision.reason
         record = AuditRecord(
             tool=tool.name,
@@ -95,22 +136,22 @@ class Guarding:
         )
         if decision.verdict is GuardVerdict.CONFIRM:
             try:
-                is_allowed, reason = await self._confirm(tool, decision.reason, context)
+                is_allowed, reason = await self._ask_person(tool, decision.reason, context)
             except asyncio.CancelledError:
-                # The guard has decided: that is on record, whatever becomes of the person's word.
+                # The guard has decided, and that is recorded, whatever the person would have said.
                 await self._record(replace(record, reason=f"cancelled before an answer came: {reason}"))
                 raise
             record = replace(record, allowed=is_allowed, reason=reason)
-        if (fault := await self._record(record)) is not None:
-            return f"{tool.name} was not called: the decision could not be recorded ({fault})."
+        if (failure := await self._record(record)) is not None:
+            return f"{tool.name} was not called: the decision could not be recorded ({failure})."
         if is_allowed:
             return None
         return f"{tool.name} was not called: {reason}" if reason else f"{tool.name} was not called: it was refused."
 
-    async def _decide(self, guard: Guard, arguments: Mapping[str, Any], context: ToolContext) -> GuardDecision:
+    async def _ask_guard(self, guard: Guard, arguments: Mapping[str, Any], context: ToolContext) -> GuardDecision:
         try:
-            decision = await ask(guard, arguments, context, seconds=self.guard_seconds)
-        except UnansweredError as error:
+            decision = await call_with_time_limit(guard, arguments, context, seconds=self.guard_seconds)
+        except NoAnswerError as error:
             return refuse(f"its guard {error}.")
         if not isinstance(decision, GuardDecision) or not isinstance(decision.reason, str):
             return refuse(f"its guard gave no decision, but {type(decision).__name__}.")
@@ -118,13 +159,15 @@ class Guarding:
             return refuse("its guard gave no verdict that is known.")
         return GuardDecision(GuardVerdict(decision.verdict), decision.reason)
 
-    async def _confirm(self, tool: ExecutableTool, question: str, context: ToolContext) -> tuple[bool, str]:
+    async def _ask_person(self, tool: Tool, question: str, context: ToolContext) -> tuple[bool, str]:
         question = question or f"May {tool.name} be called?"
         if context.confirm is None:
             return False, f"it needs confirmation, and there is nobody to ask: {question}"
         try:
-            answer = await ask(context.confirm, question, seconds=self.person_seconds, aloud=True)
-        except UnansweredError as error:
+            answer = await call_with_time_limit(
+                context.confirm, question, seconds=self.person_seconds, interactive=True
+            )
+        except NoAnswerError as error:
             return False, f"it needs confirmation, and asking for it {error}: {question}"
         if answer is True:
             return True, f"confirmed: {question}"
@@ -133,21 +176,17 @@ class Guarding:
         return False, f"it needs confirmation, and the answer was neither yes nor no: {question}"
 
     async def _record(self, record: AuditRecord) -> str | None:
-        """Why a decision could not be recorded; `None` where it was."""
+        """Why the decision could not be recorded; `None` where it was."""
         if self.audit is None:
             return None
         try:
             returned: object = self.audit(record)
-            if inspect.isawaitable(returned):  # a sink that is async records once it is awaited
-                await ask(_itself, returned, seconds=self.guard_seconds)
+            if inspect.isawaitable(returned):
+                await call_with_time_limit(lambda: returned, seconds=self.guard_seconds)
         except (KeyboardInterrupt, asyncio.CancelledError):
             raise
-        except UnansweredError as error:
+        except NoAnswerError as error:
             return f"recording it {error}"
-        except BaseException as error:  # noqa: BLE001  somebody's sink: what is not recorded is not done
-            return describe(error)
+        except BaseException as error:  # noqa: BLE001  someone else's sink: what is not recorded must not happen
+            return describe_error(error)
         return None
-
-
-def _itself(awaitable: Any) -> Any:
-    return awaitable

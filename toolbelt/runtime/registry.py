@@ -1,4 +1,4 @@
-"""What is derived from the tools of a registry: the names they are shown under, their definitions, a catalog."""
+"""The executable tools of an agent: registered, shown as definitions, run when a model calls them (rules R1 to R7)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,19 @@ from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.runtime.context import Capability, ToolContext
 from toolbelt.runtime.executable import ExecutableTool, as_executable
-from toolbelt.runtime.execution import DEFAULT_TIMEOUT_SECONDS, Batch, Runner
-from toolbelt.runtime.gates import FilterOpts, Gates, Registered, find_absence, find_lack, find_unavailability
+from toolbelt.runtime.execution import BatchRunner, read_calls, split_attachments
+from toolbelt.runtime.gates import (
+    FilterOpts,
+    Gates,
+    RegisteredTool,
+    ask_is_available,
+    find_missing_backends,
+    find_unavailability,
+)
 from toolbelt.runtime.guards import AuditSink
 from toolbelt.runtime.reducers.reducer import ReducerRegistry
 from toolbelt.runtime.results import CallResult
+from toolbelt.runtime.time_limits import DEFAULT_TIMEOUT_SECONDS
 
 LITE = "lite"
 """The form of a definition that is `{name, description, parameters}` and no provider's."""
@@ -30,7 +38,7 @@ _MAX_KEPT = 32
 """Of how many lists and filters it is remembered what they let through."""
 
 
-class Listing:
+class RegistrySnapshot:
     """One state of a registry, which never changes; what is derived from it is made when first needed.
 
     Args:
@@ -40,7 +48,7 @@ class Listing:
     """
 
     def __init__(
-        self, entries: Mapping[str, Registered], plugins: Mapping[str, Plugin], reserved: Iterable[str] = ()
+        self, entries: Mapping[str, RegisteredTool], plugins: Mapping[str, Plugin], reserved: Iterable[str] = ()
     ) -> None:
         self._entries = dict(entries)
         self._plugins = dict(plugins)
@@ -54,15 +62,15 @@ class Listing:
         return _assign(frozenset((*self._entries, *self._reserved)))
 
     @cached_property
-    def _by_wire_name(self) -> Mapping[str, Registered]:
+    def _by_wire_name(self) -> Mapping[str, RegisteredTool]:
         return {self.wire_names[name]: entry for name, entry in self._entries.items()}
 
-    def find(self, name: str) -> Registered | None:
+    def find(self, name: str) -> RegisteredTool | None:
         """The tool of a name, or else of a wire name."""
         found = self._entries.get(name)
         return found if found is not None else self._by_wire_name.get(name)
 
-    def shown(
+    def definitions(
         self, form: str, gates: Gates, first: tuple[str, ...] = (), last: tuple[str, ...] = ()
     ) -> tuple[Rendered, ...]:
         """The definitions of what passes the gates now: those named `first`, the rest in order, those named `last`."""
@@ -81,7 +89,7 @@ class Listing:
         passing = [
             (entry.tool, definition)
             for entry, definition in zip(self._entries.values(), rendered, strict=True)
-            if gates.find_bar(entry) is None and find_lack(entry.tool, gates.backends) is None
+            if gates.find_exclusion(entry) is None and find_missing_backends(entry.tool, gates.backends) is None
         ]
         places = {name: place for place, name in enumerate(last, start=1)}
         places.update((name, place) for place, name in enumerate(first, start=-len(first)))
@@ -120,7 +128,7 @@ class _LetThrough(NamedTuple):
     asked: tuple[tuple[int, ExecutableTool], ...]
 
     def available(self) -> tuple[Rendered, ...]:
-        absent = {place for place, tool in self.asked if find_unavailability(tool) is not None}
+        absent = {place for place, tool in self.asked if ask_is_available(tool) is not None}
         if not absent:
             return self.definitions
         return tuple(definition for place, definition in enumerate(self.definitions) if place not in absent)
@@ -183,10 +191,10 @@ class ToolRegistry:
         self.reducers = reducers
         self.audit = audit
         self.default_timeout_seconds = default_timeout_seconds
-        self._entries: dict[str, Registered] = {}
+        self._entries: dict[str, RegisteredTool] = {}
         self._plugins: dict[str, Plugin] = {}
         self._reserved = tuple(reserved)
-        self._listing = Listing({}, {})
+        self._snapshot = RegistrySnapshot({}, {})
         self.register_all(tools)
 
     def register(self, tool: ExecutableTool | Callable[..., Any], plugin_id: str | None = None) -> None:
@@ -201,7 +209,7 @@ class ToolRegistry:
             InvalidDefinitionError: a function that cannot be a tool, or a `Tool` that cannot be run.
         """
         made = as_executable(tool)
-        self._entries[made.name] = Registered(made, plugin_id)
+        self._entries[made.name] = RegisteredTool(made, plugin_id)
         self._changed()
 
     def register_all(
@@ -216,7 +224,7 @@ class ToolRegistry:
         if isinstance(tools, Plugin):
             self._plugins[tools.key] = tools
         for tool in made:
-            self._entries[tool.name] = Registered(tool, plugin_id)
+            self._entries[tool.name] = RegisteredTool(tool, plugin_id)
         self._changed()
 
     def unregister(self, name: str) -> None:
@@ -241,7 +249,7 @@ class ToolRegistry:
     def get_available(self) -> tuple[ExecutableTool, ...]:
         """The tools that are to be had now: none that says it is not, or that needs what nothing here provides."""
         served = frozenset(self.backends)
-        return tuple(entry.tool for entry in self._entries.values() if find_absence(entry.tool, served) is None)
+        return tuple(entry.tool for entry in self._entries.values() if find_unavailability(entry.tool, served) is None)
 
     def get_for_toolset(self, toolset: str) -> tuple[ExecutableTool, ...]:
         """The tools of a group, to be had or not, in order of registration."""
@@ -274,7 +282,7 @@ class ToolRegistry:
         if form != LITE and form not in DEFINITION_FORMATS:
             raise NotFoundError("form", form, (LITE, *DEFINITION_FORMATS))
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
-        shown = self._listing.shown(form, gates, tuple(first), tuple(last))
+        shown = self._snapshot.definitions(form, gates, tuple(first), tuple(last))
         if form == LITE:
             return [dict(definition) for definition in shown]
         return [thaw(definition) for definition in shown]
@@ -300,18 +308,26 @@ class ToolRegistry:
             Results with `tool_call_id`, `name` and `result`. A failure is a result with a code, not an exception;
             only being cancelled goes through.
         """
-        batch = Batch.of(calls, ctx or ToolContext(), attachments)
+        snapshot = self._snapshot
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
-        listing = self._listing
-        runner = Runner(self.backends, self.reducers, self.audit, self.default_timeout_seconds)
-        # Found in what is registered now: what one call of the batch registers is not there for another (rule L14).
-        return await runner.run(
-            batch, gates, listing.find, lambda: (each["name"] for each in listing.shown(LITE, gates))
+        context, attachments = split_attachments(ctx or ToolContext(), attachments)
+        runner = BatchRunner(
+            gates,
+            # Both from one snapshot: what one call of the batch registers is not there for another (rule L14).
+            snapshot.find,
+            lambda: (definition["name"] for definition in snapshot.definitions(LITE, gates)),
+            context,
+            attachments,
+            self.backends,
+            self.reducers,
+            self.audit,
+            self.default_timeout_seconds,
         )
+        return await runner.run(read_calls(calls))
 
-    def find(self, name: str) -> Registered | None:
+    def find(self, name: str) -> RegisteredTool | None:
         """What a model means by a name: a tool's own, or the one it is shown under where providers refuse its own."""
-        return self._listing.find(name)
+        return self._snapshot.find(name)
 
     def narrowed(
         self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[str] = ()
@@ -342,13 +358,13 @@ class ToolRegistry:
     @property
     def wire_names(self) -> Mapping[str, str]:
         """What tools are shown as, by their names, those reserved among them: the name itself where that is legal."""
-        return self._listing.wire_names
+        return self._snapshot.wire_names
 
     @property
     def catalog(self) -> Catalog:
         """What is registered, grouped by plugin for loadouts; a tool of no plugin is one of its own name."""
-        return self._listing.catalog
+        return self._snapshot.catalog
 
     def _changed(self) -> None:
         # In one assignment, so that whoever is at work with the old one stays with it.
-        self._listing = Listing(self._entries, self._plugins, self._reserved)
+        self._snapshot = RegistrySnapshot(self._entries, self._plugins, self._reserved)

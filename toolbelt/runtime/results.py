@@ -1,4 +1,4 @@
-"""What a model asks for and what comes of it, in frozen values."""
+"""Calls and their results as frozen values, and how a result is made from what a tool returned (rules R3, R4)."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ _JSON = json.JSONDecoder(parse_constant=lambda _: None)
 _CAUSES_TOLD = 5
 
 
-def render(tool_name: str, returned: Any) -> ToolResult:
+def make_result(tool_name: str, returned: Any) -> ToolResult:
     """A result of what a tool returned.
 
     Text is taken as it is, and nothing as empty; a `ToolResult` is checked. Everything else becomes JSON, with the
@@ -158,7 +158,7 @@ def render(tool_name: str, returned: Any) -> ToolResult:
         if any(name in text for name in _NO_JSON):
             text = json.dumps(structured, ensure_ascii=False)
     except Exception as error:  # noqa: BLE001  somebody's object: whatever its methods do, it is no JSON (rule R7)
-        dispose(returned)
+        close_unawaited(returned)
         reason = str(error) if isinstance(error, _NotPlainError) else _reason(error)
         culprit = _a(kind.__name__)
         reason = "" if reason == f": there is {culprit} in it" else reason
@@ -167,7 +167,7 @@ def render(tool_name: str, returned: Any) -> ToolResult:
     return ToolResult(True, structured if isinstance(structured, str) else text, structured=structured)
 
 
-def describe(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """`ValueError: no such file`, whatever the exception does when asked for its text."""
     try:
         said = str(error).strip()
@@ -175,7 +175,7 @@ def describe(error: BaseException) -> str:
         said = ""
     kind = type(error).__name__
     if isinstance(error, BaseExceptionGroup):  # as a task group raises it, whose own words say nothing
-        said += f": {'; '.join(map(describe, error.exceptions[:_CAUSES_TOLD]))}"
+        said += f": {'; '.join(map(describe_error, error.exceptions[:_CAUSES_TOLD]))}"
     return f"{kind}: {said}" if said else kind
 
 
@@ -190,7 +190,7 @@ def make_encodable(text: str) -> str:
     return text
 
 
-def dispose(value: Any) -> None:
+def close_unawaited(value: Any) -> None:
     """Close a coroutine that nobody will await, so that Python does not complain of it."""
     if inspect.iscoroutine(value):
         value.close()
@@ -212,7 +212,7 @@ def _to_json(value: Any) -> str:
 def _simplify(value: Any) -> Any:
     """What `json` does not know, one step simpler."""
     if inspect.isgenerator(value) or inspect.isasyncgen(value) or inspect.isawaitable(value):
-        dispose(value)
+        close_unawaited(value)
         raise _NotPlainError(f": there is {_a(type(value).__name__)} in it")
     if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "__pydantic_serializer__"):
         return {field.name: getattr(value, field.name) for field in fields(value)}
@@ -272,19 +272,19 @@ def _reason(error: Exception) -> str:
         return ": it is too deep"
     if isinstance(error, ValueError) and "ircular" in str(error):
         return ": it holds itself"
-    return f": {describe(error)}"
+    return f": {describe_error(error)}"
 
 
 def _a(name: str) -> str:
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
-def share_of(total_chars: int, calls: int) -> int:
+def chars_per_call(total_chars: int, calls: int) -> int:
     """What each call of a batch may have, rounded down; a batch without calls shares as one of a single call."""
     return total_chars // max(calls, 1)
 
 
-def cap_of(share_chars: int, own_chars: int | None) -> int:
+def max_chars_of_call(share_chars: int, own_chars: int | None) -> int:
     """What a call may have whose tool names a limit of its own; `None` if it names none."""
     return share_chars if own_chars is None else min(share_chars, own_chars)
 
@@ -294,7 +294,7 @@ def cut_text(text: str, cap_chars: int) -> str:
     return text if len(text) <= cap_chars else f"{text[:cap_chars]}\n[truncated — {len(text)} chars total]"
 
 
-def cut(result: ToolResult, cap_chars: int) -> ToolResult:
+def cut_result(result: ToolResult, cap_chars: int) -> ToolResult:
     """A result whose texts are cut; everything else stays."""
     value, error = result.value, result.error
     if len(value) <= cap_chars and (error is None or len(error) <= cap_chars):
@@ -302,3 +302,12 @@ def cut(result: ToolResult, cap_chars: int) -> ToolResult:
     return replace(
         result, value=cut_text(value, cap_chars), error=None if error is None else cut_text(error, cap_chars)
     )
+
+
+def limit_result(result: ToolResult, max_chars: int) -> ToolResult:
+    """A result that can be sent: cut to its size limit, without characters that cannot be encoded."""
+    result = cut_result(result, max_chars)
+    if result.value.isascii() and (result.error is None or result.error.isascii()) and not result.printed:
+        return result
+    error = None if result.error is None else make_encodable(result.error)
+    return replace(result, value=make_encodable(result.value), error=error, printed=make_encodable(result.printed))

@@ -1,4 +1,4 @@
-"""What a function says of itself: its name, what it is for, and the schema of its arguments (rule R1)."""
+"""What a function states about itself: name, docstring, and the schema of its arguments (rule R1)."""
 
 from __future__ import annotations
 

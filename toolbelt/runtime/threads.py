@@ -1,4 +1,7 @@
-"""Threads for what may block: as many as are needed, kept a while, and none that keeps the interpreter from exiting."""
+"""Daemon threads for functions that may block.
+
+Threads are used again: a new thread for each call would cost about 50 µs, more than all the rest of a short call.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,29 @@ from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from toolbelt.runtime.results import dispose
+from toolbelt.runtime.results import close_unawaited
 
 IDLE_SECONDS = 10.0
-"""How long a thread waits for more work before it ends."""
+"""Time that a thread waits for more work before it ends."""
 
 
 class Threads:
-    """Runs each job in a thread of its own; an idle one is used again.
+    """Runs each job in a thread of its own; an idle thread is used again.
 
-    There is no limit to their number but the system's: one that blocks for ever must not stop what comes after it,
-    which is what the default executor of asyncio does once a handful of its threads hang. Where the system gives no
-    more, a job waits for one that is done with its own. They are daemons.
+    Only the system limits the number of threads. A job that blocks for ever must not stop the jobs after it, as it
+    does in the default executor of asyncio once all threads there hang. Where the system gives no more threads, a job
+    waits for one that becomes idle. The threads are daemons, so none keeps the process alive.
     """
 
     def __init__(self) -> None:
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        """Begin anew, without the threads there are."""
+    def reset(self) -> None:
+        """Start again without any thread."""
         self._lock = threading.Lock()
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._idle = 0
-        """Threads that wait, less the jobs that are on their way to them; below 0 where jobs wait for threads."""
+        """Waiting threads, minus the jobs that are queued for them; below 0 where jobs wait for threads."""
         self._alive = 0
 
     def start(self, job: Callable[[], None]) -> None:
@@ -43,18 +46,17 @@ class Threads:
         """
         with self._lock:
             self._idle -= 1
-            is_waited_for = self._idle >= 0
-        if not is_waited_for:
-            self._add()
+            has_thread = self._idle >= 0
+        if not has_thread:
+            self._add_thread()
         self._jobs.put(job)
 
-    def _add(self) -> None:
-        """One more thread, as good as waiting before it has begun."""
+    def _add_thread(self) -> None:
         with self._lock:
             self._idle += 1
             self._alive += 1
         try:
-            # Not with the job as an argument, which it would keep alive for as long as it lives itself.
+            # Without the job as an argument: the thread would keep it alive for as long as it lives itself.
             threading.Thread(target=self._work, name="toolbelt-tool", daemon=True).start()
         except RuntimeError:
             with self._lock:
@@ -74,7 +76,7 @@ class Threads:
                         self._idle -= 1
                         self._alive -= 1
                         return
-                continue  # a job was promised to this thread in the meantime: it is in the queue, or about to be
+                continue  # meanwhile a job was promised to this thread: it is in the queue, or will be at once
             job()
             del job  # not kept alive while waiting
             with self._lock:
@@ -84,11 +86,11 @@ class Threads:
 THREADS = Threads()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=THREADS.forget)  # a forked process has none of them
+    os.register_at_fork(after_in_child=THREADS.reset)  # a forked process has none of them
 
 
 class Outcome:
-    """What a function in a thread came to: what it returned, or what it raised."""
+    """What a function returned, or what it raised."""
 
     __slots__ = ("error", "returned")
 
@@ -101,21 +103,21 @@ def run_in_thread(function: Callable[..., Any], *args: Any) -> asyncio.Future[Ou
     """Run a function in a thread, with the context variables of the caller.
 
     Returns:
-        A future that never fails; cancelled, it leaves the thread to itself.
+        A future that never fails. If it is cancelled, the thread is left alone.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()
     context = copy_context()
 
     def job() -> None:
-        if future.done():  # cancelled while it waited for a thread: nobody is to be asked any more
+        if future.done():  # cancelled while it waited for a thread
             return
         try:
             outcome = Outcome(context.run(function, *args))
         except BaseException as error:  # noqa: BLE001  whatever it is, SystemExit too, it ends the job, not the thread
             outcome = Outcome(error=error)
-        if not call_soon(loop, _settle, future, outcome):
-            dispose(outcome.returned)
+        if not call_soon(loop, _set_outcome, future, outcome):
+            close_unawaited(outcome.returned)
 
     try:
         THREADS.start(job)
@@ -125,7 +127,7 @@ def run_in_thread(function: Callable[..., Any], *args: Any) -> asyncio.Future[Ou
 
 
 def call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *args: Any) -> bool:
-    """Call back on the loop, from a thread; `False` if the loop is closed by now."""
+    """Call back on the loop, from a thread; `False` if the loop is closed."""
     try:
         loop.call_soon_threadsafe(callback, *args)
     except RuntimeError:
@@ -133,8 +135,8 @@ def call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], 
     return True
 
 
-def _settle(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+def _set_outcome(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
     if future.done():
-        dispose(outcome.returned)
+        close_unawaited(outcome.returned)
     else:
         future.set_result(outcome)

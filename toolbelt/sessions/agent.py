@@ -1,4 +1,4 @@
-"""An agent whose tools may change from turn to turn (rule D1)."""
+"""An agent whose tools may change from turn to turn, and how `toolbelt.yaml` describes it (rule D1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from toolbelt.findings import Finding
 from toolbelt.patterns import fold
 from toolbelt.sessions.bundles import ActiveTool, Bundle
 from toolbelt.sources import Document, Key
-from toolbelt.toolkits.section import Kind, Section, WrittenKey
+from toolbelt.sources.keys import KeySpec, Kind
+from toolbelt.sources.section import Section
 from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated, require_overrides
 from toolbelt.toolkits.written import read_entries
 
@@ -75,23 +76,23 @@ class AgentSpec:
         require_overrides(f"agent {self.name!r}", self.overrides)
 
 
-AGENT_KEYS: Mapping[str, WrittenKey] = MappingProxyType(
+AGENT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     {
-        "display_name": WrittenKey(Kind.TEXT, "What people call it; its name if left out.", ("label", "name", "title")),
-        "role": WrittenKey(Kind.PROSE, "What it is for.", ("description",)),
-        "model": WrittenKey(Kind.TEXT, "What it runs on."),
-        "tools": WrittenKey(
+        "display_name": KeySpec(Kind.TEXT, "What people call it; its name if left out.", ("label", "name", "title")),
+        "role": KeySpec(Kind.PROSE, "What it is for.", ("description",)),
+        "model": KeySpec(Kind.TEXT, "What it runs on."),
+        "tools": KeySpec(
             Kind.ENTRIES,
             "What it always has: plugins, or tools as `plugin/tool`, each a name or `name: {overrides}`.",
             ("static_tools", "member_tools"),
         ),
-        "allowed_toolkits": WrittenKey(
+        "allowed_toolkits": KeySpec(
             Kind.NAMES, "Toolkits it may load and unload itself, in the order shown to it.", ("toolkits", "allowed")
         ),
-        "initial_toolkits": WrittenKey(
+        "initial_toolkits": KeySpec(
             Kind.NAMES, "Toolkits that each of its sessions starts with and cannot unload; allowed ones.", ("initial",)
         ),
-        "rooms": WrittenKey(Kind.NAMES, "Where it takes part."),
+        "rooms": KeySpec(Kind.NAMES, "Where it takes part."),
     }
 )
 """Each is the field of `AgentSpec` of that name."""
@@ -109,22 +110,22 @@ def read_agents(document: Document, *path: Key, toolkits: Sequence[Toolkit]) -> 
     """
     section = Section.of(document, *path)
     known = {toolkit.key: toolkit for toolkit in toolkits}
-    made = [_read_agent(name, agent, known) for name, agent in section.members("agent")]
+    made = [_read_agent(name, agent, known) for name, agent in section.read_members("agent")]
     return made, section.findings
 
 
 def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) -> AgentSpec:
     fields: dict[str, Any] = {}
-    written = dict(section.keys(AGENT_KEYS, "agent"))
+    written = section.read_fields(AGENT_KEYS, "agent")
     for key, value in written.items():
         match AGENT_KEYS[key].kind:
             case Kind.ENTRIES:
                 fields["tools"], fields["overrides"] = read_entries(value)
             case Kind.NAMES if key != "initial_toolkits":
                 known = toolkits if key == "allowed_toolkits" else None
-                fields[key] = tuple(name for name, _ in value.names(known, "toolkit"))
+                fields[key] = tuple(value.read_names(None, known, "toolkit"))
             case Kind.TEXT | Kind.PROSE as kind:
-                fields[key] = value.text(blank=kind is Kind.PROSE)
+                fields[key] = value.read_text(blank=kind is Kind.PROSE) or ""
     agent = AgentSpec(name, **fields)
     initial = _read_initial(written["initial_toolkits"], agent, toolkits) if "initial_toolkits" in written else ()
     return replace(agent, initial_toolkits=initial)
@@ -132,12 +133,12 @@ def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) ->
 
 def _read_initial(section: Section, agent: AgentSpec, toolkits: Mapping[str, Toolkit]) -> tuple[str, ...]:
     made: dict[str, Section] = {}
-    for name, item in section.names(toolkits, "toolkit"):
+    for name, item in section.read_names(None, toolkits, "toolkit").items():
         if name in agent.allowed_toolkits:
             made[name] = item
         else:
-            message = f"`{item.shown}`: {name!r} is not among the agent's `allowed_toolkits`; add it there."
-            item.refuse("initial-not-allowed", message)
+            message = f"{item.label}: {name!r} is not among the agent's `allowed_toolkits`; add it there."
+            item.add_error("initial-not-allowed", message)
     _refuse_conflicts(agent, {name: (toolkits[name], made[name]) for name in agent.allowed_toolkits if name in made})
     return tuple(made)
 
@@ -151,7 +152,7 @@ def _refuse_conflicts(agent: AgentSpec, initial: Mapping[str, tuple[Toolkit, Sec
             of = "the agent's own `tools`" if found.existing.toolkit is None else f"toolkit {found.holder!r}"
             sides = f"{_shown(found.coming)} in the one, {_shown(found.existing)} in the other"
             message = f"toolkit {toolkit.key!r} and {of} give {found.coming.key!r} different overrides: {sides}."
-            section.refuse("conflict", f"`{section.shown}`: {message}")
+            section.add_error("conflict", f"{section.label}: {message}")
         active = {**bundle.tools, **active}
 
 

@@ -1,4 +1,4 @@
-"""Several bundles of tools made into one, and what stands against it (rule D6)."""
+"""The tools that entries of a configuration stand for, and bundles of them merged in order (rules D1, D6, L9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The three tools by which an agent finds, loads and unloads toolkits itself (rule D2)."""
+"""The three tools by which an agent finds, loads and unloads toolkits, and their answers (rules D2, D3)."""
 
 from __future__ import annotations
 

@@ -92,7 +92,9 @@ class Turn:
         """
         gates = Gates.of(self.allowed_tools, self.filter_opts, registry.backends)
         found = [registry.find(tool.name) for tool in registry.get_all()]
-        shown = dict.fromkeys(each.tool.name for each in found if each is not None and gates.find_bar(each) is None)
+        shown = dict.fromkeys(
+            each.tool.name for each in found if each is not None and gates.find_exclusion(each) is None
+        )
         loaded = tuple(tool.key for tool in self.tools if tool.toolkit is not None)
         first = self.allowed_tools[: len(self.allowed_tools) - len(loaded)]
         rest = (name for name in shown if name not in self.allowed_tools)

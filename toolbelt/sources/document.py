@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +13,9 @@ from toolbelt.findings import Finding, Severity
 Key = str | int
 MAX_DEPTH = 100
 """Levels of nesting that are read; real schemas stay below 20."""
+_MAX_SHOWN = 60
+"""Characters of a wrong value that a message repeats."""
+_PLAIN_KEY = re.compile(r"[\w-]+")
 HALF_PAIR = "Half a surrogate pair is no character."
 
 
@@ -21,12 +27,14 @@ class Document:
         data: dicts, lists, strings, numbers, booleans and `None`.
         source: The path as the user wrote it, or another name for where the text is from.
         lines: 1-based line by place; of JSON, found only when first asked for.
+        is_json: Whether it was JSON; messages then use the words of JSON.
     """
 
     data: Any
     source: str
     _text: str = field(default="", repr=False)
     lines: dict[tuple[Key, ...], int] = field(default_factory=dict, repr=False)
+    is_json: bool = False
 
     def find_line(self, *keys: Key) -> int | None:
         """1-based line of the value under `keys`, or of the nearest thing around it that is known."""
@@ -58,3 +66,36 @@ def has_surrogate(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def describe_value(value: object, *, is_json: bool = False) -> str:
+    """A wrong value in the words of an error message; one that is long by its beginning.
+
+    Args:
+        value: As it was read.
+        is_json: Whether it was written in JSON, where nothing is `null` and a mapping is an object.
+    """
+    match value:
+        case None:
+            return "null" if is_json else "nothing"
+        case bool():
+            return str(value).lower() + ("" if is_json else " (put it in quotes if it is a name)")
+        case dict():
+            return "an object" if is_json else "a mapping"
+        case list():
+            return "a list" if value else "an empty list"
+        case str() if not value.strip():
+            return "blank text"
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+
+def format_path(path: Iterable[Key]) -> str:
+    """A path as people write it: `agents.code.allowed_toolkits[0]`."""
+    text = ""
+    for key in path:
+        if isinstance(key, str) and _PLAIN_KEY.fullmatch(key):
+            text += f".{key}" if text else key
+        else:
+            text += f"[{json.dumps(key, ensure_ascii=False)}]"
+    return text

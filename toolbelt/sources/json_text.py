@@ -41,7 +41,7 @@ def parse_json(text: str, source: str) -> Document:
         raise InvalidFileError([too_deep(source)]) from None
     except ValueError as error:
         raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not JSON: {error}.", source)]) from None
-    document = Document(data, source, text)
+    document = Document(data, source, text, is_json=True)
     if _depth_exceeds(data, MAX_DEPTH):
         raise InvalidFileError([too_deep(source)])
     findings: list[Finding] = []

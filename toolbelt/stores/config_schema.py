@@ -13,9 +13,9 @@ from toolbelt.models.given import PATTERN
 from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import with_json_numbers
+from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.stores.config_reader import CONFIG_KEYS
 from toolbelt.toolkits.reserved import RESERVED
-from toolbelt.toolkits.section import Kind, WrittenKey
 from toolbelt.toolkits.written import POLICY_KEYS, RULE_KEYS, TOOLKIT_KEYS
 
 
@@ -81,7 +81,7 @@ def _loadout_schema() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
-def _mapping_schema(keys: Mapping[str, WrittenKey], required: Iterable[str] = ()) -> dict[str, Any]:
+def _mapping_schema(keys: Mapping[str, KeySpec], required: Iterable[str] = ()) -> dict[str, Any]:
     """A mapping, or nothing; of each key what `Section` and those who use it read."""
     schema: dict[str, Any] = {"type": ["object", "null"], "additionalProperties": False}
     if required := tuple(required):

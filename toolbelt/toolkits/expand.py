@@ -9,9 +9,8 @@ from operator import attrgetter
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.errors import AmbiguousNameError, NotFoundError
+from toolbelt.errors import AmbiguousNameError, NotFoundError, Suggester
 from toolbelt.patterns import matches
-from toolbelt.toolkits.advice import Advice
 from toolbelt.toolkits.directive import DirectiveRules
 from toolbelt.toolkits.entries import heard, widest_first
 from toolbelt.toolkits.policy import PolicyText
@@ -108,9 +107,9 @@ class ExpandedToolkits:
         made: dict[str, bool] = {}
         written: dict[str, object] = {}
         notes: list[ConfigNote] = []
-        advise = Advice()
+        suggest = Suggester()
         for name, value in require_mapping(config).items():
-            key = self._find_key(name, advise)
+            key = self._find_key(name, suggest)
             if isinstance(key, ConfigNote):
                 notes.append(key)
             elif type(value) is not bool:
@@ -125,7 +124,7 @@ class ExpandedToolkits:
         notes += (replace(note, key=written[str(note.key)]) for note in self.catalog.check_config(made))
         return made, tuple(notes)
 
-    def _find_key(self, name: object, advise: Advice) -> str | ConfigNote:
+    def _find_key(self, name: object, suggest: Suggester) -> str | ConfigNote:
         if not isinstance(name, str):
             return ConfigNote(name, "unknown-key", f"Keys are names of tools and toolkits; {name!r} is none.")
         if self.catalog.find_toolkit(name) is not None or self.catalog.find_tool(name) is not None:
@@ -138,7 +137,7 @@ class ExpandedToolkits:
             if self.source.find_plugin(name) is not None:
                 advice = f" {name!r} is a plugin; make it a toolkit, or name its tools as {name}/NAME."
             else:
-                advice = advise(name, [*(kit.key for kit in self.catalog.toolkits), *error.known])
+                advice = suggest(name, [*(kit.key for kit in self.catalog.toolkits), *error.known])
             return ConfigNote(name, "unknown-key", f"No tool or toolkit has the key {name!r}; it does nothing.{advice}")
 
 
@@ -160,13 +159,13 @@ def find_tools(entry: str, catalog: Catalog) -> tuple[Tool, ...]:
     return (catalog.get_tool(entry),)
 
 
-def expand_entry(entry: str, catalog: Catalog, advise: Advice | None = None) -> EntryMatch:
+def expand_entry(entry: str, catalog: Catalog, suggest: Suggester | None = None) -> EntryMatch:
     """`find_tools`, with a sentence in place of an error.
 
     Args:
         entry: Of a toolkit.
         catalog: Every tool there is.
-        advise: What gives advice, where many entries are read; by default there is always some.
+        suggest: What gives advice, where many entries are read; by default there is always some.
     """
     try:
         tools = find_tools(entry, catalog)
@@ -175,7 +174,7 @@ def expand_entry(entry: str, catalog: Catalog, advise: Advice | None = None) -> 
     except NotFoundError as error:
         beside = [f"{plugin.name}/{tool.name}" for plugin, _ in _parted(entry, catalog) for tool in plugin.tools]
         known = beside or [*(plugin.name for plugin in catalog.plugins), *error.known]
-        advice = (advise or Advice())(entry, known)
+        advice = (suggest or Suggester())(entry, known)
         return EntryMatch(entry, (), f"No plugin or tool is named {entry!r}.{advice}")
     return EntryMatch(entry, tools, "" if tools else f"Plugin {entry!r} has no tools.")
 
@@ -221,12 +220,12 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey 
     Raises:
         InvalidDefinitionError: two toolkits of one key, or one whose key is that of a tool.
     """
-    expand, advise = expander(catalog, key), Advice()
+    expand, suggest = expander(catalog, key), Suggester()
     made: list[Toolkit] = []
     unmatched: list[Unmatched] = []
     overlaps: list[Overlap] = []
     for toolkit in toolkits:
-        found = [expand_entry(entry, catalog, advise) for entry in toolkit.member_tools]
+        found = [expand_entry(entry, catalog, suggest) for entry in toolkit.member_tools]
         unmatched += (Unmatched(toolkit.key, one.entry, one.message, one.candidates) for one in found if not one.tools)
         overlaps += _find_overlaps(toolkit, {one.entry: tuple(map(key, one.tools)) for one in found})
         made.append(expand_toolkit(toolkit, expand))

@@ -9,8 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
-from toolbelt.toolkits.advice import Advice
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, Suggester, suggestion
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
 
 
@@ -213,10 +212,10 @@ class ToolkitCatalog:
 
     def _notes(self, config: Mapping[Any, Any]) -> Iterator[ConfigNote]:
         known = dict.fromkeys((*self._toolkits_by_key, *self._tools_by_key))
-        advise = Advice()
+        suggest = Suggester()
         for key, value in config.items():
             if not isinstance(key, str) or key not in known:
-                close = advise(str(key), known)
+                close = suggest(str(key), known)
                 yield ConfigNote(key, "unknown-key", f"No tool or toolkit has the key {key!r}; it does nothing.{close}")
             elif type(value) is not bool:
                 shown = "null" if value is None else repr(value)  # as files have it
@@ -288,9 +287,9 @@ def _shared_keys(tools: Iterable[ToolSpec], toolkits: Iterable[Toolkit]) -> Iter
 
 def _strangers(tools: Iterable[ToolSpec], toolkits: Iterable[Toolkit]) -> Iterator[str]:
     known = dict.fromkeys(tool.key for tool in tools)
-    advise = Advice()
+    suggest = Suggester()
     for toolkit in toolkits:
         for member in toolkit.member_tools:
             if member not in known:
-                close = advise(member, known)
+                close = suggest(member, known)
                 yield f"Toolkit {toolkit.key!r} has a member {member!r} that is no known tool.{close}"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.comparison.cases import Pair, SideBySide, Tried
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
-from toolbelt.evals.analysis.comparison.shares import Settings
+from toolbelt.evals.analysis.comparison.paired_cases import CasePair, CaseResult, PairedCases
+from toolbelt.evals.analysis.comparison.shares import IntervalSettings
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.statistics.means import MeanContrast, paired_means_of
 
@@ -38,7 +38,7 @@ _OWN = "Counted by us: not every trial has the provider's count."
 
 
 def compare_amounts(
-    old: ArmName, new: ArmName, cases: SideBySide, measures: Sequence[Measure], settings: Settings
+    old: ArmName, new: ArmName, cases: PairedCases, measures: Sequence[Measure], settings: IntervalSettings
 ) -> tuple[Contrast, ...]:
     """Means of two arms over the cases that both were scored on, scored epochs averaged to their case.
 
@@ -88,7 +88,7 @@ def compare_amounts(
 
 
 def _find_column(
-    old: ArmName, new: ArmName, scored: Sequence[Pair], measure: Measure
+    old: ArmName, new: ArmName, scored: Sequence[CasePair], measure: Measure
 ) -> tuple[_Column | None, str | None]:
     """New and old values of each case, and what is to be said of them; `None` where they are not known."""
     if not scored:
@@ -110,7 +110,7 @@ def _find_column(
     return column, None if column is not None else f"{_UNKNOWN[measure]}."
 
 
-def _read(scored: Sequence[Pair], amount: Amount) -> _Column | None:
+def _read(scored: Sequence[CasePair], amount: Amount) -> _Column | None:
     """New and old values of each case; `None` where an attempt's is not known."""
     new, old = [], []
     for pair in scored:
@@ -122,7 +122,7 @@ def _read(scored: Sequence[Pair], amount: Amount) -> _Column | None:
     return new, old
 
 
-def _mean(tried: Tried, amount: Amount) -> float | None:
+def _mean(tried: CaseResult, amount: Amount) -> float | None:
     total = 0.0
     for attempt in tried.attempts:
         value = amount(attempt)

@@ -6,37 +6,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
-from toolbelt.evals.analysis.comparison.cases import SideBySide, lay_side_by_side
-from toolbelt.evals.analysis.comparison.comparable import what_differs, what_first, why_not
-from toolbelt.evals.analysis.comparison.comparison import (
-    LEVEL,
-    MARGIN,
-    ArmComparison,
-    Comparison,
-    Contrast,
-    Measure,
+from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_notes
+from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
+from toolbelt.evals.analysis.comparison.comparison_text import name_arms
+from toolbelt.evals.analysis.comparison.explanations import find_confusions, find_contribution, find_flips, part_by_kind
+from toolbelt.evals.analysis.comparison.paired_cases import (
+    ClusterSizes,
+    PairedCases,
+    describe_cluster_sizes,
+    measure_clusters,
+    pair_cases,
 )
-from toolbelt.evals.analysis.comparison.confusions import find_confusions
-from toolbelt.evals.analysis.comparison.contributions import find_contribution
-from toolbelt.evals.analysis.comparison.flips import find_flips, part_by_kind
 from toolbelt.evals.analysis.comparison.pairing import Pairing
 from toolbelt.evals.analysis.comparison.shares import (
     Difference,
-    Settings,
+    IntervalSettings,
+    describe_incomplete,
+    describe_never_fit,
     find_difference,
     give_verdicts,
-    tell_incomplete,
-    tell_never_fit,
 )
-from toolbelt.evals.analysis.comparison.unlike import ClusterSizes, measure_clusters, tell_unlike
-from toolbelt.evals.analysis.comparison.wording import name_arms
-from toolbelt.evals.analysis.evidence.evidence import About, ArmName, CaseEvidence, Side
+from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side, SideInfo
 from toolbelt.evals.statistics.paired import RESAMPLES
 from toolbelt.text import plural
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
+class _PairFindings:
     """Two arms before verdicts.
 
     Attributes:
@@ -45,7 +41,7 @@ class _Looked:
         amounts: Contrasts of amounts, in their order.
         incomplete: Cases of which not every epoch was scored in both arms, though they fitted in one.
         never_fit: Cases that fitted the window in neither.
-        clusters: Weight and sizes of clusters, see `toolbelt.evals.analysis.comparison.unlike`.
+        clusters: Weight and sizes of clusters, see `toolbelt.evals.analysis.comparison.paired_cases`.
     """
 
     arms: ArmComparison
@@ -85,13 +81,13 @@ def compare(
     Raises:
         ValueError: the margin is out of range, or there are too few resamples.
     """
-    reasons = why_not(old.about, new.about)
+    reasons = find_incomparable(old.about, new.about)
     told = Comparison(
         old=old.about,
         new=new.about,
         reasons=reasons,
-        differences=what_differs(old.about, new.about),
-        notes=what_first(old.about, new.about),
+        differences=find_differences(old.about, new.about),
+        notes=find_notes(old.about, new.about),
         missing=tuple(old.arms[position] for position in pairing.missing),
         added=tuple(new.arms[position] for position in pairing.added),
         unfit=tuple(new.arms[position] for position in pairing.unfit),
@@ -103,46 +99,46 @@ def compare(
         return told
     # Each measure once, in its own order: shares come first.
     wanted = tuple(measure for measure in Measure if measure in measures)
-    settings = Settings(margin, LEVEL, seed, resamples)
-    looked = []
-    for before, after, cases in _lay_pairs(old, new, pairing):
-        looked.append(_look(before, after, cases, wanted, settings, is_within=pairing.is_within))
+    settings = IntervalSettings(margin, LEVEL, seed, resamples)
+    findings = []
+    for before, after, cases in _read_pairs(old, new, pairing):
+        findings.append(_examine_pair(before, after, cases, wanted, settings, is_within=pairing.is_within))
         if advance is not None:
-            advance(len(looked))
-    verdicts = iter(give_verdicts([finding for one in looked for finding in one.findings], margin))
+            advance(len(findings))
+    verdicts = iter(give_verdicts([finding for one in findings for finding in one.findings], margin))
     pairs = tuple(
-        replace(one.arms, contrasts=(*(next(verdicts) for _ in one.findings), *one.amounts)) for one in looked
+        replace(one.arms, contrasts=(*(next(verdicts) for _ in one.findings), *one.amounts)) for one in findings
     )
     notes = (
         *told.notes,
         *_note_same(told, pairing),
         *_note_arms(told),
-        *_note_unscored(looked, old.about),
-        *_note_clusters(looked),
+        *_note_unscored(findings, old.about),
+        *_note_clusters(findings),
     )
     return replace(told, pairs=pairs, notes=notes, differences=(*told.differences, *_tell_keys(pairing, pairs)))
 
 
-def _lay_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName, ArmName, SideBySide]]:
+def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName, ArmName, PairedCases]]:
     """The cases of each pair; an arm that several are held against is read once."""
     about, read = old.about, -1
     before: Mapping[str, CaseEvidence] = {}
     for one, other in pairing.pairs:
         if one != read:
             before, read = old.read(one), one
-        cases = lay_side_by_side(before, new.read(other), about.cases, about.epochs)
+        cases = pair_cases(before, new.read(other), about.cases, about.epochs)
         yield old.arms[one], new.arms[other], cases
 
 
-def _look(
+def _examine_pair(
     old: ArmName,
     new: ArmName,
-    cases: SideBySide,
+    cases: PairedCases,
     measures: Sequence[Measure],
-    settings: Settings,
+    settings: IntervalSettings,
     *,
     is_within: bool = False,
-) -> _Looked:
+) -> _PairFindings:
     shares = [measure for measure in measures if measure.is_share]
     amounts = [measure for measure in measures if not measure.is_share]
     told = next(iter(shares), Measure.ACCURACY)
@@ -158,7 +154,7 @@ def _look(
         fit=cases.count_fit(),
         unfit=None if is_within else cases.find_unfit(),
     )
-    return _Looked(
+    return _PairFindings(
         arms,
         tuple(find_difference(cases, measure, settings) for measure in shares),
         compare_amounts(old, new, cases, amounts, settings),
@@ -188,20 +184,20 @@ def _note_arms(told: Comparison) -> Iterator[str]:
         yield f"Not compared, as there is no other of the same model to compare with: {name_arms(told.alone)}."
 
 
-def _note_unscored(looked: Sequence[_Looked], about: About) -> Iterator[str]:
+def _note_unscored(findings: Sequence[_PairFindings], about: SideInfo) -> Iterator[str]:
     """Trials that no verdict may rest on, and those that could not be."""
-    unscored = [one.incomplete for one in looked if one.incomplete]
+    unscored = [one.incomplete for one in findings if one.incomplete]
     if unscored:
-        told = tell_incomplete(max(unscored), about.cases, about.epochs)
-        yield f"{told}{_of_comparisons(len(unscored), len(looked))}."
-    too_long = [one.never_fit for one in looked if one.never_fit]
+        told = describe_incomplete(max(unscored), about.cases, about.epochs)
+        yield f"{told}{_of_comparisons(len(unscored), len(findings))}."
+    too_long = [one.never_fit for one in findings if one.never_fit]
     if too_long:
-        yield f"{tell_never_fit(max(too_long))}{_of_comparisons(len(too_long), len(looked))}."
+        yield f"{describe_never_fit(max(too_long))}{_of_comparisons(len(too_long), len(findings))}."
 
 
-def _note_clusters(looked: Sequence[_Looked]) -> Iterator[str]:
+def _note_clusters(findings: Sequence[_PairFindings]) -> Iterator[str]:
     """That few large clusters may carry what is found."""
-    if told := tell_unlike([one.clusters for one in looked]):
+    if told := describe_cluster_sizes([one.clusters for one in findings]):
         yield told
 
 

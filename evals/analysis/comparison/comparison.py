@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from toolbelt.evals.analysis.evidence.evidence import About, ArmName, Attempt
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.statistics.verdict import Verdict
 
 MARGIN = 0.02
@@ -167,7 +167,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class FitCounts:
     """Of how many cases that fitted the old arm's window it is known whether they fit the new one's.
 
     Attributes:
@@ -182,7 +182,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfit:
+class NothingFitted:
     """That no case fitted the old arm's window, at any epoch: nothing could be lost.
 
     Attributes:
@@ -226,8 +226,8 @@ class ArmComparison:
     parts: tuple[Part, ...] = ()
     unpaired: Mapping[str, int] = field(default_factory=dict)
     newly_overflowing: tuple[str, ...] = ()
-    fit: Fit = Fit()
-    unfit: Unfit | None = None
+    fit: FitCounts = FitCounts()
+    unfit: NothingFitted | None = None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -267,8 +267,8 @@ class Comparison:
         level: Of all intervals.
     """
 
-    old: About
-    new: About
+    old: SideInfo
+    new: SideInfo
     reasons: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from toolbelt.evals.analysis.comparison.advice import is_unfinished
-from toolbelt.evals.analysis.comparison.cases import Pair, SideBySide, in_clusters
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
-from toolbelt.evals.analysis.comparison.wording import format_bound, format_bounds
+from toolbelt.evals.analysis.comparison.comparison_text import format_bound, format_bounds
+from toolbelt.evals.analysis.comparison.paired_cases import CasePair, PairedCases, group_by_cluster
+from toolbelt.evals.analysis.comparison.sample_size import is_unfinished
 from toolbelt.evals.statistics import paired
 from toolbelt.evals.statistics.multiplicity import holm
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, judge
@@ -26,7 +26,7 @@ from toolbelt.text import plural
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class IntervalSettings:
     """How intervals and tests are made.
 
     Attributes:
@@ -56,9 +56,9 @@ class Difference:
     """
 
     contrast: Contrast
-    cases: SideBySide
-    worst: paired.Contrast | None = None
-    best: paired.Contrast | None = None
+    cases: PairedCases
+    worst: paired.ShareContrast | None = None
+    best: paired.ShareContrast | None = None
 
     @property
     def least_sure_p(self) -> float:
@@ -73,7 +73,7 @@ class Difference:
         return max(p_value, worst.p_value, best.p_value)
 
 
-def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> Difference:
+def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSettings) -> Difference:
     """The difference of a share between two arms, over the cases that both were scored on.
 
     Args:
@@ -82,7 +82,7 @@ def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> 
         settings: Of interval and test.
     """
     found = _difference(
-        in_clusters(cases.scored, lambda pair: (pair.new.share(measure), pair.old.share(measure))), settings
+        group_by_cluster(cases.scored, lambda pair: (pair.new.share(measure), pair.old.share(measure))), settings
     )
     contrast = Contrast(measure, planned=cases.planned, unanswered=cases.unanswered)
     if found is None:
@@ -115,10 +115,10 @@ def find_difference(cases: SideBySide, measure: Measure, settings: Settings) -> 
 
 
 def _clustered(
-    cases: SideBySide, bound: Callable[[Pair], tuple[float, float] | None]
+    cases: PairedCases, bound: Callable[[CasePair], tuple[float, float] | None]
 ) -> list[list[tuple[float, float]]]:
     """A bound of every case that has one, those of a cluster together."""
-    clusters = in_clusters(cases.pairs, bound)
+    clusters = group_by_cluster(cases.pairs, bound)
     return [kept for cluster in clusters if (kept := [pair for pair in cluster if pair is not None])]
 
 
@@ -154,7 +154,7 @@ def _judge(finding: Difference, margin: float, p: float | None, least_sure: floa
 def _doubt(finding: Difference, verdict: Verdict, margin: float, least_sure: float) -> str | None:
     """Why a verdict would rest on trials that were not scored; `None` if it would not."""
     worst, best, cases = finding.worst, finding.best, finding.cases
-    apart = f"; {more}" if (more := tell_never_fit(cases.never_fit, is_more=True)) else ""
+    apart = f"; {more}" if (more := describe_never_fit(cases.never_fit, is_more=True)) else ""
     if verdict is Verdict.NO_REGRESSION:
         if worst is None or worst.low > -margin:
             return None
@@ -184,17 +184,17 @@ def _unsure(contrast: Contrast, low: float, high: float, p: float, margin: float
     return f"{few}: {format_bounds(low, high, margin)} points are possible."
 
 
-def _tell(cases: SideBySide, count: int) -> str:
-    return tell_incomplete(count, cases.planned, cases.epochs)
+def _tell(cases: PairedCases, count: int) -> str:
+    return describe_incomplete(count, cases.planned, cases.epochs)
 
 
-def tell_incomplete(incomplete: int, planned: int, epochs: int) -> str:
+def describe_incomplete(incomplete: int, planned: int, epochs: int) -> str:
     """`12 of 724 cases are not scored in both arms`."""
     how = "not scored in both arms" if epochs == 1 else "not scored at every epoch in both arms"
     return f"{incomplete:,} of {plural(planned, 'case')} {'is' if incomplete == 1 else 'are'} {how}"
 
 
-def tell_never_fit(count: int, *, is_more: bool = False) -> str:
+def describe_never_fit(count: int, *, is_more: bool = False) -> str:
     """`13 cases fit the window in neither arm and count for neither`; empty where there are none.
 
     Args:
@@ -216,7 +216,9 @@ def _holm(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else next(adjusted) for p in p_values]
 
 
-def _difference(clusters: Sequence[Sequence[tuple[float, float]]], settings: Settings) -> paired.Contrast | None:
+def _difference(
+    clusters: Sequence[Sequence[tuple[float, float]]], settings: IntervalSettings
+) -> paired.ShareContrast | None:
     if not clusters:
         return None
     return paired.paired_difference(clusters, settings.level, settings.seed, settings.resamples)

@@ -35,7 +35,7 @@ from toolbelt.evals.analysis.evidence.baseline_form import (
     parse_attempt,
 )
 from toolbelt.evals.analysis.evidence.baseline_reading import check_baseline
-from toolbelt.evals.analysis.evidence.evidence import About, ArmName, Attempt, CaseEvidence, Side
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, Side, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.files import decode
@@ -66,7 +66,7 @@ class Baseline:
         self._figures: tuple[Mapping[str, Any], ...] = tuple(
             {key: value for key, value in one.items() if key in FIGURES} for one in data["arms"]
         )
-        self._about = About(
+        self._about = SideInfo(
             name=name,
             is_baseline=True,
             dataset=data["dataset"]["name"],
@@ -82,7 +82,7 @@ class Baseline:
         )
 
     @property
-    def about(self) -> About:
+    def about(self) -> SideInfo:
         """What it is of."""
         return self._about
 

@@ -106,7 +106,7 @@ class ArmName:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SideInfo:
     """What a side is of.
 
     Attributes:
@@ -153,7 +153,7 @@ class Side(Protocol):
     """What comparing asks of a run or a baseline; one arm is held at a time."""
 
     @property
-    def about(self) -> About:
+    def about(self) -> SideInfo:
         """What it is of."""
         ...
 

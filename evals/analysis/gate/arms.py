@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from toolbelt.evals.analysis.evidence.evidence import About, ArmName, CaseEvidence, Side
+from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side, SideInfo
 
 
 class ChosenArms:
@@ -20,7 +20,7 @@ class ChosenArms:
         self._places = tuple(place for place, arm in enumerate(side.arms) if arm.key in keys)
 
     @property
-    def about(self) -> About:
+    def about(self) -> SideInfo:
         """What it is of."""
         return self._side.about
 

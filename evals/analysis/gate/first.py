@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison
-from toolbelt.evals.analysis.evidence.evidence import About
-from toolbelt.evals.analysis.gate.figures import ArmFigures
-from toolbelt.evals.analysis.gate.result import PASS, UNSURE, Check
+from toolbelt.evals.analysis.evidence.evidence import SideInfo
+from toolbelt.evals.analysis.gate.arm_figures import ArmFigures
+from toolbelt.evals.analysis.gate.verdict import PASS, UNSURE, Check
 from toolbelt.text import plural
 
 
 def check_first(
-    run: About, arms: tuple[ArmFigures, ...], comparison: Comparison | None, left_out: int = 0
+    run: SideInfo, arms: tuple[ArmFigures, ...], comparison: Comparison | None, left_out: int = 0
 ) -> Iterator[Check]:
     """In the order in which they are to be told.
 
@@ -43,7 +43,7 @@ def _comparable(comparison: Comparison) -> Iterator[Check]:
     yield Check("comparable", PASS, f"{old.name} is of the same {plural(old.cases, 'case')}, grading and settings")
 
 
-def _reviewed(about: About, what: str) -> Iterator[Check]:
+def _reviewed(about: SideInfo, what: str) -> Iterator[Check]:
     if about.drafts:
         told = (
             f"{about.drafts:,} of {plural(about.cases, 'case')} of the {what} are drafts that nobody has reviewed, and "
@@ -54,7 +54,7 @@ def _reviewed(about: About, what: str) -> Iterator[Check]:
         yield Check("reviewed", PASS, "no case is a draft")
 
 
-def _complete(run: About, arms: tuple[ArmFigures, ...]) -> Check:
+def _complete(run: SideInfo, arms: tuple[ArmFigures, ...]) -> Check:
     planned = run.cases * run.epochs * len(arms)
     if not planned:
         told = "there is not a single trial to look at: ask cases, and name arms that the run has"

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from toolbelt.evals.analysis.comparison.advice import advice
 from toolbelt.evals.analysis.comparison.compare import compare
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.pairing import Pairing
-from toolbelt.evals.analysis.comparison.wording import (
+from toolbelt.evals.analysis.comparison.comparison_text import (
     count_fitting,
     format_bounds,
     format_change,
     format_margin,
     format_points,
 )
+from toolbelt.evals.analysis.comparison.flip_text import describe_flips
+from toolbelt.evals.analysis.comparison.pairing import Pairing
+from toolbelt.evals.analysis.comparison.sample_size import advice
 from toolbelt.evals.analysis.evidence.evidence import Side
+from toolbelt.evals.analysis.gate.arm_figures import ArmFigures, read_figures
 from toolbelt.evals.analysis.gate.arms import ChosenArms
-from toolbelt.evals.analysis.gate.figures import ArmFigures, read_figures
 from toolbelt.evals.analysis.gate.first import check_first
-from toolbelt.evals.analysis.gate.flips import describe_flips
 from toolbelt.evals.analysis.gate.lost import find_lost
-from toolbelt.evals.analysis.gate.result import FAIL, PASS, UNSURE, Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, GateResult, Limits
 from toolbelt.text import plural
 
 _ROUNDING = 1e-9

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison
-from toolbelt.evals.analysis.comparison.confusions import missing_and_surplus
+from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.evidence.evidence import Attempt, Side
-from toolbelt.evals.analysis.gate.result import LostTool
+from toolbelt.evals.analysis.gate.verdict import LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 
 _LEAST = 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
-from toolbelt.evals.analysis.summary.measures import Rate
+from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.loadouts.fit import Verdict as Fits
 from toolbelt.models.own import OwnModel
@@ -139,7 +139,7 @@ class Pick:
     rivals: tuple[Candidate, ...] = ()
     level: float = LEVEL
     sure: bool = False
-    idle: tuple[int, ...] = ()
+    never_calls: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from toolbelt.evals.analysis.comparison.wording import format_margin
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.analysis.comparison.comparison_text import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
-from toolbelt.evals.analysis.matrix.wording import tell_percent
+from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.patterns import fold
 from toolbelt.providers.models import ModelTable
+from toolbelt.stores.config import Config, read_config
 from toolbelt.text import UNSAFE, plural, visible
 
 _WIDTH = 100
@@ -149,13 +152,15 @@ def _figures(row: Row) -> str:
     if sent is None:
         return ""
     against = ""
-    fits = f"; {tell_percent(chosen.share)} of its window at first" if chosen.share is not None else ""
+    fits = f"; {format_whole_percent(chosen.share)} of its window at first" if chosen.share is not None else ""
     if full is not None and full.definition_tokens_total:
         many = full.definition_tokens_total
-        against = f", {tell_percent(sent / many)} of full's {many:,.0f}"
+        against = f", {format_whole_percent(sent / many)} of full's {many:,.0f}"
     elif full is not None and full.definition_tokens and first is not None:
         many = full.definition_tokens
-        against = f"; {first:,.0f} at the first request, {tell_percent(first / many)} of the {many:,.0f} of full"
+        against = (
+            f"; {first:,.0f} at the first request, {format_whole_percent(first / many)} of the {many:,.0f} of full"
+        )
         against += ", of which no trial was scored"
     return f"Definitions: {sent:,.0f} tokens a trial{against}{fits}."
 
@@ -170,3 +175,23 @@ def _comment(sentence: str, indent: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def written_models(config: Config) -> tuple[OwnModel, ...]:
+    """The entries under `models`, also those that are a name and nothing else."""
+    said = {own.name for own in config.own_models}
+    return (*config.own_models, *(OwnModel(name) for name in config.models if name not in said))
+
+
+def models_at(path: str | None) -> tuple[OwnModel, ...] | None:
+    """The same of a file that was used once; `None` if there was none, it is gone, or something is wrong with it.
+
+    Args:
+        path: Absolute, of a `toolbelt.yaml`.
+    """
+    if path is None or not Path(path).is_file():
+        return None
+    try:
+        return written_models(read_config(Path(path).parent, path))
+    except (ToolbeltError, OSError):
+        return None

@@ -10,20 +10,18 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.analysis.summary.counting import (
+from toolbelt.evals.analysis.summary.queries import EpochMeasures, Timing, find_reasons, measure_epochs, time_requests
+from toolbelt.evals.analysis.summary.rates import (
     CALL_RATES,
     RATES,
     SCORED,
     ClusterCounts,
-    Counted,
+    RateQuery,
     count_clusters,
-    counted_rate,
     has_single_clusters,
+    make_rate,
 )
-from toolbelt.evals.analysis.summary.epochs import EpochMeasures, measure_epochs
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
-from toolbelt.evals.analysis.summary.timing import Timing, time_requests
-from toolbelt.evals.analysis.summary.unscored import find_reasons
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.running.limits import read_left_out, read_rooms
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -66,7 +64,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
     Raises:
         NotFoundError: there is no such run.
     """
-    with at_one_moment(connection):
+    with read_snapshot(connection):
         head = connection.execute("SELECT created, status, reason, plan FROM runs WHERE run = ?", (run,)).fetchone()
         if head is None:
             raise NotFoundError("run", run, (row[0] for row in connection.execute("SELECT run FROM runs")))
@@ -98,7 +96,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
 
 
 @contextlib.contextmanager
-def at_one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
     """A run may be going on meanwhile: every query inside sees the same trials."""
     if connection.in_transaction:
         yield
@@ -190,9 +188,9 @@ def _arm(
     )
 
 
-def _rate(rate: Counted, scored: Mapping[str, Row], clusters: Mapping[tuple[int, int], int] | None) -> Rate:
+def _rate(rate: RateQuery, scored: Mapping[str, Row], clusters: Mapping[tuple[int, int], int] | None) -> Rate:
     top = _total((row for outcome, row in scored.items() if outcome in rate.outcomes), rate.numerator)
-    return counted_rate(top, _total(scored.values(), rate.denominator), clusters)
+    return make_rate(top, _total(scored.values(), rate.denominator), clusters)
 
 
 def _total(rows: Iterable[Row], expression: str) -> int:

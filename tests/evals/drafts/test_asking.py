@@ -17,7 +17,7 @@ from toolbelt.evals.models.model import Failure, ModelError, Request
 from toolbelt.evals.running.client import Budget
 
 
-class Counted:
+class RateQuery:
     """Answers, and counts what it was asked; fails for some tools."""
 
     def __init__(self, failing: dict[str, Any] | None = None) -> None:
@@ -32,7 +32,7 @@ class Counted:
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_E8_interrupted_and_gone_on_with_equals_an_unbroken_run(tmp_path: Path, concurrency: int) -> None:
     draft_into(tmp_path / "whole")
-    model = Counted()
+    model = RateQuery()
     for more in (1, 2, None):
         made, drafter = draft_into(tmp_path / "parts", model, budget=Budget(more), concurrency=concurrency)
         asked = sum(model.asked.values())
@@ -46,7 +46,7 @@ def test_E8_interrupted_and_gone_on_with_equals_an_unbroken_run(tmp_path: Path, 
 
 
 def test_E9_a_failure_costs_its_tool_alone_and_is_asked_again(tmp_path: Path) -> None:
-    model = Counted({REFUND.id: ModelError(Failure.UNAVAILABLE, "down")})
+    model = RateQuery({REFUND.id: ModelError(Failure.UNAVAILABLE, "down")})
     made, drafter = draft_into(tmp_path, model)
     assert (made.cases, made.unanswered, drafter.failures) == (6, 1, {0: Failure.UNAVAILABLE})
     assert drafter.reasons == ["till/pay_back: unavailable: down"]
@@ -59,7 +59,7 @@ def test_E9_a_failure_costs_its_tool_alone_and_is_asked_again(tmp_path: Path) ->
 
 @pytest.mark.parametrize("failure", [Failure.AUTHENTICATION, Failure.NOT_FOUND, Failure.QUOTA])
 def test_E9_what_no_other_request_can_mend_ends_it(tmp_path: Path, failure: Failure) -> None:
-    model = Counted(dict.fromkeys((tool.id for tool in CATALOG.tools), ModelError(failure, "no")))
+    model = RateQuery(dict.fromkeys((tool.id for tool in CATALOG.tools), ModelError(failure, "no")))
     made, drafter = draft_into(tmp_path, model)
     assert sum(model.asked.values()) == 1
     assert made.cases == 0
@@ -71,14 +71,14 @@ def test_E9_a_model_that_only_fails_is_left(tmp_path: Path) -> None:
     tools = tuple(Tool(f"tool{n}", f"Does {n}.") for n in range(60))
     catalog = Catalog((Plugin("p", tools),))
     jobs = Jobs(catalog, catalog.tools, ONE_EACH)
-    model = Counted({f"p/tool{n}": ModelError(Failure.BAD_REQUEST, "odd") for n in range(60)})
+    model = RateQuery({f"p/tool{n}": ModelError(Failure.BAD_REQUEST, "odd") for n in range(60)})
     _, drafter = draft_into(tmp_path, model, jobs=jobs)
     assert sum(model.asked.values()) == 20
     assert "20 tools in a row failed, the last by bad_request: odd" in drafter.reasons[0]
 
 
 def test_E4_a_refusal_is_an_answer_kept_and_told(tmp_path: Path) -> None:
-    model = Counted({REFUND.id: ModelError(Failure.REFUSED, "I will not")})
+    model = RateQuery({REFUND.id: ModelError(Failure.REFUSED, "I will not")})
     for _ in range(2):
         made, drafter = draft_into(tmp_path, model)
         assert (made.cases, made.unanswered, drafter.reasons) == (6, 0, [])

@@ -72,7 +72,7 @@ def test_a_run_of_one_arm_has_nothing_to_compare(tmp_path: Path) -> None:
 
 
 def test_E7_with_a_baseline_its_verdict_stands_on_top(store: RunStore, tmp_path: Path) -> None:
-    from toolbelt.evals.analysis.evidence.stored import StoredRun
+    from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 
     row = store.get(RUN)
     made = write_report(store, row, tmp_path, Wanted(baseline=StoredRun(store, row), margin=0.05))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from toolbelt.evals.analysis.evidence.evidence import About
-from toolbelt.evals.analysis.summary.measures import ArmSummary
+from toolbelt.evals.analysis.evidence.evidence import SideInfo
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.running.plan import CaseFilter
@@ -76,7 +76,7 @@ def test_the_arms_of_a_run_are_the_measures_there_are() -> None:
 
 def test_the_sides_of_a_comparison_say_what_is_known_of_them() -> None:
     [side] = [part for part in read_schema("comparison")["$defs"].values() if "is_baseline" in part["properties"]]
-    assert set(side["properties"]) == set(side["required"]) == {field.name for field in fields(About)}
+    assert set(side["properties"]) == set(side["required"]) == {field.name for field in fields(SideInfo)}
 
 
 def test_the_settings_of_a_run_are_those_there_are() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.conftest import SHARED_DATA, needs_shared_data
 from toolbelt.catalog.frozen import freeze
 from toolbelt.evals.cases.case import ArgumentRules, ExpectedArguments
-from toolbelt.evals.scoring.arguments import check_arguments
 from toolbelt.evals.scoring.literal import are_equal
+from toolbelt.evals.scoring.scoring import check_arguments
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),

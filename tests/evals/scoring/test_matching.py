@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.evals.scoring.matching import Fit, Pair, match_calls
+from toolbelt.evals.scoring.matching import MatchedCall, MatchQuality, match_calls
 
-FITS = st.sampled_from([None, Fit(False, False), Fit(True, False), Fit(True, True)])
+FITS = st.sampled_from([None, MatchQuality(False, False), MatchQuality(True, False), MatchQuality(True, True)])
 
 
 @st.composite
-def grids(draw: st.DrawFn) -> tuple[list[list[Fit | None]], list[bool]]:
+def grids(draw: st.DrawFn) -> tuple[list[list[MatchQuality | None]], list[bool]]:
     """How each call made meets each call asked for, and which calls made may be surplus."""
     wanted, made = draw(st.integers(0, 4)), draw(st.integers(0, 4))
     fits = [[draw(FITS) for _ in range(made)] for _ in range(wanted)]
     return fits, [draw(st.booleans()) for _ in range(made)]
 
 
-def value(fits: list[list[Fit | None]], permitted: list[bool], laid: list[tuple[int, int]]) -> tuple[int, ...]:
+def value(fits: list[list[MatchQuality | None]], permitted: list[bool], laid: list[tuple[int, int]]) -> tuple[int, ...]:
     """What counts, the weightiest first; greater is better."""
     pairs = [(fits[row][column], permitted[column]) for row, column in laid]
     return (
@@ -33,7 +33,7 @@ def value(fits: list[list[Fit | None]], permitted: list[bool], laid: list[tuple[
     )
 
 
-def best_of_all(fits: list[list[Fit | None]], permitted: list[bool], in_order: bool) -> tuple[int, ...]:
+def best_of_all(fits: list[list[MatchQuality | None]], permitted: list[bool], in_order: bool) -> tuple[int, ...]:
     """Every way there is, tried."""
     wanted, made = len(fits), len(permitted)
     found = [(0, 0, 0, 0)]
@@ -49,7 +49,9 @@ def best_of_all(fits: list[list[Fit | None]], permitted: list[bool], in_order: b
 
 
 @given(grids(), st.booleans())
-def test_E3_no_way_to_lay_calls_is_better(grid: tuple[list[list[Fit | None]], list[bool]], in_order: bool) -> None:
+def test_E3_no_way_to_lay_calls_is_better(
+    grid: tuple[list[list[MatchQuality | None]], list[bool]], in_order: bool
+) -> None:
     fits, permitted = grid
     pairs = match_calls(len(fits), permitted, lambda row, column: fits[row][column], in_order=in_order)
     laid = [(pair.wanted, pair.made) for pair in pairs]
@@ -64,7 +66,7 @@ def test_E3_no_way_to_lay_calls_is_better(grid: tuple[list[list[Fit | None]], li
 
 @given(grids())
 def test_E3_an_answer_is_met_exactly_if_some_assignment_meets_it(
-    grid: tuple[list[list[Fit | None]], list[bool]],
+    grid: tuple[list[list[MatchQuality | None]], list[bool]],
 ) -> None:
     fits, permitted = grid
     pairs = match_calls(len(fits), permitted, lambda row, column: fits[row][column])
@@ -81,9 +83,9 @@ def test_E3_an_answer_is_met_exactly_if_some_assignment_meets_it(
 @pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize("made", [50, 120])
 def test_E3_fifty_parallel_calls_of_one_tool_do_not_blow_up(made: int, in_order: bool) -> None:
-    def fit(row: int, column: int) -> Fit:
+    def fit(row: int, column: int) -> MatchQuality:
         right = (column == row) if in_order else (column * 7) % made == row
-        return Fit(is_valid=True, is_right=right)
+        return MatchQuality(is_valid=True, is_right=right)
 
     started = time.process_time()
     pairs = match_calls(50, [True] * made, fit, in_order=in_order)
@@ -93,5 +95,5 @@ def test_E3_fifty_parallel_calls_of_one_tool_do_not_blow_up(made: int, in_order:
 
 def test_E3_right_arguments_are_found_where_the_first_assignment_would_miss_them() -> None:
     right = {(0, 1), (1, 0)}
-    pairs = match_calls(2, [False, False], lambda row, column: Fit(True, (row, column) in right))
-    assert pairs == [Pair(0, 1, Fit(True, True)), Pair(1, 0, Fit(True, True))]
+    pairs = match_calls(2, [False, False], lambda row, column: MatchQuality(True, (row, column) in right))
+    assert pairs == [MatchedCall(0, 1, MatchQuality(True, True)), MatchedCall(1, 0, MatchQuality(True, True))]

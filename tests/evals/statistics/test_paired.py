@@ -13,7 +13,7 @@ from scipy import stats
 
 from toolbelt.evals.statistics.clusters import read_clusters
 from toolbelt.evals.statistics.multiplicity import holm
-from toolbelt.evals.statistics.paired import Contrast, Method, cluster_score_interval, paired_difference
+from toolbelt.evals.statistics.paired import Method, ShareContrast, cluster_score_interval, paired_difference
 from toolbelt.evals.statistics.verdict import Verdict, judge
 
 Pair = tuple[float, float]
@@ -24,7 +24,7 @@ CHANCE = 1e-4
 
 
 @cache
-def _single(better: int, worse: int, n: int) -> Contrast:
+def _single(better: int, worse: int, n: int) -> ShareContrast:
     return paired_difference([[(1, 0)]] * better + [[(0, 1)]] * worse + [[(1, 1)]] * (n - better - worse))
 
 
@@ -170,7 +170,7 @@ def test_E7_equal_arms_in_clusters_are_seldom_called_a_regression(
     assert covered >= stats.binom.ppf(CHANCE, len(found), 0.945)
 
 
-def _assert_seldom(found: list[Contrast], margin: float) -> None:
+def _assert_seldom(found: list[ShareContrast], margin: float) -> None:
     called = sum(judge(one.low, one.high, one.p_value, margin) is Verdict.REGRESSION for one in found)
     assert called <= stats.binom.ppf(1 - CHANCE, len(found), 0.025)
     significant = sum(one.p_value <= 0.05 for one in found)

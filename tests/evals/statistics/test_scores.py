@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from toolbelt.evals.analysis.summary.intervals import wilson_interval
+from toolbelt.evals.statistics.intervals import wilson_interval
 from toolbelt.evals.statistics.scores import tango_interval
 
 Z = 1.959963984540054

@@ -14,12 +14,12 @@ from toolbelt.evals.analysis.comparison.comparison import (
     Measure,
     Part,
 )
-from toolbelt.evals.analysis.evidence.evidence import About, ArmName, Attempt
-from toolbelt.evals.analysis.gate.result import Check
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
+from toolbelt.evals.analysis.gate.verdict import Check
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 
-ABOUT = About(RUN, "assistant", "sha256:1", "c", 20)
+ABOUT = SideInfo(RUN, "assistant", "sha256:1", "c", 20)
 FULL, LOADOUT = (ArmName(*names) for names in ARMS[:2])
 WRONG = Attempt(Outcome.WRONG_TOOL, covered=True, called=("files/write",), missing=("files/read_1",))
 RIGHT = Attempt(Outcome.CORRECT, covered=True)

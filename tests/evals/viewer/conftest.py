@@ -12,7 +12,7 @@ from tests.evals.viewer.browser import Watched, afresh, find_chromium, watched
 from tests.evals.viewer.compared import ABOUT, CHECKS, WITHIN
 from tests.evals.viewer.runs import small_run
 from tests.evals.viewer.writing import page_file
-from toolbelt.evals.analysis.gate.result import GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tests.evals.viewer.compared import WITHIN
 from tests.evals.viewer.runs import SEVERAL, big_run, epochs_run, long_run, small_run
 from tests.evals.viewer.writing import page_file
 from toolbelt.evals.analysis.comparison.comparison import Flip
-from toolbelt.evals.analysis.comparison.confusions import name_confusions
+from toolbelt.evals.analysis.comparison.explanations import name_confusions
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.running.records import parse_names
 from toolbelt.evals.scoring.outcome import Outcome

@@ -20,7 +20,7 @@ from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, hostile_run, small_run
 from tests.evals.viewer.writing import PICTURE, page_file, page_text
 from tests.evals.views.matrices import big_matrix, scored, small_matrix
-from toolbelt.evals.analysis.gate.result import GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
@@ -97,7 +97,7 @@ def test_the_section_of_a_suite_stands_first_but_for_a_gate_and_else_after_what_
 
 
 def test_the_heat_map_is_a_table_and_no_picture_beside_it() -> None:
-    from toolbelt.evals.analysis.summary.measures import RunSummary
+    from toolbelt.evals.analysis.summary.run_summary import RunSummary
     from toolbelt.evals.views.pictures import draw_pictures
 
     (drawn,) = draw_pictures(RunSummary("r", "2026", "finished", "d", "x"), matrix=small_matrix())

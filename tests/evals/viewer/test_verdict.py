@@ -10,9 +10,9 @@ from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, small_run
 from tests.evals.viewer.writing import page_text
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Confusion, Contrast, Flip, Measure
-from toolbelt.evals.analysis.comparison.wording import sentence
+from toolbelt.evals.analysis.comparison.comparison_text import sentence
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
-from toolbelt.evals.analysis.gate.result import Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from toolbelt.evals.analysis.economics.caching import ArmEconomics, cache_economics
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.economics import ArmEconomics, cache_economics
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.providers.prices import Prices, Rates
 
 PRICES = Prices(((0, Rates(0.001, 0.004, 0.0001, 0.00125)),))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, CellState, Matrix, Pick, Row
-from toolbelt.evals.analysis.summary.measures import Rate
+from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.loadouts.fit import Verdict
 
 TOOLSETS = ("full", "loadout:auto", "loadout:minimal", "loadout:developer", "tiered")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.views.bills import arm, billed, full, run
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
 from toolbelt.evals.views.canvas import own_settings
 from toolbelt.evals.views.economics import _ticks, draw_economics
 from toolbelt.evals.views.picture import MOST_ARMS, Picture

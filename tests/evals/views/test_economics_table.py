@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from tests.evals.views.bills import arm, billed, full, run
-from toolbelt.evals.analysis.economics.caching import ArmEconomics
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate
+from toolbelt.evals.analysis.economics import ArmEconomics
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
 from toolbelt.evals.views.economics_figures import READING, economics_lines, format_usd, price_lines, why_none
 from toolbelt.evals.views.economics_markdown import economics_markdown
 from toolbelt.evals.views.economics_table import economics_view

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.console.screen import show_view
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.views.epochs import MEANING, epoch_lines
 from toolbelt.evals.views.frames import arms_frame

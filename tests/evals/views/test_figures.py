@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.evals.analysis.summary.rows import RUN, database
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.views.figures import status_lines, uncovered_line
 

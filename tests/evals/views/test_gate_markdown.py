@@ -11,7 +11,7 @@ import pytest
 from tests.evals.analysis.evidence.sides import ABOUT, FULL, RIGHT, WRONG, side
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.result import Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.gate_markdown import gate_markdown

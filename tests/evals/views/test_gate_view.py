@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tests.evals.analysis.evidence.sides import FULL, RIGHT, TIERED, WRONG, side
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.result import Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.gate_view import gate_view, short_labels
 

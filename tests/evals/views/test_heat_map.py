@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.evals.views.matrices import TOOLSETS, big_matrix, scored, small_matrix
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.views.canvas import own_settings, text_width
 from toolbelt.evals.views.heat_cells import NO_WINDOW, NOT_RUN, STATE_WORDS, HeatCell, heat_cell
 from toolbelt.evals.views.heat_map import MOST_MODELS, MOST_TOOLSETS, draw_heat_map

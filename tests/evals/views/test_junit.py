@@ -13,7 +13,7 @@ from tests.evals.analysis.evidence.sides import ABOUT, FAILED, FULL, RIGHT, WRON
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.result import Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.junit import gate_junit, write_run_junit
 

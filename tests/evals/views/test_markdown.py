@@ -15,7 +15,7 @@ from rich.markdown import Markdown
 
 from tests.evals.analysis.summary.rows import RUN
 from tests.evals.views.sample import ARMS, sample_run
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.run import run
 from toolbelt.evals.running.limits import LeftOut, ModelLimits

@@ -13,7 +13,7 @@ from rich.console import Console
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
 from toolbelt.console.screen import show_view
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
-from toolbelt.evals.analysis.summary.measures import Rate
+from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.views.heat_scale import heat_colour, heat_step
 from toolbelt.evals.views.matrix_view import matrix_view, recommended_view

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.summary.rows import RUN, database
 from tests.evals.views.sample import sample_run
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.views.canvas import distinct, drawable, text_width
 from toolbelt.evals.views.figures import format_prompt_tokens

@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.evals.analysis.summary.rows import RUN, database
 from tests.evals.views.sample import sample_run
 from toolbelt.console.screen import show_view
-from toolbelt.evals.analysis.summary.measures import Rate, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.views.figures import (
     format_cost,

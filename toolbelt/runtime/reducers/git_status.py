@@ -1,4 +1,4 @@
-"""The state of a working tree, as either form of `git status` tells it."""
+"""Shortens the output of `git status`, in its long and short forms, to counts and the first paths of each kind."""
 
 from __future__ import annotations
 

@@ -57,26 +57,28 @@ class ReadFileReducer:
         """The result with at most so many lines of the file, if it was read whole."""
         if not result.ok or is_noted(result.value) or asks_for_range(info.args):
             return result
-        ask = _how_to_ask(info.args)
+        call_with_time_limit = _how_to_ask(info.args)
         document = find_document(result)
         if document is None:
-            return replace_value(result, self._shorten(result.value, ask))
-        made = reduce_fields(document, _CONTENT_FIELDS, lambda text: self._shorten(text, ask))
+            return replace_value(result, self._shorten(result.value, call_with_time_limit))
+        made = reduce_fields(document, _CONTENT_FIELDS, lambda text: self._shorten(text, call_with_time_limit))
         return result if made is None else replace_value(result, json.dumps(made, ensure_ascii=False))
 
-    def _shorten(self, text: str, ask: str) -> str:
+    def _shorten(self, text: str, call_with_time_limit: str) -> str:
         total = count_lines(text)
         if is_noted(text) or (total <= self.max_lines and len(text) <= self.max_chars):
             return text
         size = f"{tell_count(total, 'line')}, {tell_count(len(text), 'character')} in all"
         head = text.split("\n", self.max_lines)[: self.max_lines][:total]
         if sum(map(len, head)) + len(head) <= self.max_chars:
-            return self._above(text, noted(f"{size}; lines 1-{len(head)} shown; {ask}", "\n".join(head)))
+            return self._above(
+                text, noted(f"{size}; lines 1-{len(head)} shown; {call_with_time_limit}", "\n".join(head))
+            )
         share = max(self.max_chars // max(len(head), 1), min(_LEAST_OF_A_LINE, self.max_chars))
         shown = list(_take(head, share, self.max_chars))
         which = "line 1" if len(shown) == 1 else f"lines 1-{len(shown)}"
         long = "" if shown == head[: len(shown)] else f", long ones up to {share:,} characters"
-        return self._above(text, noted(f"{size}; {which} shown{long}; {ask}", "\n".join(shown)))
+        return self._above(text, noted(f"{size}; {which} shown{long}; {call_with_time_limit}", "\n".join(shown)))
 
     @staticmethod
     def _above(text: str, made: str) -> str:

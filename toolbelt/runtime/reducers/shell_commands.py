@@ -1,4 +1,4 @@
-"""Which programs a command runs, as far as its words say so."""
+"""Which programs a shell command runs, as far as its words state it."""
 
 from __future__ import annotations
 

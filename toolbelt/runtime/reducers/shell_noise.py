@@ -1,4 +1,4 @@
-"""Lines that are known to say nothing: of a test run those on what passed, of an install those on what was fetched."""
+"""Lines without information: in test runs those about passed tests, in package installs those about downloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cutting text so that it says what was cut, and reading what terminals were sent."""
+"""Shortens text so that it states what was left out, and keeps the lines that look like errors."""
 
 from __future__ import annotations
 

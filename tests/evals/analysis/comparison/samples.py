@@ -15,12 +15,12 @@ from toolbelt.evals.analysis.comparison.comparison import (
     Measure,
     Part,
 )
-from toolbelt.evals.analysis.evidence.evidence import About, ArmName, Attempt
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 
-RUN = About("20260101-120000-ab12", "assistant", "sha256:1", "sha256:2", 600, catalog="assistant")
-BASELINE = About("reports/baseline.json", "assistant", "sha256:1", "sha256:2", 600, is_baseline=True)
+RUN = SideInfo("20260101-120000-ab12", "assistant", "sha256:1", "sha256:2", 600, catalog="assistant")
+BASELINE = SideInfo("reports/baseline.json", "assistant", "sha256:1", "sha256:2", 600, is_baseline=True)
 FULL = ArmName("local/bm25", "full")
 LOADOUT = ArmName("local/bm25", "loadout")
 TIERED = ArmName("local/bm25", "tiered")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolbelt.evals.analysis.evidence.evidence import About, ArmName, Attempt, CaseEvidence
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 
 ARM = ArmName("local/bm25", "full", tokenizer="o200k")
-ABOUT = About("20260301-120000-beef", "shipped", "d1", "c1", cases=1)
+ABOUT = SideInfo("20260301-120000-beef", "shipped", "d1", "c1", cases=1)
 
 OUTCOMES: Mapping[str, Attempt | None] = {
     "+": Attempt(Outcome.CORRECT, covered=True),
@@ -28,7 +28,7 @@ OUTCOMES: Mapping[str, Attempt | None] = {
 class Written:
     """A side whose arms are given; counts how often each was read."""
 
-    about: About
+    about: SideInfo
     arms: tuple[ArmName, ...]
     evidence: tuple[Mapping[str, CaseEvidence], ...]
 

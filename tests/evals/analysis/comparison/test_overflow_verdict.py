@@ -14,10 +14,10 @@ from tests.evals.analysis.comparison.samples import (
 )
 from tests.evals.analysis.comparison.sides import side
 from toolbelt.evals.analysis.comparison.compare import compare
-from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Fit, Measure
-from toolbelt.evals.analysis.comparison.data import comparison_data
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, FitCounts, Measure
+from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
 from toolbelt.evals.views.contrast_figures import reason_lines, verdict_counts
@@ -72,5 +72,5 @@ def test_no_number_of_cases_is_advised_for_an_arm_that_no_longer_fits() -> None:
 def test_E4_of_how_many_cases_it_is_known_whether_they_still_fit() -> None:
     one, other = side(["++", "+o", "e+", "++", "++", "oo", "ee"]), side(["++", "++", "+e", "+.", "+o", "++", "++"])
     (pair,) = compare(one, other, pair_arms(one.arms, other.arms)).pairs
-    assert pair.fit == Fit(before=4, answered=2, unrun=1)
+    assert pair.fit == FitCounts(before=4, answered=2, unrun=1)
     assert pair.newly_overflowing == ("c4",)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolbelt.evals.analysis.evidence.evidence import About, ArmName, Attempt, CaseEvidence
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 
-ABOUT = About(
+ABOUT = SideInfo(
     name="20260301-120000-beef",
     dataset="office",
     digest="sha256:0123",
@@ -34,7 +34,7 @@ TOO_LONG = Attempt(Outcome.CONTEXT_OVERFLOW, True, (), (), (), 100, 150, None, 1
 class WrittenSide:
     """A side that holds what it is given."""
 
-    about: About
+    about: SideInfo
     arms: tuple[ArmName, ...]
     cases: tuple[Mapping[str, CaseEvidence], ...]
 

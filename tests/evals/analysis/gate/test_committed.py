@@ -7,7 +7,7 @@ from pathlib import Path
 from toolbelt.evals.analysis.evidence.baseline import format_baseline, read_baseline
 from toolbelt.evals.cases.dataset import open_dataset
 
-FILE = Path(__file__).resolve().parents[3] / "reports" / "baseline.json"
+FILE = Path(__file__).resolve().parents[4] / "reports" / "baseline.json"
 
 
 def test_it_is_of_the_cases_as_they_are_shipped() -> None:

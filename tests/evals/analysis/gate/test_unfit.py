@@ -9,10 +9,10 @@ import pytest
 
 from tests.evals.analysis.evidence.sides import FAILED, FULL, RIGHT, TIERED, TOO_LONG, WrittenSide, side
 from toolbelt.evals.analysis.evidence.evidence import Attempt
-from toolbelt.evals.analysis.gate.data import gate_data, summary_line
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.result import FAIL, PASS, UNSURE, Check, GateResult, Limits
-from toolbelt.evals.analysis.summary.measures import RunSummary
+from toolbelt.evals.analysis.gate.gate_json import gate_data, summary_line
+from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, GateResult, Limits
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.verdict import pair_values

@@ -17,9 +17,9 @@ from tests.evals.analysis.evidence.sides import (
     side,
 )
 from toolbelt.evals.analysis.evidence.evidence import Attempt
-from toolbelt.evals.analysis.gate.data import gate_data
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.result import FAIL, PASS, UNSURE, Check, Limits
+from toolbelt.evals.analysis.gate.gate_json import gate_data
+from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 
 MANY = 300

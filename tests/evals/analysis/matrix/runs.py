@@ -11,8 +11,8 @@ from typing import Any
 
 from tests.evals.analysis.summary.rows import REQUEST, TRIAL
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
-from toolbelt.evals.analysis.evidence.stored import StoredRun
-from toolbelt.evals.analysis.matrix.laying import lay_out
+from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
@@ -136,7 +136,7 @@ def matrix_of(run: WrittenRun | Sequence[Asked], margin: float = MARGIN) -> Matr
     """The run laid out."""
     written = run if isinstance(run, WrittenRun) else WrittenRun(run)
     with stored(written) as (store, row):
-        return lay_out(summarize(store.connection, row.run, store.find_status(row)), StoredRun(store, row), margin)
+        return build_matrix(summarize(store.connection, row.run, store.find_status(row)), StoredRun(store, row), margin)
 
 
 def _request(arm: Asked, trial: Mapping[str, Any], run: str) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.matrix.runs import Asked, matrix_of
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
-from toolbelt.evals.analysis.matrix.project import models_at, written_models
-from toolbelt.evals.analysis.matrix.recommendation import recommendation, yaml_text
+from toolbelt.evals.analysis.matrix.recommendation import models_at, recommendation, written_models, yaml_text
 from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.stores.config import Config, read_config
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.analysis.summary.intervals import wilson_interval
-from toolbelt.evals.analysis.summary.measures import ArmSummary, Rate
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.statistics.intervals import wilson_interval
 
 ARM = ("local/bm25", "full", "")
 

@@ -1,0 +1,125 @@
+"""A comparison as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from typing import Any
+
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip
+from toolbelt.evals.analysis.comparison.comparison_text import sentence
+from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
+
+SCHEMA = "toolbelt.comparison/1"
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """What `toolbelt eval compare --json` prints.
+
+    Shares and their differences are fractions, amounts means over the cases that both arms were scored on, differences
+    new − old; `null` where something is not known. `contrasts` has one entry a pair and measure, `pairs` one a pair in
+    the same order, with what is of all measures: its `verdict` is a regression where cases no longer fit the model's
+    window, and none where no case did before, whatever that of the share, which is of the cases that could be scored:
+    `cases` of those `planned`. `unfit` and `alone` are arms of one run that nothing is compared with.
+    `flipped` has the cases of which the first share asked for changed, and stands in the contrast of that share, the
+    first of each pair; it is `null` in the others. `better`, `worse` and `parts` are of that share, too; `confusions`
+    and `contribution` are of accuracy always.
+    """
+    return {
+        "schema": SCHEMA,
+        "comparable": comparison.is_comparable,
+        "reasons": list(comparison.reasons),
+        "notes": list(comparison.notes),
+        "differences": list(comparison.differences),
+        "margin": comparison.margin,
+        "level": comparison.level,
+        "old": _about(comparison.old),
+        "new": _about(comparison.new),
+        "missing": [_arm(arm, comparison.old) for arm in comparison.missing],
+        "added": [_arm(arm, comparison.new) for arm in comparison.added],
+        "unfit": [_arm(arm, comparison.new) for arm in comparison.unfit],
+        "alone": [_arm(arm, comparison.new) for arm in comparison.alone],
+        "contrasts": list(_contrasts(comparison)),
+        "pairs": [_pair(comparison, pair) for pair in comparison.pairs],
+    }
+
+
+def _about(about: SideInfo) -> dict[str, Any]:
+    return {
+        **{field.name: getattr(about, field.name) for field in fields(about)},
+        "filter": dict(about.filter),
+        "settings": dict(about.settings),
+        "code": dict(about.code),
+    }
+
+
+def _arm(arm: ArmName, of: SideInfo) -> dict[str, Any]:
+    return {"run": of.name, "model": arm.model, "toolset": arm.toolset, "variant": arm.variant, "label": arm.label}
+
+
+def _contrasts(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    for pair in comparison.pairs:
+        arms = {"a": _arm(pair.old, comparison.old), "b": _arm(pair.new, comparison.new)}
+        for number, contrast in enumerate(pair.contrasts):
+            flipped = None if number else [_flip(flip) for flip in pair.flips]
+            yield {**arms, **_figures(contrast, comparison), "flipped": flipped}
+
+
+def _figures(contrast: Contrast, comparison: Comparison) -> dict[str, Any]:
+    return {
+        "measure": contrast.measure.value,
+        "old": contrast.old,
+        "new": contrast.new,
+        "difference": contrast.difference,
+        "low": contrast.low,
+        "high": contrast.high,
+        "ratio": contrast.ratio,
+        "ratio_low": contrast.ratio_low,
+        "ratio_high": contrast.ratio_high,
+        "p_value": contrast.p_value,
+        "adjusted_p": contrast.adjusted_p,
+        "verdict": None if contrast.verdict is None else contrast.verdict.value,
+        "cases": contrast.cases,
+        "planned": contrast.planned,
+        "clusters": contrast.clusters,
+        "wanted_cases": wanted_cases(contrast, comparison.margin, comparison.level),
+        "method": contrast.method,
+        "reasons": list(contrast.reasons),
+    }
+
+
+def _flip(flip: Flip) -> dict[str, Any]:
+    return {
+        "case": flip.case,
+        "kind": flip.kind,
+        "change": flip.change,
+        "old": _attempt(flip.old),
+        "new": _attempt(flip.new),
+    }
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "outcome": attempt.outcome.value,
+        "covered": attempt.covered,
+        "called": None if attempt.called is None else list(attempt.called),
+        "missing": list(attempt.missing),
+        "surplus": list(attempt.surplus),
+    }
+
+
+def _pair(comparison: Comparison, pair: ArmComparison) -> dict[str, Any]:
+    return {
+        "a": _arm(pair.old, comparison.old),
+        "b": _arm(pair.new, comparison.new),
+        "verdict": None if pair.verdict is None else pair.verdict.value,
+        "sentence": sentence(comparison, pair),
+        "better": sum(flip.change > 0 for flip in pair.flips),
+        "worse": sum(flip.change < 0 for flip in pair.flips),
+        "contribution": None if pair.contribution is None else asdict(pair.contribution),
+        "confusions": [asdict(confusion) for confusion in pair.confusions],
+        "parts": [asdict(part) for part in pair.parts],
+        "unpaired": dict(pair.unpaired),
+        "newly_overflowing": list(pair.newly_overflowing),
+    }

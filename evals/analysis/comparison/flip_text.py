@@ -1,0 +1,117 @@
+"""What flipped, in words: which cases, and to which tool."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from toolbelt.evals.analysis.comparison.comparison import Flip
+from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
+from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.analysis.gate.verdict import LostTool
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.text import plural
+
+_MOST_TOOLS = 3
+_WAYS = MappingProxyType(
+    {
+        Outcome.MISSING_CALL: "with a call missing",
+        Outcome.WRONG_TOOL: "in another order",
+        Outcome.UNOFFERED_TOOL: "to a tool not offered",
+        Outcome.HALLUCINATED_TOOL: "to a tool that there is not",
+        Outcome.UNNEEDED_CALL: "with a call not needed",
+        Outcome.EXTRA_CALL: "with a call too many",
+        Outcome.WRONG_ARGUMENTS: "with wrong arguments",
+        Outcome.INVALID_ARGUMENTS: "with invalid arguments",
+        Outcome.GAVE_UP: "given up",
+        Outcome.REFUSED: "refused",
+    }
+)
+_HOW_FIRST = (Outcome.REFUSED, Outcome.GAVE_UP, Outcome.INVALID_ARGUMENTS, Outcome.WRONG_ARGUMENTS)
+"""Of these it says more how they ended than what was called."""
+
+
+def describe_flip(flip: Flip) -> str:
+    """What a case that flipped was answered with and should have been, such as `db/query instead of db/explain`.
+
+    Of a case that is worse it is told of the new arm, of one that is better what the old arm did wrong.
+    """
+    wrong = flip.new if flip.change < 0 else flip.old
+    return _describe(wrong)
+
+
+def count_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
+    """`12 cases now wrong, 1 now right`; of several epochs a case may be partly so: `12 cases worse, 1 better`."""
+    worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
+    return _count(worse, better, "", epochs)
+
+
+def describe_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
+    """As `count_flips`, with the tools that answer the cases that are worse, the commonest first:
+    `12 cases now wrong (9 to web/search, 2 to git/log, 1 to nothing), 1 now right`.
+    """
+    takers = Counter(_taker(flip.new) for flip in flips if flip.change < 0)
+    common = takers.most_common(_MOST_TOOLS)
+    told = [f"{count:,} {taker}" for taker, count in common]
+    if more := len(takers) - len(common):
+        told.append(f"{takers.total() - sum(count for _, count in common):,} in {plural(more, 'other way')}")
+    worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
+    return _count(worse, better, f" ({', '.join(told)})" if told else "", epochs)
+
+
+def describe_lost(lost: LostTool) -> str:
+    """`no case of web/search is right any more; 3 were`."""
+    return f"no case of {lost.tool} is right any more; {lost.cases:,} were"
+
+
+def _count(worse: int, better: int, takers: str, epochs: int) -> str:
+    if not worse and not better:
+        return "no case flipped"
+    words = ("worse", "better") if epochs > 1 else ("now wrong", "now right")
+    return f"{plural(worse, 'case')} {words[0]}{takers}, {better:,} {words[1]}"
+
+
+def _taker(attempt: Attempt) -> str:
+    """Where a case went, or how: `to web/search`, `to nothing`, `with wrong arguments`."""
+    missing, surplus = missing_and_surplus(attempt)
+    if _is_right_out_of_reach(attempt):
+        return "out of reach"
+    if attempt.outcome in _HOW_FIRST:
+        return _WAYS[attempt.outcome]
+    if surplus:
+        return f"to {surplus[0]}"
+    if attempt.called == ():  # not `None`, which is what was not kept
+        return "to nothing"
+    return _WAYS[Outcome.MISSING_CALL] if missing and attempt.outcome is Outcome.WRONG_TOOL else _way(attempt)
+
+
+def _describe(attempt: Attempt) -> str:
+    wanted, surplus = (", ".join(tools) for tools in missing_and_surplus(attempt))
+    outcome = attempt.outcome
+    if _is_right_out_of_reach(attempt):
+        return "the right answer cannot be reached"
+    if outcome in _HOW_FIRST:
+        called, lacked = (
+            f", {word} {tools}" if tools else "" for word, tools in (("called", surplus), ("without", wanted))
+        )
+        told = f"{_WAYS[outcome]}{called}{lacked}"
+    elif surplus and wanted:
+        told = f"{surplus} instead of {wanted}"
+    elif surplus:
+        told = f"{surplus}, which was not asked for"
+    elif wanted and outcome is not Outcome.UNOFFERED_TOOL:
+        told = f"nothing instead of {wanted}" if attempt.called == () else f"without {wanted}"
+    else:
+        both = ", ".join(attempt.surplus)
+        told = f"{_way(attempt)}: {both}" if both else _way(attempt)
+    return told if attempt.covered else f"{told}; the right answer cannot be reached"
+
+
+def _is_right_out_of_reach(attempt: Attempt) -> bool:
+    """Whether nothing but what was offered is amiss (rule E5)."""
+    return attempt.outcome.is_right_by_names and not attempt.covered
+
+
+def _way(attempt: Attempt) -> str:
+    return _WAYS.get(attempt.outcome, attempt.outcome.value)

@@ -1,1 +1,0 @@
-"""What caching saves and what changing the tools offered costs (rule E6)."""

@@ -1,0 +1,123 @@
+"""A run of the store as one side of a comparison."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, SideInfo
+from toolbelt.evals.analysis.summary.summarize import read_snapshot
+from toolbelt.evals.running.plan import Plan
+from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.scoring.outcome import Outcome
+
+_COLUMNS = (
+    "case_id, cluster, kind, epoch, outcome, covered, called, missing, surplus, definition_tokens, own_prompt_tokens, "
+    "prompt_tokens, requests, cost_usd, latency_seconds"
+)
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+
+class StoredRun:
+    """A run, read from its store an arm at a time.
+
+    Args:
+        store: Where it is kept.
+        row: Which.
+    """
+
+    def __init__(self, store: RunStore, row: RunRow) -> None:
+        self._connection: sqlite3.Connection = store.connection
+        plan = row.plan
+        self._run, self._epochs = row.run, plan.epochs
+        self._grid = max(1, len(plan.arms)), max(1, plan.cases)
+        self._about = SideInfo(
+            name=row.run,
+            dataset=plan.dataset_name,
+            digest=plan.digest,
+            chosen=plan.chosen,
+            cases=plan.cases,
+            epochs=plan.epochs,
+            filter=_flags(plan),
+            settings={
+                **{key: value for key, value in asdict(plan.sampling).items() if value is not None},
+                "request_limit": plan.request_limit,
+            },
+            catalog=plan.catalog_name,
+            surroundings=plan.surroundings,
+            code=plan.code,
+            status=store.find_status(row),
+            reason=row.reason,
+            drafts=plan.drafts,
+            api_base=plan.api_base,
+            created=row.created,
+        )
+        rows = self._connection.execute(
+            "SELECT model, toolset, variant, tokenizer FROM arms WHERE run = ? ORDER BY arm", (row.run,)
+        )
+        self._arms = tuple(ArmName(*names) for names in rows)
+        self._last: tuple[int, Mapping[str, CaseEvidence]] | None = None
+
+    @property
+    def about(self) -> SideInfo:
+        """What it is of."""
+        return self._about
+
+    @property
+    def arms(self) -> tuple[ArmName, ...]:
+        """In the order asked for."""
+        return self._arms
+
+    def read(self, arm: int) -> Mapping[str, CaseEvidence]:
+        """Every case of which a trial of the arm has finished, by its id, in the order asked.
+
+        The arm read last is kept: a gate looks at it several times.
+        """
+        if self._last is None or self._last[0] != arm:
+            self._last = None  # so that two are never held here
+            self._last = arm, self._read(arm)
+        return self._last[1]
+
+    def _read(self, arm: int) -> Mapping[str, CaseEvidence]:
+        found: dict[str, CaseEvidence] = {}
+        attempts: dict[str, list[Attempt | None]] = {}
+        # Not by the trial's number alone: a case whose first epoch has not finished would come after the others.
+        # The names are this module's own.
+        query = f"SELECT {_COLUMNS} FROM trials WHERE run = ? AND arm = ? ORDER BY trial / ? % ?, trial"  # noqa: S608
+        with read_snapshot(self._connection):
+            for (
+                case,
+                cluster,
+                kind,
+                epoch,
+                outcome,
+                covered,
+                called,
+                missing,
+                surplus,
+                *figures,
+            ) in self._connection.execute(query, (self._run, arm, *self._grid)):
+                if case not in found:
+                    attempts[case] = [None] * self._epochs
+                    found[case] = CaseEvidence(case, cluster, kind, ())
+                attempts[case][epoch] = Attempt(
+                    _OUTCOMES[outcome], bool(covered), _names(called), _names(missing), _names(surplus), *figures
+                )
+        return {case: CaseEvidence(case, one.cluster, one.kind, tuple(attempts[case])) for case, one in found.items()}
+
+
+def _flags(plan: Plan) -> dict[str, Any]:
+    chosen = plan.filter
+    lists = {"kind": chosen.kinds, "tag": chosen.tags, "case": chosen.ids}
+    drawn = {} if chosen.limit is None else {"limit": chosen.limit, "seed": plan.seed}
+    return {**{key: list(values) for key, values in lists.items() if values}, **drawn}
+
+
+@lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[str, ...]:
+    """Few lists of tools stand in many trials."""
+    return tuple(json.loads(text))

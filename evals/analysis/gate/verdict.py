@@ -1,0 +1,109 @@
+"""What a gate is asked, and what it says, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison, Measure
+from toolbelt.evals.analysis.evidence.evidence import SideInfo
+from toolbelt.evals.statistics.verdict import Verdict
+
+PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
+"""What a check may say, in short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is tolerated.
+
+    Attributes:
+        margin: Accuracy that may be lost against the baseline, a fraction.
+        measure: `accuracy` or `solved`, which the margin and `min_accuracy` are of.
+        min_accuracy: What each arm must reach, a fraction; `None` for anything.
+        max_token_increase: By how much prompt tokens may grow against the baseline, a fraction of what they were.
+        max_cost_increase: By how much the cost may grow, likewise.
+        min_sample_size: Clusters of cases that a verdict takes.
+    """
+
+    margin: float = MARGIN
+    measure: Measure = Measure.ACCURACY
+    min_accuracy: float | None = None
+    max_token_increase: float | None = None
+    max_cost_increase: float | None = None
+    min_sample_size: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at.
+
+    Attributes:
+        name: `comparable`, `complete`, `reviewed`, `arms`, `sample-size`, `overflow`, `accuracy` (or `solved`),
+            `min-accuracy` (or `min-solved`), `tokens`, `cost`.
+        verdict: What it says.
+        message: Why, in one line with the figures.
+        arm: Label of the arm; empty where it is of the whole run.
+        observed: The figure looked at, in the unit of the limit; `None` where there is none.
+        low: Lower bound of its interval.
+        high: Upper bound.
+        limit: What it is held against.
+        cases: Of how many cases that figure is; `None` where it is not of cases.
+        planned: How many were to be looked at: all that were to be asked, or, of `overflow`, all that had fitted.
+    """
+
+    name: str
+    verdict: Verdict
+    message: str
+    arm: str = ""
+    observed: float | None = None
+    low: float | None = None
+    high: float | None = None
+    limit: float | None = None
+    cases: int | None = None
+    planned: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LostTool:
+    """A tool that no case is right by any more.
+
+    A margin is of all cases, so that the few of one tool may all be lost within it; that has to be seen all the same.
+
+    Attributes:
+        arm: Label of the arm.
+        tool: Its id.
+        cases: How many that want it were right and are not now; two at least.
+    """
+
+    arm: str
+    tool: str
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What a gate says.
+
+    Attributes:
+        run: What was looked at.
+        checks: What was looked at in it, what must be said first before the rest.
+        limits: What is tolerated.
+        comparison: With the baseline; `None` without one.
+        lost: Tools that have lost all their cases, whatever the verdict.
+    """
+
+    run: SideInfo
+    checks: tuple[Check, ...]
+    limits: Limits
+    comparison: Comparison | None = None
+    lost: tuple[LostTool, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """A regression if any check found one; else no more than the least sure of them. Nothing looked at proves
+        nothing.
+        """
+        found = {check.verdict for check in self.checks}
+        if Verdict.REGRESSION in found:
+            return Verdict.REGRESSION
+        return Verdict.NO_REGRESSION if found == {Verdict.NO_REGRESSION} else Verdict.INSUFFICIENT_DATA

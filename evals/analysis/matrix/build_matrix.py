@@ -1,0 +1,225 @@
+"""A run laid out as models × toolsets (rules E4, E5 and E7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from toolbelt.evals.analysis.comparison.comparability import find_notes
+from toolbelt.evals.analysis.comparison.comparison import MARGIN
+from toolbelt.evals.analysis.comparison.paired_cases import describe_cluster_sizes, measure_clusters, pair_cases
+from toolbelt.evals.analysis.evidence.evidence import Side
+from toolbelt.evals.analysis.matrix.candidates import can_assign_toolset, is_fixed
+from toolbelt.evals.analysis.matrix.choose_toolsets import choose_toolsets
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
+from toolbelt.loadouts.fit import Verdict
+from toolbelt.models.own import OwnModel
+from toolbelt.text import plural
+
+
+def build_matrix(
+    summary: RunSummary,
+    side: Side,
+    margin: float = MARGIN,
+    *,
+    own_models: Sequence[OwnModel] | None = None,
+    advance: Callable[[int], object] | None = None,
+) -> Matrix:
+    """A run as models × toolsets, with what each model is to be given.
+
+    Args:
+        summary: What the run came to.
+        side: The same run, case by case.
+        margin: Accuracy that may be lost for a smaller toolset, a fraction, 0 or more.
+        own_models: What the project says of models already; `None` where its file is not at hand.
+        advance: Told how many pairs of arms have been compared.
+
+    Raises:
+        ValueError: the margin is out of range, or the two are not of the same arms.
+    """
+    if not 0 <= margin <= 1:
+        raise ValueError(f"A margin lies in 0..1; {margin} does not.")
+    if [arm.key for arm in side.arms] != [(arm.model, arm.toolset, arm.variant) for arm in summary.arms]:
+        raise ValueError(f"{summary.run!r} and {side.about.name!r} have different arms.")
+    tools = _count_tools(summary.arms)
+    cells: dict[tuple[str, str], Cell] = {
+        (arm.model, arm.toolset_label): _cell(place, arm, summary.rooms.get(arm.model, ModelLimits()), tools)
+        for place, arm in enumerate(summary.arms)
+    }
+    for one in summary.left_out:
+        cells.setdefault((one.model, one.toolset), _left_out(one))
+    picks = choose_toolsets(summary, side, cells, margin, advance)
+    toolsets = order_toolsets(summary)
+    rows = tuple(
+        Row(
+            model=model,
+            cells=tuple(cells.get((model, toolset)) for toolset in toolsets),
+            pick=picks.get(model, Pick(model)),
+            context_window=summary.rooms.get(model, ModelLimits()).context_window,
+        )
+        for model in order_models(summary)
+    )
+    return Matrix(
+        run=summary.run,
+        dataset=summary.dataset,
+        catalog=summary.catalog,
+        cases=summary.cases,
+        margin=margin,
+        toolsets=toolsets,
+        rows=rows,
+        notes=tuple(_notes(summary, side)),
+        created=summary.created,
+        epochs=summary.epochs,
+        own_models=None if own_models is None else tuple(own_models),
+    )
+
+
+def _count_tools(arms: Sequence[ArmSummary]) -> dict[str, float]:
+    """How many tools the toolsets offer that are the same for each model: what was not asked of one tells another."""
+    return {
+        arm.toolset_label: arm.tools_offered
+        for arm in arms
+        if arm.tools_offered is not None and can_assign_toolset(arm.toolset) and is_fixed(arm.toolset)
+    }
+
+
+def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, float]) -> Cell:
+    overflowed = arm.outcomes.get(Outcome.CONTEXT_OVERFLOW.value, 0)
+    errors = arm.outcomes.get(Outcome.ERROR.value, 0)
+    tokens = arm.offered_tokens
+    state = _state(arm, overflowed)
+    too_many = _holds_too_many(arm, room)
+    tools = counts.get(arm.toolset_label) if arm.tools_offered is None and arm.finished else arm.tools_offered
+    return Cell(
+        toolset=arm.toolset_label,
+        state=state,
+        arm=place,
+        verdict=None if tokens is None else _fit_verdict(arm, room, tokens, tools),
+        accuracy=arm.accuracy,
+        planned=arm.planned,
+        scored=arm.scored,
+        overflowed=overflowed,
+        turned_away=arm.turned_away,
+        errors=errors,
+        tools=tools,
+        definition_tokens=tokens,
+        definition_tokens_total=arm.definition_tokens_total,
+        share=tokens / room.context_window if tokens is not None and room.context_window else None,
+        reason=_reason(arm, overflowed, errors, too_many=too_many),
+        too_many_tools=too_many,
+    )
+
+
+def _fit_verdict(arm: ArmSummary, room: ModelLimits, tokens: float, tools: float | None) -> Verdict:
+    """What was not even asked could not fit, whatever the mean of it says."""
+    if arm.turned_away == arm.finished:
+        return Verdict.REFUSES
+    return room.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
+
+
+def _state(arm: ArmSummary, overflowed: int) -> CellState:
+    if arm.scored:
+        return CellState.PARTLY if overflowed else CellState.SCORED
+    # What has failed or is not run yet might still be answered.
+    return CellState.CANNOT_FIT if overflowed and overflowed == arm.finished else CellState.UNSCORED
+
+
+def _holds_too_many(arm: ArmSummary, room: ModelLimits) -> bool:
+    """Whether what was not asked was more tools than a request may hold: then that is the reason that is kept."""
+    if not arm.turned_away or room.max_tools is None:
+        return False
+    [reason, *_] = room.fit(arm.model, 0, room.max_tools + 1).reasons
+    return arm.overflow_reason.startswith(reason.partition(";")[0])
+
+
+def _reason(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bool) -> str:
+    return " ".join(_reasons(arm, overflowed, errors, too_many=too_many))
+
+
+def _reasons(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bool) -> Iterator[str]:
+    if overflowed:
+        away = f", {arm.turned_away:,} of them not asked" if 0 < arm.turned_away < overflowed else ""
+        away = " and not asked" if arm.turned_away == overflowed else away
+        what = "with too many tools" if too_many else "too long"
+        yield _because(f"{overflowed:,} of {_trials(arm)} {what} for the model{away}", arm.overflow_reason)
+    if errors:
+        yield _because(f"{errors:,} of {_trials(arm)} failed", arm.error_reason)
+    if missing := arm.planned - arm.finished:
+        yield f"{missing:,} of {_trials(arm)} not run yet."
+
+
+def _trials(arm: ArmSummary) -> str:
+    return plural(arm.planned, "trial")
+
+
+def _because(what: str, reason: str) -> str:
+    return f"{what}: {reason.rstrip('.')}." if reason else f"{what}."
+
+
+def _left_out(one: LeftOut) -> Cell:
+    state = CellState.UNSUPPORTED if one.verdict is Verdict.UNSUPPORTED else CellState.NO_CHOICE
+    return Cell(one.toolset, state, verdict=one.verdict, reason=one.reason)
+
+
+def _notes(summary: RunSummary, side: Side) -> Iterator[str]:
+    about = side.about
+    yield from find_notes(about, about)
+    by_case = dict.fromkeys(arm.toolset for arm in summary.arms if not can_assign_toolset(arm.toolset))
+    if by_case:
+        yield f"Not to be chosen, for going by the case and not by the model: {', '.join(by_case)}."
+    if any(arm.variant for arm in summary.arms):
+        yield "Variants are shown, and never chosen: they are experiments."
+    if summary.errors:
+        failed = f"{summary.errors:,} of {plural(summary.planned, 'trial')}"
+        yield f"{failed} failed and are in no figure; again: toolbelt eval resume {summary.run} --retry-errors."
+    scored = next((place for place, arm in enumerate(summary.arms) if arm.scored), None)
+    if scored is not None:
+        found = side.read(scored)
+        cases = pair_cases(found, found, about.cases, about.epochs).scored
+        if told := describe_cluster_sizes([measure_clusters(cases)]):
+            yield told
+
+
+_FIRST = (str(FULL), str(BY_WINDOW))
+"""What a suite begins with, where no model tells where it stood."""
+
+
+def order_models(summary: RunSummary) -> tuple[str, ...]:
+    """The models of a run, those left out of it among them, in the order asked for."""
+    left_out = dict.fromkeys(one.model for one in summary.left_out)
+    named = dict.fromkeys(arm.model for arm in summary.arms)
+    known = [model for model in summary.rooms if model in named or model in left_out]
+    return merged([tuple(named), known, tuple(left_out)])
+
+
+def order_toolsets(summary: RunSummary) -> tuple[str, ...]:
+    """The labels of its toolsets, likewise: each model was asked some of them, and left out of others."""
+    models = order_models(summary)
+    asked = (tuple(arm.toolset_label for arm in summary.arms if arm.model == model) for model in models)
+    left_out = (tuple(one.toolset for one in summary.left_out if one.model == model) for model in models)
+    return merged([*asked, *left_out], rank=lambda label: _FIRST.index(label) if label in _FIRST else len(_FIRST))
+
+
+def merged(chains: Iterable[Sequence[str]], rank: Callable[[str], int] = lambda _: 0) -> tuple[str, ...]:
+    """Names in an order that keeps that of every chain.
+
+    Args:
+        chains: Each without repeats; those that contradict each other are followed as far as they go.
+        rank: What goes first where the chains leave it open; then what is named first.
+    """
+    open_chains = [list(chain) for chain in chains]
+    names = dict.fromkeys(name for chain in open_chains for name in chain)
+    return tuple(_take(names, open_chains, rank))
+
+
+def _take(names: dict[str, None], chains: list[list[str]], rank: Callable[[str], int]) -> Iterator[str]:
+    while names:
+        waiting = {name for chain in chains for name in chain[1:]}
+        ready = [name for name in names if name not in waiting] or list(names)
+        found = min(ready, key=rank)  # the first of equals
+        yield found
+        del names[found]
+        chains[:] = [left for chain in chains if (left := [name for name in chain if name != found])]

@@ -1,0 +1,127 @@
+"""What an arm is worth to somebody who has to choose one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Pick
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.models.given import GivenKind, parse_given
+
+_FEW = 0.05
+"""Share of an arm's trials that may lack an answer; with more, too little is known of it."""
+_LISTS = frozenset((GivenKind.FULL, GivenKind.LOADOUT))
+"""Toolsets that do not change as a trial goes on."""
+_UNFIT = (CellState.CANNOT_FIT, CellState.UNSUPPORTED, CellState.NO_CHOICE)
+
+
+def is_assignable(arm: ArmSummary) -> bool:
+    """Whether a model can be given what the arm shows; a variant is an experiment."""
+    return not arm.variant and can_assign_toolset(arm.toolset)
+
+
+def can_assign_toolset(toolset: str) -> bool:
+    """Whether a project can give a model that toolset.
+
+    Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role.
+    """
+    try:
+        parse_given(toolset)
+    except InvalidDefinitionError:
+        return False
+    return True
+
+
+def is_fixed(toolset: str) -> bool:
+    """Whether a toolset that a model can be given is the same list of tools for each model, throughout."""
+    given = parse_given(toolset)
+    return given.kind in _LISTS and not given.is_auto
+
+
+def is_answered(arm: ArmSummary) -> bool:
+    """Whether no more than a few of its trials lack an answer."""
+    return count_unanswered(arm) <= _FEW * arm.planned
+
+
+def count_unanswered(arm: ArmSummary) -> int:
+    """Trials that failed or were not run; what was too long for the model is known to be."""
+    return arm.planned - arm.scored - count_too_long(arm)
+
+
+def count_too_long(arm: ArmSummary) -> int:
+    """Trials that did not fit the model."""
+    return arm.outcomes.get(Outcome.CONTEXT_OVERFLOW.value, 0)
+
+
+def share_right(arm: ArmSummary) -> float:
+    """Share of trials that were right, of those scored and those too long for the model; it orders, and is no score."""
+    trials = arm.accuracy.denominator + count_too_long(arm)
+    return arm.accuracy.numerator / trials if trials else 0.0
+
+
+def count_calls(arm: ArmSummary) -> tuple[int, int]:
+    """Of the cases that need a call: trials that were right, and trials that were scored."""
+    accuracy, abstention = arm.accuracy, arm.abstention
+    return accuracy.numerator - abstention.numerator, accuracy.denominator - abstention.denominator
+
+
+def hardly_calls(arm: ArmSummary, margin: float, *, needs_calls: bool) -> bool:
+    """Whether a model hardly ever calls a right tool with it where one is needed: no more often than the margin.
+
+    Args:
+        arm: Scored, at least in part.
+        margin: A share that may be lost, a fraction.
+        needs_calls: Whether the run has cases that need a call.
+    """
+    right, of = count_calls(arm)
+    return needs_calls and right <= margin * of
+
+
+def size_key(arm: ArmSummary) -> tuple[float, float, str]:
+    """What makes a toolset small: all the definitions it sends, what it grows by included; then its prompts."""
+    return (
+        math.inf if arm.definition_tokens_total is None else arm.definition_tokens_total,
+        math.inf if arm.prompt_tokens is None else arm.prompt_tokens,
+        arm.toolset,
+    )
+
+
+def is_same_toolset(one: ArmSummary, other: ArmSummary) -> bool:
+    """Whether two arms that may be chosen are one toolset by two names: the same list of tools in all trials, of the
+    same size, that does not change as one goes on.
+    """
+    if not (is_assignable(one) and is_assignable(other)) or one.first_offer is None:
+        return False
+    if {parse_given(one.toolset).kind, parse_given(other.toolset).kind} - _LISTS:
+        return False
+    return (one.first_offer, one.offered_tokens) == (other.first_offer, other.offered_tokens)
+
+
+def other_cells(pick: Pick, arms: Sequence[ArmSummary], cells: Iterable[Cell]) -> list[Cell]:
+    """What else the model might be given of what was meant for it, scored or not; the best by another name is not.
+
+    Args:
+        pick: With its best.
+        arms: Of the run.
+        cells: Of the model, others among them.
+    """
+    best = pick.best
+    return [
+        cell
+        for cell in cells
+        if cell.arm is None
+        or (
+            cell.arm != best
+            and is_assignable(arms[cell.arm])
+            and not (best is not None and is_same_toolset(arms[cell.arm], arms[best]))
+        )
+    ]
+
+
+def may_suit(cell: Cell, pick: Pick) -> bool:
+    """Whether a toolset may do for the model where the best does, as far as is known."""
+    too_long = {candidate.arm for candidate in pick.candidates if candidate.overflowing}
+    return cell.state not in _UNFIT and cell.arm not in too_long and cell.arm not in pick.never_calls

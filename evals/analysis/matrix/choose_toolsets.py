@@ -1,0 +1,268 @@
+"""What each model is to be given: the smallest toolset that is surely good enough, else the best (rule E7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from toolbelt.evals.analysis.comparison.comparison import LEVEL, Measure
+from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
+from toolbelt.evals.analysis.evidence.evidence import CaseEvidence, Side
+from toolbelt.evals.analysis.matrix.candidates import (
+    count_calls,
+    hardly_calls,
+    is_answered,
+    is_assignable,
+    is_same_toolset,
+    may_suit,
+    other_cells,
+    share_right,
+    size_key,
+)
+from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Pick
+from toolbelt.evals.analysis.matrix.pick_text import give_reasons
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.models.given import parse_given
+
+
+@dataclass(frozen=True)
+class _ModelCandidates:
+    """The arms of a model that may be chosen.
+
+    Attributes:
+        model: Its name.
+        arms: Positions of those scored that it can call with, as far as is known, the smallest first.
+        answered: Those of them that enough is known of.
+        best: Of these, the one that answers best; `None` if there is none.
+        level: Of the intervals by which the smaller ones are held against it.
+        idle: Positions of those that enough is known of, and that it hardly ever calls a right tool with.
+    """
+
+    model: str
+    arms: tuple[int, ...]
+    answered: tuple[int, ...]
+    best: int | None
+    level: float = LEVEL
+    never_calls: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _ContrastRequest:
+    """An arm to be held against another, with an interval of that level."""
+
+    old: int
+    new: int
+    level: float = LEVEL
+
+
+def choose_toolsets(
+    summary: RunSummary,
+    side: Side,
+    cells: Mapping[tuple[str, str], Cell],
+    margin: float,
+    advance: Callable[[int], object] | None = None,
+) -> dict[str, Pick]:
+    """What each model is to be given.
+
+    Every candidate is held against the best of its model. The smaller ones are a family, of which the smallest that
+    does is taken: intervals are as wide as it takes for the chance of a wrong choice to stay below 5% for each model,
+    however many they are (Bonferroni). Where none does, the model stays with the best as measured, which is held
+    against every other to tell whether that is sure: it may look best by chance. All of these have to speak for it, so
+    that nothing is to be adjusted there.
+
+    Args:
+        summary: What the run came to.
+        side: The same run, case by case.
+        cells: Of every model and toolset, those left out among them.
+        margin: Accuracy that may be lost, a fraction.
+        advance: Told how many pairs of arms have been compared.
+
+    Raises:
+        ValueError: the margin is out of range.
+    """
+    models = dict.fromkeys(model for model, _ in cells)
+    fields = [_find_candidates(model, summary.arms, margin) for model in models]
+    against = [
+        _ContrastRequest(one.best, arm, one.level)
+        for one in fields
+        if one.best is not None
+        for arm in one.arms
+        if arm != one.best
+    ]
+    held = _contrast_arms(side, against, margin, advance)
+    drafts = _candidates_of(fields, held)
+    back = [
+        _ContrastRequest(arm, one.best)
+        for one in fields
+        if one.best is not None and _smaller(one, drafts[one.model], summary.arms) is None
+        for arm in _rivals(one, drafts[one.model], summary.arms)
+    ]
+    returned = _contrast_arms(
+        side, back, margin, None if advance is None else lambda count: advance(len(against) + count)
+    )
+    picks = {}
+    for one in fields:
+        candidates = drafts[one.model]
+        rivals = tuple(replace(returned[arm, one.best], arm=arm) for arm in one.arms if (arm, one.best) in returned)
+        found = _pick(one, candidates, rivals, summary, side, cells, margin)
+        picks[one.model] = replace(found, reasons=give_reasons(found, summary, side.about, cells, margin))
+    return picks
+
+
+def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float) -> _ModelCandidates:
+    found = [place for place, arm in enumerate(arms) if arm.model == model and arm.scored and is_assignable(arm)]
+    found.sort(key=lambda place: size_key(arms[place]))
+    needs_calls = any(count_calls(arm)[1] for arm in arms)
+    never_calls = {
+        place
+        for place in found
+        if is_answered(arms[place]) and hardly_calls(arms[place], margin, needs_calls=needs_calls)
+    }
+    able = [place for place in found if place not in never_calls]
+    answered = [place for place in able if is_answered(arms[place])]
+    # The first of equals is the smallest.
+    best = max(answered or able, key=lambda place: share_right(arms[place]), default=None)
+    # What turned out to be idle might have been chosen, too.
+    smaller = 0 if best is None else found.index(best)
+    return _ModelCandidates(
+        model, tuple(able), tuple(answered), best, family_level(smaller), tuple(sorted(never_calls))
+    )
+
+
+def family_level(size_key: int) -> float:
+    """Of intervals of which any may lead to a choice, and of which one bound matters: 95%, or more where they are more
+    than two.
+
+    Args:
+        size: How many they are.
+    """
+    return max(LEVEL, 1 - 2 * (1 - LEVEL) / max(1, size_key))
+
+
+def _contrast_arms(
+    side: Side, pairs: Sequence[_ContrastRequest], margin: float, advance: Callable[[int], object] | None
+) -> dict[tuple[int | None, int | None], Candidate]:
+    """Each new arm against its old one, verdicts given over all of them together, as `compare` does."""
+    # numpy and scipy, which a run that has nothing to compare does without
+    from toolbelt.evals.analysis.comparison.paired_cases import pair_cases
+    from toolbelt.evals.analysis.comparison.shares import IntervalSettings, find_difference, give_verdicts
+    from toolbelt.evals.statistics.paired import RESAMPLES
+
+    about = side.about
+    findings, overflowing = [], []
+    kept: dict[int, Mapping[str, CaseEvidence]] = {}
+    for number, pair in enumerate(pairs):
+        # What is in the pair before, too, as the best of a model is in all of its pairs, is read once.
+        kept = {arm: kept[arm] if arm in kept else side.read(arm) for arm in (pair.old, pair.new)}
+        cases = pair_cases(kept[pair.old], kept[pair.new], about.cases, about.epochs)
+        findings.append(find_difference(cases, Measure.ACCURACY, IntervalSettings(margin, pair.level, 0, RESAMPLES)))
+        overflowing.append(sum(one.newly_overflows for one in cases.pairs))
+        if advance is not None:
+            advance(number + 1)
+    verdicts = give_verdicts(findings, margin)
+    return {
+        (pair.old, pair.new): Candidate(pair.new, contrast, cases)
+        for pair, contrast, cases in zip(pairs, verdicts, overflowing, strict=True)
+    }
+
+
+def _candidates_of(
+    fields: Iterable[_ModelCandidates], held: Mapping[tuple[int | None, int | None], Candidate]
+) -> dict[str, tuple[Candidate, ...]]:
+    return {one.model: tuple(held.get((one.best, arm), Candidate(arm)) for arm in one.arms) for one in fields}
+
+
+def _smaller(one: _ModelCandidates, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> int | None:
+    """The smallest arm that surely does as well as the best; `None` if that is none but the best, by whatever name."""
+    for candidate in candidates:
+        if candidate.arm == one.best:
+            return None
+        if candidate.holds and candidate.arm in _others(one, arms):
+            return candidate.arm
+    return None
+
+
+def _others(one: _ModelCandidates, arms: Sequence[ArmSummary]) -> tuple[int, ...]:
+    """The arms that enough is known of and that are not the best, by whatever name."""
+    best = one.best
+    return tuple(
+        arm for arm in one.answered if best is not None and arm != best and not is_same_toolset(arms[arm], arms[best])
+    )
+
+
+def _pick(
+    one: _ModelCandidates,
+    candidates: tuple[Candidate, ...],
+    rivals: tuple[Candidate, ...],
+    summary: RunSummary,
+    side: Side,
+    cells: Mapping[tuple[str, str], Cell],
+    margin: float,
+) -> Pick:
+    arms, best = summary.arms, one.best
+    pick = Pick(one.model, best, candidates=candidates, rivals=rivals, level=one.level, never_calls=one.never_calls)
+    if best is None or not one.answered or side.about.drafts or share_right(arms[best]) <= margin:
+        return pick
+    others = other_cells(pick, arms, [cell for (model, _), cell in cells.items() if model == one.model])
+    if not others:
+        return pick
+    smaller = _smaller(one, candidates, arms)
+    if smaller is None:
+        known = {rival.arm for rival in rivals}
+        is_known = all(cell.arm in known or not may_suit(cell, pick) for cell in others)
+        pick = replace(pick, choice=best, sure=is_known and all(rival.holds for rival in rivals))
+    else:
+        pick = replace(pick, choice=smaller, sure=True)
+    return _find_open(replace(pick, toolset=_concrete(pick, arms)), _others(one, arms), margin)
+
+
+def _rivals(one: _ModelCandidates, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> list[int]:
+    """The arms that may be better than the best: what is too long where that fits is not, nor what is the same."""
+    others = _others(one, arms)
+    return [rival.arm for rival in candidates if rival.arm in others and not rival.overflowing]
+
+
+def _concrete(pick: Pick, arms: Sequence[ArmSummary]) -> str:
+    """The name of its toolset; of `loadout:auto`, that of the one it was, if the run had that one, too."""
+    assert pick.choice is not None  # noqa: S101  it was just chosen
+    chosen = arms[pick.choice]
+    if not parse_given(chosen.toolset).is_auto:
+        return chosen.toolset
+    same = (
+        arm.toolset for arm in arms if arm is not chosen and arm.model == chosen.model and is_same_toolset(arm, chosen)
+    )
+    return next(same, chosen.toolset)
+
+
+def _find_open(pick: Pick, others: Sequence[int], margin: float) -> Pick:
+    """With what looks good and is smaller, and how many cases would do."""
+    promising = next((one for one in _before(pick) if one.arm in others and _looks_good(one, margin)), None)
+    if promising is not None:
+        pick = replace(pick, promising=promising.arm)
+        if pick.sure:
+            return replace(pick, cases_wanted=_cases(promising, margin, pick.level))
+    if pick.sure or any(rival.overflowing for rival in pick.rivals):
+        return pick
+    wanted = [_cases(rival, margin, LEVEL) for rival in pick.rivals if not rival.holds]
+    enough = [cases for cases in wanted if cases is not None]
+    return replace(pick, cases_wanted=max(enough) if enough and len(enough) == len(wanted) else None)
+
+
+def _before(pick: Pick) -> Iterator[Candidate]:
+    """The candidates that are smaller than the choice."""
+    return takewhile(lambda candidate: candidate.arm != pick.choice, pick.candidates)
+
+
+def _looks_good(candidate: Candidate, margin: float) -> bool:
+    contrast = candidate.contrast
+    if contrast is None or contrast.difference is None or candidate.overflowing:
+        return False
+    return contrast.difference > -margin and contrast.verdict is Verdict.INSUFFICIENT_DATA
+
+
+def _cases(candidate: Candidate, margin: float, level: float) -> int | None:
+    if candidate.contrast is None or candidate.overflowing:
+        return None
+    return wanted_cases(candidate.contrast, margin, level)

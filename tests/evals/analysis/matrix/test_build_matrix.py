@@ -1,0 +1,251 @@
+"""A run as models × toolsets, against a run written trial by trial, and against SQL of our own."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.evals.analysis.comparison.sides import side
+from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of, stored
+from tests.evals.running.agents import CATALOG
+from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+from toolbelt.evals.analysis.matrix.build_matrix import build_matrix, merged
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix
+from toolbelt.evals.analysis.summary.summarize import summarize
+from toolbelt.evals.offers import Offer, Offered
+from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.loadouts.fit import Verdict
+
+SMALL = ModelLimits(context_window=8192, output_reserve=1024, max_tools=128, tool_calling=True)
+
+
+def cell(matrix: Matrix, model: str, toolset: str) -> Cell:
+    row = next(row for row in matrix.rows if row.model == model)
+    found = row.cells[matrix.toolsets.index(toolset)]
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("trials", "state"),
+    [
+        pytest.param("++-+", CellState.SCORED, id="all-scored"),
+        pytest.param("++-o", CellState.PARTLY, id="some-too-long"),
+        pytest.param("++-x", CellState.PARTLY, id="some-not-asked"),
+        pytest.param("+e..", CellState.SCORED, id="what-failed-or-is-missing-is-told-elsewhere"),
+        pytest.param("oooo", CellState.CANNOT_FIT, id="all-too-long-is-no-score-of-0"),
+        pytest.param("xxxx", CellState.CANNOT_FIT, id="nothing-asked-is-no-score-of-0"),
+        pytest.param("xx..", CellState.CANNOT_FIT, id="all-so-far-too-long"),
+        pytest.param("ooee", CellState.UNSCORED, id="what-failed-might-have-fitted"),
+        pytest.param("eeee", CellState.UNSCORED, id="all-failed"),
+        pytest.param("....", CellState.UNSCORED, id="nothing-run-yet"),
+    ],
+)
+def test_E4_what_a_cell_is(trials: str, state: CellState) -> None:
+    found = cell(matrix_of([Asked("full", trials)]), "m", "full")
+    assert found.state is state
+    assert found.accuracy.value is None or state in (CellState.SCORED, CellState.PARTLY)
+    assert (found.planned, found.scored) == (4, sum(one in "+-" for one in trials))
+    assert (found.overflowed, found.turned_away) == (sum(one in "ox" for one in trials), trials.count("x"))
+    assert found.errors == trials.count("e")
+
+
+def test_E4_why_a_cell_is_not_scored_is_told_with_its_commonest_reason() -> None:
+    found = cell(matrix_of([Asked("full", "+oxxe.")]), "m", "full")
+    assert found.reason == (
+        "3 of 6 trials too long for the model, 2 of them not asked: No room. "
+        "1 of 6 trials failed: The provider was away. 1 of 6 trials not run yet."
+    )
+
+
+@pytest.mark.parametrize(
+    ("tools", "tokens", "window", "too_many", "said"),
+    [
+        pytest.param(150, 900, 128_000, True, "with too many tools for the model and not asked: A request", id="many"),
+        pytest.param(90, 9000, 8192, False, "too long for the model and not asked: Definitions of", id="too-long"),
+        pytest.param(150, 9000, 8192, True, "with too many tools for the model and not asked: A request", id="both"),
+    ],
+)
+def test_E4_too_many_tools_are_not_told_as_length(
+    tools: int, tokens: int, window: int, too_many: bool, said: str
+) -> None:
+    room = ModelLimits(context_window=window, max_tools=128)
+    offer = Offer(tuple(Offered(f"t{number}", CATALOG.tools[0], {}, tokens // tools) for number in range(tools)))
+    asked = Asked("full", "xx", tokens, tools=tools, reason=room.refusal("m", offer))
+    found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
+    assert found.reason.startswith(f"2 of 2 trials {said}")
+    assert found.too_many_tools is too_many
+
+
+@pytest.mark.parametrize(
+    ("asked", "room", "verdict"),
+    [
+        pytest.param(Asked("full", "++", 1000), SMALL, Verdict.FITS, id="fits"),
+        pytest.param(Asked("full", "++", 4000), SMALL, Verdict.FITS_DEGRADED, id="over-two-fifths"),
+        pytest.param(Asked("full", "oo", 7168), SMALL, Verdict.REFUSES, id="no-room-after-the-reserve"),
+        pytest.param(Asked("full", "xx", 100), SMALL, Verdict.REFUSES, id="not-asked-for-too-many-tools"),
+        pytest.param(Asked("full", "++", 100, tools=129), SMALL, Verdict.REFUSES, id="too-many-tools"),
+        pytest.param(Asked("full", "++", 100), ModelLimits(), Verdict.UNKNOWN, id="nothing-is-known"),
+        pytest.param(
+            Asked("full", "--", 100), ModelLimits(8192, 0, None, False), Verdict.UNSUPPORTED, id="no-tool-calling"
+        ),
+        pytest.param(Asked("full", ".."), SMALL, None, id="nothing-was-offered"),
+    ],
+)
+def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits, verdict: Verdict | None) -> None:
+    found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
+    assert found.verdict is verdict
+    if verdict is not None:
+        assert found.definition_tokens == asked.tokens, "also where nothing was scored"
+        assert found.share == (asked.tokens / 8192 if room.context_window else None)
+
+
+def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
+    left_out = (
+        LeftOut("deaf", "full", Verdict.UNSUPPORTED, "It does not call tools."),
+        LeftOut("m", "loadout:auto", Verdict.REFUSES, "Nothing fits."),
+        LeftOut("vague", "loadout:auto", Verdict.UNKNOWN, "Its window is unknown."),
+    )
+    matrix = matrix_of(WrittenRun([Asked("full", "++"), Asked("tiered", "++")], left_out=left_out))
+    assert matrix.toolsets == ("full", "loadout:auto", "tiered"), "as a suite has them"
+    assert [row.model for row in matrix.rows] == ["deaf", "m", "vague"]
+    assert cell(matrix, "deaf", "full").state is CellState.UNSUPPORTED
+    assert cell(matrix, "m", "loadout:auto").state is CellState.NO_CHOICE
+    assert cell(matrix, "vague", "loadout:auto").reason == "Its window is unknown."
+    assert matrix.rows[0].cells[1:] == (None, None), "pairs that the run does not have"
+    assert matrix.rows[0].pick.reasons == ("It does not call tools.",)
+
+
+def test_E1_a_variant_is_a_toolset_of_its_own() -> None:
+    matrix = matrix_of([Asked("full", "++"), Asked("full", "+-", variant="shuffled")])
+    assert matrix.toolsets == ("full", "full · shuffled")
+    assert "Variants are shown, and never chosen: they are experiments." in matrix.notes
+
+
+@pytest.mark.parametrize(
+    ("run", "note"),
+    [
+        pytest.param(WrittenRun([Asked("full", "+e")]), "1 of 2 trials failed and are in no figure", id="errors"),
+        pytest.param(WrittenRun([Asked("full", "+.")], status="interrupted"), "is not finished", id="unfinished"),
+        pytest.param(WrittenRun([Asked("full", "++")], drafts=1), "1 case of the 2 in run", id="drafts"),
+        pytest.param(
+            WrittenRun([Asked("full", "++"), Asked("loadout", "++"), Asked("oracle+3", "++")]),
+            "Not to be chosen, for going by the case and not by the model: loadout, oracle+3.",
+            id="what-goes-by-the-case",
+        ),
+        pytest.param(
+            WrittenRun([Asked("full", "+" * 14)], clusters=["a"] * 5 + [f"c{number}" for number in range(9)]),
+            "Cases come in clusters of very different sizes",
+            id="clusters-of-very-different-sizes",
+        ),
+    ],
+)
+def test_E7_what_is_to_be_known_first(run: WrittenRun, note: str) -> None:
+    assert any(note in one for one in matrix_of(run).notes)
+    assert not matrix_of([Asked("full", "++")]).notes, "and nothing else is"
+
+
+def test_E5_every_figure_is_what_the_rows_say() -> None:
+    run = WrittenRun(
+        [
+            Asked("full", ["+-", "a+", "u-", "oe", "+."], 900, 1700, model="one"),
+            Asked("tiered", ["++", "--", "x+", "+-", "+a"], 170, 3333, model="one"),
+            Asked("full", ["++", "+e", "..", "oo", "-+"], 901, model="two"),
+        ],
+        rooms={"one": ModelLimits(10_000), "two": ModelLimits(20_000)},
+    )
+    with stored(run) as (store, row):
+        matrix = build_matrix(summarize(store.connection, row.run), StoredRun(store, row))
+        raw = store.connection.execute(
+            """
+            SELECT a.model, a.toolset, a.planned,
+                   sum(t.outcome NOT IN ('error', 'context_overflow')),
+                   sum(t.outcome IN ('correct', 'wrong_arguments') AND t.covered = 1),
+                   sum(t.outcome = 'context_overflow'), sum(t.outcome = 'error'),
+                   avg(t.definition_tokens),
+                   avg(CASE WHEN t.outcome NOT IN ('error', 'context_overflow') THEN t.definition_tokens_total END),
+                   (SELECT avg(r.tools) FROM requests r JOIN trials u USING (run, trial)
+                    WHERE u.arm = a.arm AND r.request = 0 AND r.failure IS NULL),
+                   sum(t.requests = 0)
+            FROM arms a JOIN trials t USING (run, arm) WHERE run = ? GROUP BY a.arm
+            """,
+            (row.run,),
+        ).fetchall()
+    assert len(raw) == 3
+    for model, toolset, planned, scored, right, overflowed, errors, tokens, total, tools, away in raw:
+        found = cell(matrix, model, toolset)
+        assert (found.planned, found.scored, found.overflowed, found.errors) == (planned, scored, overflowed, errors)
+        assert (found.accuracy.numerator, found.accuracy.denominator) == (right, scored)
+        assert (found.definition_tokens, found.definition_tokens_total) == (tokens, total)
+        assert (found.tools, found.turned_away) == (tools, away)
+        assert found.share == pytest.approx(tokens / (10_000 if model == "one" else 20_000))
+
+
+def test_arms_of_another_run_are_refused() -> None:
+    with stored(WrittenRun([Asked("full", "++")])) as (store, row):
+        summary = summarize(store.connection, row.run)
+        with pytest.raises(ValueError, match="have different arms"):
+            build_matrix(summary, side(["+"], ["-"]))
+
+
+def test_E4_how_many_tools_were_not_asked_is_told_by_another_model() -> None:
+    arms = [
+        Asked("full", "xx", 9000, model="small"),
+        Asked("loadout:auto", "xx", 9000, model="small"),
+        Asked("full", "++", 9000, model="large", tools=150),
+        Asked("loadout:auto", "++", 9000, model="large", tools=150),
+    ]
+    matrix = matrix_of(arms)
+    assert cell(matrix, "small", "full").tools == 150
+    assert cell(matrix, "small", "loadout:auto").tools is None, "which is another for each model"
+    assert cell(matrix_of(arms[:2]), "small", "full").tools is None
+
+
+AUTO = "loadout:auto"
+SUITE = ("full", AUTO, "loadout:a", "tiered")
+
+
+def _run(models: dict[str, tuple[str, ...]], rooms: tuple[str, ...] = ()) -> WrittenRun:
+    """Models with the toolsets they were asked; the rest of the suite was left out."""
+    return WrittenRun(
+        [Asked(toolset, "+", model=model) for model, asked in models.items() for toolset in asked],
+        rooms={model: ModelLimits(8192) for model in rooms},
+        left_out=tuple(
+            LeftOut(model, toolset, Verdict.UNSUPPORTED, "So.")
+            for model, asked in models.items()
+            for toolset in SUITE
+            if toolset not in asked
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        pytest.param({"m": ("full", "loadout:a", "tiered"), "n": SUITE}, id="the-first-lacks-auto"),
+        pytest.param({"m": SUITE, "n": ("full", "loadout:a", "tiered")}, id="the-second-lacks-auto"),
+        pytest.param({"m": ("full", "loadout:a", "tiered")}, id="all-lack-auto"),
+        pytest.param({"m": (), "n": ("full", "loadout:a", "tiered")}, id="one-calls-no-tools"),
+    ],
+)
+def test_E1_toolsets_stand_in_the_order_asked_for(models: dict[str, tuple[str, ...]]) -> None:
+    assert matrix_of(_run(models)).toolsets == SUITE
+
+
+def test_models_that_were_left_out_stand_where_they_were_asked_for() -> None:
+    models: dict[str, tuple[str, ...]] = {"m": SUITE, "deaf": (), "n": SUITE}
+    assert [row.model for row in matrix_of(_run(models, ("deaf", "n"))).rows] == ["m", "deaf", "n"]
+
+
+@given(st.permutations("abcdefg"), st.lists(st.sets(st.sampled_from("abcdefg")), max_size=5))
+def test_every_chain_is_kept(order: list[str], parts: list[set[str]]) -> None:
+    chains = [[name for name in order if name in part] for part in parts]
+    found = merged(chains)
+    assert sorted(found) == sorted(set().union(*parts))
+    for chain in chains:
+        assert [name for name in found if name in chain] == chain
+
+
+def test_what_contradicts_itself_loses_nothing() -> None:
+    assert sorted(merged([["a", "b"], ["b", "a"]])) == ["a", "b"]

@@ -1,0 +1,293 @@
+"""The calls of a batch, run at once: each in a task or a thread, with its own time limit (rules R3, R7).
+
+No code in the same process survives a tool that calls `os._exit`, crashes the interpreter, or is async and blocks the
+event loop. Such tools belong in a process of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.runtime.context import ToolContext
+from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.output_capture import CapturedOutput
+from toolbelt.runtime.reducers.reducer import ReduceInfo, ToolResultReducer
+from toolbelt.runtime.results import (
+    FailureCode,
+    ToolResult,
+    close_unawaited,
+    describe_error,
+    limit_result,
+    make_result,
+)
+from toolbelt.runtime.threads import THREADS, call_soon, run_in_thread
+from toolbelt.runtime.time_limits import (
+    GRACE_SECONDS,
+    CoroutineHandle,
+    abandon_task,
+    is_async,
+    is_being_cancelled,
+    start_time_limits,
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class PlannedCall:
+    """A call that passed every check.
+
+    Attributes:
+        tool: The tool.
+        arguments: The tool's own copy, which it may change.
+        frozen_arguments: The arguments as the model gave them, for the reducer; empty where there is none.
+        context: What the tool gets.
+        max_chars: The size limit of the result.
+        timeout_seconds: The time limit, from the start of the tool; `None` for no limit.
+        reducer: Shortens the results of the tool; `None` if there is none.
+        prepare: Runs before the tool: gives its context, or the result where the tool must not run. `None` for none.
+    """
+
+    tool: ExecutableTool
+    arguments: dict[str, Any]
+    frozen_arguments: FrozenDict
+    context: ToolContext
+    max_chars: int
+    timeout_seconds: float | None
+    reducer: ToolResultReducer | None
+    prepare: Callable[[], Awaitable[ToolContext | ToolResult]] | None
+
+
+async def run_batch(planned: Sequence[PlannedCall | ToolResult]) -> list[ToolResult]:
+    """Run all calls at once, and wait for them.
+
+    Args:
+        planned: The calls, in order; a call that failed before it began is its result.
+
+    Returns:
+        A result for each, in order.
+
+    Raises:
+        asyncio.CancelledError: the batch was cancelled; its tasks are cancelled too, its threads are left alone.
+    """
+    calls = [RunningCall(each) for each in planned if isinstance(each, PlannedCall)]
+    for call in calls:
+        call.start()
+    timers = start_time_limits(call for call in calls if call.is_prepared)
+    try:
+        for call in calls:
+            await call.result
+    except BaseException as error:
+        tasks = [task for call in calls if (task := call.stop()) is not None]
+        if tasks and isinstance(error, asyncio.CancelledError):
+            await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+        raise
+    finally:
+        for timer in timers:
+            timer.cancel()
+    results = (call.result.result() for call in calls)
+    return [each if isinstance(each, ToolResult) else next(results) for each in planned]
+
+
+class RunningCall:
+    """One call. An async function runs in a task on the loop, a sync one in a thread.
+
+    Attributes:
+        result: The first result there is; whatever comes later is ignored.
+        timeout_seconds: The time limit of the tool; `None` for no limit.
+        is_prepared: Whether the tool starts at once, without preparation.
+    """
+
+    __slots__ = (
+        "_handle",
+        "_is_stopped",
+        "_loop",
+        "_output",
+        "_planned",
+        "_task",
+        "_timers",
+        "is_prepared",
+        "result",
+        "timeout_seconds",
+    )
+
+    def __init__(self, planned: PlannedCall) -> None:
+        self._planned = planned
+        self._loop = asyncio.get_running_loop()
+        self._output = CapturedOutput()
+        self._handle = CoroutineHandle()
+        self._task: asyncio.Task[None] | None = None
+        self._timers: Iterable[asyncio.TimerHandle] = ()
+        self._is_stopped = False
+        self.result: asyncio.Future[ToolResult] = self._loop.create_future()
+        self.timeout_seconds = planned.timeout_seconds
+        self.is_prepared = planned.prepare is None
+
+    def start(self) -> None:
+        """Start the preparation, or the tool itself."""
+        if self._planned.prepare is None:
+            self._start_tool()
+        else:
+            self._task = self._loop.create_task(self._prepare(self._planned.prepare))
+
+    def expire(self) -> None:
+        """Give the call up because its time is over."""
+        if self.result.done():
+            return
+        tool = self._planned.tool
+        note = "" if is_async(tool.function) else " It may still be at work."
+        message = f"Tool {tool.name} took longer than {self.timeout_seconds:g} s and was given up.{note}"
+        self._set_result(self._finish(ToolResult.failure(FailureCode.TIMEOUT, message)))
+        self.stop()
+
+    def stop(self) -> asyncio.Task[None] | None:
+        """Cancel the call; returns its task if that is still to end. A thread is left alone."""
+        self._is_stopped = True
+        for timer in self._timers:
+            timer.cancel()
+        if self._task is None:
+            return None
+        abandon_task(self._task, self._handle)
+        return None if self._task.done() else self._task
+
+    # On the loop
+
+    async def _prepare(self, prepare: Callable[[], Awaitable[ToolContext | ToolResult]]) -> None:
+        try:
+            prepared = await prepare()
+        except asyncio.CancelledError:
+            self._set_result(self._failed("it was cancelled"))
+            raise
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  whatever it is, it costs only this call (rule R7)
+            prepared = self._failure_of(error)
+        if isinstance(prepared, ToolResult):
+            self._set_result(self._finish(prepared))
+        else:
+            self._planned.context = prepared
+            self._start_tool()
+            self._timers = start_time_limits((self,))
+
+    def _start_tool(self) -> None:
+        planned, tool = self._planned, self._planned.tool
+        if tool.context_parameter is not None:
+            planned.arguments[tool.context_parameter] = planned.context
+        if is_async(tool.function):
+            self._task = self._loop.create_task(self._run_on_loop(None))
+            return
+        context = copy_context()
+        try:
+            THREADS.start(lambda: context.run(self._run_in_thread))
+        except RuntimeError as error:
+            self._set_result(self._finish(self._failure_of(error)))
+
+    async def _run_on_loop(self, awaitable: Awaitable[Any] | None) -> None:
+        """Run an async function, or await what a sync one returned."""
+        tool = self._planned.tool
+        try:
+            with self._output:
+                if awaitable is None:
+                    awaitable = tool.function(**self._planned.arguments)
+                result = make_result(tool.name, await self._handle.hold(awaitable))
+        except KeyboardInterrupt:
+            raise  # the user's: it is raised in the thread of the loop
+        except asyncio.CancelledError as error:
+            if is_being_cancelled():
+                self._set_result(self._failed("it was cancelled"))
+                raise
+            result = self._failure_of(error)
+        except BaseException as error:  # noqa: BLE001  someone else's function: SystemExit, too, costs only this call (rule R7)
+            result = self._failure_of(error)
+        if self._planned.reducer is None or not result.ok:
+            self._set_result(self._finish(result))
+            return
+        reduced = None
+        try:
+            reduced = (await run_in_thread(self._finish, result)).returned
+        finally:  # also where it was cancelled while the reducer ran: the tool has returned
+            self._set_result(reduced or self._finish(result, reduce=False))
+
+    def _await_returned(self, awaitable: Awaitable[Any]) -> None:
+        if self._is_stopped:
+            close_unawaited(awaitable)
+        else:
+            self._task = self._loop.create_task(self._run_on_loop(awaitable))
+
+    def _set_result(self, result: ToolResult) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        if not self.result.done():
+            self.result.set_result(result)
+
+    # In a thread
+
+    def _run_in_thread(self) -> None:
+        if self._is_stopped:  # while it waited for a thread
+            return
+        tool = self._planned.tool
+        try:
+            with self._output:
+                returned = tool.function(**self._planned.arguments)
+                result = None if inspect.isawaitable(returned) else make_result(tool.name, returned)
+            if result is None:
+                if not call_soon(self._loop, self._await_returned, returned):
+                    close_unawaited(returned)
+                return
+            result = self._finish(result)
+        except BaseException as error:  # noqa: BLE001  someone else's function: SystemExit, too, costs only this call (rule R7)
+            result = self._finish(self._failure_of(error), reduce=False)
+        call_soon(self._loop, self._set_result, result)
+
+    # In either
+
+    def _failure_of(self, error: BaseException) -> ToolResult:
+        tool = self._planned.tool
+        _log.debug("tool %s raised", tool.name, exc_info=error)
+        if type(error) is TypeError and (mismatch := _find_mismatch(tool, self._planned.arguments)) is not None:
+            message = f"The arguments of {tool.name} cannot be used: {mismatch}."
+            return ToolResult.failure(FailureCode.INPUT_INVALID, message)
+        return self._failed(describe_error(error))
+
+    def _failed(self, reason: str) -> ToolResult:
+        return ToolResult.failure(FailureCode.EXECUTION_FAILED, f"Tool {self._planned.tool.name} failed: {reason}")
+
+    def _finish(self, result: ToolResult, *, reduce: bool = True) -> ToolResult:
+        """The result with what the tool printed, reduced, and cut to size."""
+        planned = self._planned
+        if printed := self._output.text:
+            is_empty = result.ok and not result.value and result.structured is None
+            value = f"[printed]\n{printed}" if is_empty else result.value
+            result = replace(result, printed=printed, value=value)
+        if reduce and planned.reducer is not None and result.ok:
+            result = _reduce(planned.reducer, result, ReduceInfo(planned.frozen_arguments, planned.context.turn_count))
+        return limit_result(result, planned.max_chars)
+
+
+def _reduce(reducer: ToolResultReducer, result: ToolResult, info: ReduceInfo) -> ToolResult:
+    """The result with the shorter text of the reducer; unchanged where the reducer gives no usable one."""
+    try:
+        reduced = reducer.reduce(result, info)
+        if isinstance(reduced, ToolResult) and reduced.ok is True and isinstance(reduced.value, str):
+            return replace(result, value=str.__str__(reduced.value))  # only the text: `structured` is the program's
+    except BaseException:  # noqa: BLE001  someone else's reducer: a longer result is better than none (rule R5)
+        _log.debug("the reducer of a tool raised", exc_info=True)
+    return result
+
+
+def _find_mismatch(tool: ExecutableTool, arguments: dict[str, Any]) -> str | None:
+    """Why the function cannot be called with arguments that the schema accepts; `None` where it can."""
+    try:
+        inspect.signature(tool.function).bind(**arguments)
+    except TypeError as error:
+        return str(error)
+    except ValueError:  # a function written in C that does not state its parameters
+        return None
+    return None
