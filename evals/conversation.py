@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolbelt.providers.chat import NOTHING_REPORTED, Usage
+
 Message = Mapping[str, Any]
 """One message in OpenAI's form: `role`, `content`, `tool_calls`, `tool_call_id`."""
 
@@ -50,23 +52,6 @@ def _refuse_constant(name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens as the provider reports them; `None` where it does not say.
-
-    Attributes:
-        prompt_tokens: All tokens of the request, cached ones among them.
-        completion_tokens: Tokens of the answer.
-        cached_read_tokens: Prompt tokens read from the provider's cache.
-        cached_write_tokens: Prompt tokens written to it.
-    """
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cached_read_tokens: int | None = None
-    cached_write_tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
     """A model's answer to one request.
 
@@ -81,7 +66,7 @@ class Reply:
 
     text: str = ""
     calls: tuple[ToolUse, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = NOTHING_REPORTED
     finish_reason: str = ""
     served_by: str = ""
     latency_seconds: float = 0.0

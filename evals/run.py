@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
-from toolbelt.evals.conversation import Usage
-from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import CaseFilter, Plan, RunSettings, without_secrets
@@ -31,6 +29,7 @@ from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import CallbackReporter, Note, NoteKind, Reporter
 from toolbelt.evals.toolsets.suites import spell_suite
+from toolbelt.providers.chat import Sampling, Usage
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
     from toolbelt.evals.exports.findings import Progress
     from toolbelt.evals.setup.estimate import ArmEstimate
-    from toolbelt.providers.models import ModelTable
+    from toolbelt.providers.litellm_table import ModelTable
 
 DEFAULT_MODELS = ("local/bm25",)
 _Started = Callable[[Runner], None]

@@ -46,7 +46,7 @@ FLOORS: dict[str, int] = {
 }
 ONE_WAY_IN = {
     "tiktoken": {"toolbelt.providers.tokenizers"},
-    "litellm": {"toolbelt.evals.models.hosted_client"},
+    "litellm": {"toolbelt.providers.litellm_loading"},
     "pandas": {"toolbelt.evals.views.frames"},
     "matplotlib": {"toolbelt.evals.views.canvas"},
     "pydantic": {"toolbelt.runtime.annotations"},

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.prices import Prices, Rates, find_prices
 
 PriceOf = Callable[[str], Prices | None]

@@ -24,7 +24,6 @@ from toolbelt.evals.cli.drafting_views import (
 )
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
-from toolbelt.evals.conversation import Usage
 from toolbelt.evals.drafts.answer_store import Journal, open_journal, read_journal
 from toolbelt.evals.drafts.answers import Checker
 from toolbelt.evals.drafts.asking import Drafter
@@ -32,11 +31,11 @@ from toolbelt.evals.drafts.estimate import DraftEstimate, estimate_drafting
 from toolbelt.evals.drafts.folder import DraftFolder, Touched
 from toolbelt.evals.drafts.jobs import Jobs, Wanted, choose_tools
 from toolbelt.evals.drafts.writing import Drafted, Finisher
-from toolbelt.evals.models.model import Model, Sampling
-from toolbelt.evals.models.opening import ModelOptions, open_model
-from toolbelt.evals.models.priced import open_price
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.project.workspace import Workspace
+from toolbelt.providers.chat import Sampling, Usage
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
 from toolbelt.text import plural
 

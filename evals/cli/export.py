@@ -28,7 +28,7 @@ from toolbelt.text import json_text, plural, visible_lines
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.plan import Plan
-    from toolbelt.providers.models import ModelTable
+    from toolbelt.providers.litellm_table import ModelTable
 
 _STANDARD = "-"
 

@@ -14,9 +14,7 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.estimates import shown_cost
-from toolbelt.evals.models.hosted_opening import check_name
-from toolbelt.evals.models.opening import OPENERS, ModelOptions
-from toolbelt.evals.models.priced import open_price
+from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_price
 from toolbelt.evals.probing.checks import ProbePlan, get_check, pick_checks
 from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
@@ -29,9 +27,10 @@ from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.own import OwnModel
-from toolbelt.project.models import open_models, tell_unknown_bases
-from toolbelt.providers.facts import find_facts
-from toolbelt.providers.models import find_form
+from toolbelt.project.models import open_models, warn_of_unknown_bases
+from toolbelt.providers.litellm_routes import check_name
+from toolbelt.providers.litellm_table import find_form
+from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
@@ -86,7 +85,7 @@ def prepare(asked: dict[str, Any]) -> tuple[ModelOptions, tuple[Prepared, ...]]:
             raise ToolbeltError(f"The name of model {name!r} is not UTF-8.")
         check_name(name)  # before it is said what it would take
     config, table = open_models(asked["config"])
-    tell_unknown_bases(names, table)
+    warn_of_unknown_bases(names, table)
     tokenizer = asked["tokenizer"] or config.tokenizer or DEFAULT_TOKENIZER
     make_counter(tokenizer)  # an unknown name is refused whatever the models
     options = ModelOptions(asked["api_base"], asked["timeout"], table)

@@ -109,7 +109,7 @@ def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config
 
 def _show_news(result: ProbeResult, config: str | None) -> None:
     """What it showed that is not known of the model now."""
-    from toolbelt.providers.facts import find_facts
+    from toolbelt.providers.model_facts import find_facts
 
     _, table = open_models(config)
     show_news(result, find_facts(result.model, table), table.find_own(result.model))

@@ -18,7 +18,6 @@ from toolbelt.evals.cli.console_reporter import ConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.shown import show_run
-from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.run import (
     DEFAULT_MODELS,
     Run,
@@ -32,6 +31,7 @@ from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
+from toolbelt.providers.chat import Sampling
 from toolbelt.text import plural
 
 _asking_options = asking_options(

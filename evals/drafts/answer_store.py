@@ -16,8 +16,8 @@ from typing import Any
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Message
 from toolbelt.evals.drafts.tool_drafts import Answer
-from toolbelt.evals.models.model import Failure, Sampling
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.providers.chat import Failure, Sampling
 
 _FINAL = frozenset({Failure.REFUSED, Failure.CONTEXT_OVERFLOW})
 """Failures that asking again would not mend."""

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.evals.conversation import Conversation, Usage
+from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.drafts.answer_store import Journal, request_key
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.prompts import opening_messages
-from toolbelt.evals.models.model import Model, Sampling
+from toolbelt.evals.models.model import Model
 from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.providers.chat import Sampling, Usage
 
 SAMPLE = 300
 """Prompts that are counted; the rest is taken to be like them."""

@@ -19,7 +19,7 @@ from toolbelt.evals.drafts.folder import DraftFolder, Place, Touched
 from toolbelt.evals.drafts.jobs import Job, Jobs
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.drafts.tool_drafts import Drafting, case_rows, draft_stem
-from toolbelt.evals.models.model import Failure, Sampling
+from toolbelt.providers.chat import Failure, Sampling
 
 NOT_ASKED = "not asked yet"
 """Why a tool has fewer drafts where it was not asked about, or not for what is missing."""

@@ -23,7 +23,7 @@ from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.contrast_markdown import comparison_markdown
 from toolbelt.evals.views.markdown import report_markdown
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
 
 if TYPE_CHECKING:
     from toolbelt.evals.views.picture import Picture

@@ -14,7 +14,7 @@ from toolbelt.evals.analysis.summary.summarize import read_snapshot, summarize
 from toolbelt.evals.exports.findings import Findings, Progress, Wanted, find_out, untold
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.columns import about_arms, about_trials
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.text import json_text
 
 TABLES = ("trials", "arms")

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.evals.models.hosted import HostedModel, PricedModel
 from toolbelt.evals.models.model import Model
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.model_facts import is_known
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,11 @@ def _open_scripted(name: str) -> Model:
 
 
 def _open_hosted(name: str, options: ModelOptions) -> Model:
-    from toolbelt.evals.models.hosted_opening import open_hosted_model
+    from toolbelt.providers.litellm_client import LitellmClient
+    from toolbelt.providers.litellm_routes import find_route
 
-    return open_hosted_model(name, options.api_base, options.timeout_seconds, options.table)
+    client = LitellmClient(find_route(name, options.api_base, options.table), options.timeout_seconds)
+    return HostedModel(name, options.table, client=client)
 
 
 OPENERS: Mapping[str, Callable[[str], Model]] = MappingProxyType({"local/": _open_local, "scripted/": _open_scripted})
@@ -66,3 +70,16 @@ def open_model(name: str, options: ModelOptions | None = None) -> Model:
         if name.startswith(prefix):
             return opener(name)
     return _open_hosted(name, options)
+
+
+def open_price(name: str, options: ModelOptions) -> Model:
+    """The model of that name where it asks nobody, else its price; needs no key and loads no client.
+
+    Raises:
+        NotFoundError: a name without a provider that no known model bears, with the nearest.
+    """
+    if not name.strip() or name.startswith(tuple(OPENERS)):
+        return open_model(name, options)
+    if "/" not in name and options.api_base is None and not is_known(name, options.table):
+        raise NotFoundError("model", name, options.table.find_similar(name))
+    return PricedModel(name, options.table)

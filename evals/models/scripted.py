@@ -31,9 +31,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from toolbelt.errors import InvalidFileError, suggestion
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.models.model import Failure, Model, ModelError, Request
+from toolbelt.evals.conversation import Reply, ToolUse
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.findings import Finding, Severity, sorted_findings
+from toolbelt.providers.chat import Failure, ModelError, Usage
 from toolbelt.sources import Document, Key, parse_json_lines, read_document, read_text
 
 Scripted = Reply | ModelError

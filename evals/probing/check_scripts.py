@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.models.model import Failure, ModelError
 from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.judging import (
     CallJudge,
@@ -33,6 +32,7 @@ from toolbelt.evals.probing.script import (
     tool_result,
     user_message,
 )
+from toolbelt.providers.chat import Failure, ModelError
 
 
 def one_tool(tools: ProbeTools) -> CheckScript:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.probing.check_scripts import make_scripts
@@ -17,6 +17,7 @@ from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 from toolbelt.evals.probing.script import CheckRequest, ReplyOrError
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.records import Attempts, plus_cost
+from toolbelt.providers.chat import Usage
 
 TOKENS_OF_AN_ANSWER = 150
 """Rough: a call takes some 30, a sentence likewise; a model that thinks first takes some hundreds, or thousands."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.models.model import Failure, Model, ModelError
+from toolbelt.evals.models.model import Model
 from toolbelt.evals.probing.check_scripts import make_scripts
 from toolbelt.evals.probing.checks import FIRST, ProbePlan
 from toolbelt.evals.probing.costs import Tally, find_no_room
@@ -23,6 +23,7 @@ from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.records import Attempts, RequestRecord
 from toolbelt.evals.running.runner import run_workers
 from toolbelt.evals.running.store import RunStore
+from toolbelt.providers.chat import Failure, ModelError
 
 MAX_CONCURRENCY = 4
 """Checks at once: few, as a small account is turned away at more, and a local model answers one by one."""

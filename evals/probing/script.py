@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.evals.conversation import Exchange, Message, Reply
-from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.probing.results import CheckOutcome
 from toolbelt.evals.scoring.reasons import cut
+from toolbelt.providers.chat import Failure, ModelError, Sampling
 
 NOTHING = Offer()
 LONGEST_SAYING = 240

@@ -7,9 +7,10 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from toolbelt.evals.conversation import Reply, Usage
-from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, Model, ModelError, Request
+from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
+from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
 
 
 class CapReached(Exception):  # noqa: N818  it ends a run in order; nothing went wrong

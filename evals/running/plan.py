@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.running.limits import FitGuard, LeftOut, ModelLimits, read_left_out, read_rooms
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
+from toolbelt.providers.chat import Sampling
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.evals.conversation import Conversation, Message, Usage
+from toolbelt.evals.conversation import Conversation, Message
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Usage
 
 _KEPT = 256
 """Messages whose counts are remembered."""

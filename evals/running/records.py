@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
+from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Usage
 
 
 @dataclass(frozen=True, slots=True)

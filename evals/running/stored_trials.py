@@ -6,9 +6,9 @@ import json
 import sqlite3
 from typing import Any
 
-from toolbelt.evals.conversation import Usage
 from toolbelt.evals.running.records import parse_case, parse_names, parse_reply
 from toolbelt.evals.toolsets.toolset import GO_AHEAD
+from toolbelt.providers.chat import Usage
 
 
 def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[str, Any]]:

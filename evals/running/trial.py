@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from toolbelt.evals.cases.case import Case, is_covered
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
-from toolbelt.evals.models.model import Failure, Request, Sampling
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.running.client import RetryingClient, Unanswered
 from toolbelt.evals.running.limits import FitGuard
@@ -20,6 +20,7 @@ from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, 
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.providers.chat import Failure, Sampling
 
 ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
 """What a call is answered with where the case has no result for it: nothing is ever executed."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.models.model import TOOL_CHOICES, Model, Sampling
+from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.running.client import Budget, Gate, Keep, RetryingClient, RetryPolicy
@@ -32,7 +32,8 @@ from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.given_choice import find_unmet
-from toolbelt.providers.models import find_form
+from toolbelt.providers.chat import TOOL_CHOICES, Sampling
+from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter

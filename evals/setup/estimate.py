@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Reply, Usage
+from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.local import make_local_model
 from toolbelt.evals.models.model import Model
-from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.models.priced import open_price
+from toolbelt.evals.models.opening import ModelOptions, open_price
 from toolbelt.evals.running.client import Budget, RetryingClient, RetryPolicy
 from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.records import RequestRecord
@@ -26,6 +25,7 @@ from toolbelt.evals.setup.arm_notes import find_shortfalls
 from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.reporting import Reporter
+from toolbelt.providers.chat import Usage
 
 SAMPLE = 300
 """Cases of each arm that are played; the rest is taken to be like them."""

@@ -13,8 +13,8 @@ from typing import Any
 from toolbelt.catalog import Plugin
 from toolbelt.catalog.definitions import openai_definition
 from toolbelt.evals.cli.watching import watch
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.models.model import Model, Request, Sampling
+from toolbelt.evals.conversation import Reply, ToolUse
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import CaseFilter, RunSettings
@@ -24,6 +24,7 @@ from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
 from toolbelt.evals.setup.inputs import open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.reporting import CallbackReporter
+from toolbelt.providers.chat import Sampling, Usage
 from toolbelt.stores.catalogs import open_catalog
 
 CONCURRENCY = 32

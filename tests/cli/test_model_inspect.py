@@ -131,6 +131,6 @@ def test_without_a_store_nothing_of_the_harness_is_loaded(project: Path) -> None
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert done.returncode == 0
-    assert "toolbelt.providers.facts" in loaded
+    assert "toolbelt.providers.model_facts" in loaded
     assert not [name for name in loaded if name.startswith(("toolbelt.evals", "sqlite3", "litellm", "pandas"))]
     assert list(project.iterdir()) == []

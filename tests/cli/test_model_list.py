@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from toolbelt.providers.facts import WELL_KNOWN
+from toolbelt.providers.model_facts import WELL_KNOWN
 
 MODELS = """\
 models:

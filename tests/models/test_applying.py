@@ -6,8 +6,8 @@ import pytest
 
 from toolbelt.models.applying import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.facts import ModelFacts
-from toolbelt.providers.facts import find_facts
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.model_facts import find_facts
 
 
 @pytest.fixture(scope="module")

@@ -24,9 +24,8 @@ from toolbelt.models.rules import (
     TextFormat,
     ToolName,
 )
-from toolbelt.providers.facts import find_facts
-from toolbelt.providers.litellm_files import PRICE_TABLE, find_litellm_file
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import PRICE_TABLE, ModelTable, find_litellm_file
+from toolbelt.providers.model_facts import find_facts
 
 FACTS = [
     pytest.param(rules, fact, id=f"{rules.key}-{number}-{type(fact.rule).__name__}")

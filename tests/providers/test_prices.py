@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolbelt.models.facts import ModelPrices
 from toolbelt.models.own import OwnModel
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.prices import Prices, Rates, find_prices
 
 MODELS = [
@@ -52,7 +52,7 @@ USAGES = [
 def test_E6_a_request_costs_what_litellm_says(
     model: str, counts: tuple[int, int, int, int], shared_cache: Path
 ) -> None:
-    from toolbelt.evals.models.hosted_client import load_litellm
+    from toolbelt.providers.litellm_loading import load_litellm
 
     litellm = load_litellm()
     prompt, completion, read, written = counts

@@ -12,9 +12,10 @@ from tests.servers.running import OpenAIServer
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Message, Reply
-from toolbelt.evals.models.model import Model, ModelError, Request, Sampling
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.providers.chat import ModelError, Sampling
 
 HELLO: tuple[Message, ...] = ({"role": "user", "content": "Hello."},)
 

@@ -82,7 +82,7 @@ def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None,
 def _show_no_choice(workspace: Workspace, inspection: Inspection, model: str, as_json: bool) -> None:
     reasons = inspection.auto.reasons if inspection.auto else ()
     if workspace.facts(model).context_window is None:
-        _tell_unknown(workspace, model)
+        _warn_of_unknown_window(workspace, model)
     if as_json:
         print_json({**inspection.to_dict(), "loadout": None})
     else:
@@ -100,10 +100,10 @@ def _warn(workspace: Workspace, inspection: Inspection, asked: tuple[str, ...]) 
         notify(f"the vocabulary of {workspace.tokenizer} is not installed; counts are estimates.", "warning")
     for fit in inspection.models:
         if fit.context_window is None and (fit.model in asked or fit.model in workspace.config.models):
-            _tell_unknown(workspace, fit.model)
+            _warn_of_unknown_window(workspace, fit.model)
 
 
-def _tell_unknown(workspace: Workspace, model: str) -> None:
+def _warn_of_unknown_window(workspace: Workspace, model: str) -> None:
     similar = workspace.models.find_similar(model)
     hint = f" Names like it: {', '.join(similar)}." if similar else ""
     notify(f"the context window of {model!r} is unknown.{hint}", "warning")

@@ -100,7 +100,7 @@ def fit(
             raise ToolbeltError("--fix writes the tools of one --loadout, or of the whole catalog, for one --model.")
         _warn(workspace, asked, (*models, *workspace.config.models))
         found = comparer.fit(toolsets[0], asked[0])
-        _tell_what_stays(found)
+        _warn_of_refusal(found)
         _write_fixed(workspace, toolsets[0], asked[0], fix, form, force=force, as_json=as_json)
         return _exit_code([found]) if check or strict else OK
     _warn(workspace, asked, (*models, *workspace.config.models))
@@ -160,7 +160,7 @@ def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
     return INFRASTRUCTURE if any(fit.verdict is Verdict.UNKNOWN for fit in fits) else OK
 
 
-def _tell_what_stays(fit: ModelFit) -> None:
+def _warn_of_refusal(fit: ModelFit) -> None:
     """What no other form of the same tools mends."""
     if fit.verdict in _REFUSING:
         notify(f"{fit.model!r} refuses these tools in any form. {fit.reasons[0]}", "warning")

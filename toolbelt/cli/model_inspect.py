@@ -13,8 +13,8 @@ from toolbelt.console.model_views import facts_view
 from toolbelt.console.screen import notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.models.facts import ModelFacts, facts_data, prices_data
-from toolbelt.project.models import open_models, tell_unknown_bases
-from toolbelt.providers.choosing import get_facts, price_steps
+from toolbelt.project.models import open_models, warn_of_unknown_bases
+from toolbelt.providers.model_search import get_facts, price_steps
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.results import ProbeResult
@@ -47,7 +47,7 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
     picked = _find_probe(store, name)
     probe = None if picked is None else picked.result
     facts = get_facts(name, table, (*found.models, *([] if probe is None else [name])))
-    tell_unknown_bases([name], table)
+    warn_of_unknown_bases([name], table)
     steps = price_steps(facts, table)
     if as_json:
         dearer = [{"above_tokens": above, **prices_data(prices)} for above, prices in steps]

@@ -9,8 +9,8 @@ from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.model_views import models_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.models.facts import facts_data
-from toolbelt.project.models import open_models, tell_unknown_bases
-from toolbelt.providers.choosing import Wanted, choose_models, count_models
+from toolbelt.project.models import open_models, warn_of_unknown_bases
+from toolbelt.providers.model_search import Wanted, choose_models, count_models
 
 
 @click.command(
@@ -48,7 +48,7 @@ def list_models(
     """
     found, table = open_models(config)
     wanted = Wanted(pattern, provider, tool_calling, min_window, everything)
-    tell_unknown_bases([own.name for own in found.own_models], table)
+    warn_of_unknown_bases([own.name for own in found.own_models], table)
     chosen = choose_models(wanted, found.models, table)
     if as_json:
         print_json({"models": [facts_data(facts) for facts in chosen], "known": count_models(table)})

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import click
 
-from toolbelt.cli.session_opening import open_sessions, require_text
-from toolbelt.cli.session_options import agent_option, required_session_option, session_store_option
+from toolbelt.cli.session_opening import (
+    agent_option,
+    open_sessions,
+    require_text,
+    required_session_option,
+    session_store_option,
+)
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, source_options
 from toolbelt.console.screen import notify, print_json

@@ -1,4 +1,4 @@
-"""What the commands about sessions work on."""
+"""What the commands about sessions share: options, and opening an agent's sessions."""
 
 from __future__ import annotations
 
@@ -7,14 +7,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from toolbelt.catalog import Catalog
+from toolbelt.command.options import Command, option
 from toolbelt.command.project import open_workspace
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.project.workspace import Workspace
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.stores.config import Config
-from toolbelt.stores.sessions import SqliteSessionStore
+from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
 from toolbelt.toolkits.expand import expander
+
+session_store_option = option(
+    "--session-store",
+    metavar="FILE",
+    default=str(DEFAULT_FILE),
+    show_default=True,
+    help="Where what agents have loaded is kept.",
+)
+required_session_option = option("--session", "session_id", metavar="S", required=True, help="A session's id.")
+
+
+def agent_option(*, required: bool = False) -> Callable[[Command], Command]:
+    """`--agent`, for what is about one agent."""
+    return option("--agent", metavar="A", required=required, help="An agent of toolbelt.yaml.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

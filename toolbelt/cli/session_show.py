@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from toolbelt.cli.session_opening import open_sessions, require_text
-from toolbelt.cli.session_options import agent_option, session_store_option
+from toolbelt.cli.session_opening import agent_option, open_sessions, require_text, session_store_option
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, workspace_options
 from toolbelt.console.screen import make_screen, notify, print_json, show_view

@@ -19,7 +19,7 @@ def list_toolkits(catalog: str | None, config: str | None, tokenizer: str | None
     """All toolkits: members, the tools they make of the catalog, their tokens, and whether they are on by default."""
     workspace, inspection = open_toolkits(catalog, config, tokenizer, required=False)
     for toolkit in inspection.written:
-        _tell_doubts(inspection, toolkit)
+        _warn_of_doubts(inspection, toolkit)
     data = inspection.list_data(loading_agents(workspace))
     if as_json:
         print_json(data)
@@ -35,7 +35,7 @@ def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str |
     """Toolkit NAME: the tools each member stands for, their tokens, its prompt text and rules, and who may load it."""
     workspace, inspection = open_toolkits(catalog, config, tokenizer)
     toolkit = inspection.get_toolkit(name)
-    _tell_doubts(inspection, toolkit)
+    _warn_of_doubts(inspection, toolkit)
     if named := inspection.named_in_policy(toolkit):
         notify(
             f"the policy names {', '.join(named)} also where that is not available; write {{tools}}, or put the line "
@@ -54,7 +54,7 @@ def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str |
         show_view(toolkit_view(data))
 
 
-def _tell_doubts(inspection: ToolkitInspection, toolkit: Toolkit) -> None:
+def _warn_of_doubts(inspection: ToolkitInspection, toolkit: Toolkit) -> None:
     for doubt in inspection.doubts(toolkit):
         notify(f"toolkit {toolkit.key!r}: {doubt}", "warning")
     if not toolkit.member_tools:

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from toolbelt.console.screen import notify
-from toolbelt.providers.choosing import find_unknown_base
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.model_search import find_unknown_base
 from toolbelt.stores.config import Config, read_config
 from toolbelt.stores.files import cache_folder
 
 
-def tell_unknown_bases(names: Iterable[str], table: ModelTable) -> None:
+def warn_of_unknown_bases(names: Iterable[str], table: ModelTable) -> None:
     """Say which models are based on what nobody knows."""
     for name in names:
         if (unknown := find_unknown_base(name, table)) is not None:

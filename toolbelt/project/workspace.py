@@ -20,7 +20,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, whole_catalog
 from toolbelt.patterns import fold
-from toolbelt.providers.models import DEFAULT_MODELS, ModelTable, find_form
+from toolbelt.providers.litellm_table import DEFAULT_MODELS, ModelTable, find_form
 from toolbelt.providers.tokenizers import count_tokens, find_tokenizer
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.config import Config
@@ -301,9 +301,7 @@ class Workspace:
 
     def facts(self, model: str) -> ModelFacts:
         """What is known of a model: what `toolbelt.yaml` says, else litellm's table."""
-        from toolbelt.providers.facts import (
-            find_facts,  # prices and the rules of providers, where a model is asked about
-        )
+        from toolbelt.providers.model_facts import find_facts
 
         return find_facts(model, self.models)
 

@@ -1,1 +1,1 @@
-"""What is known of models and their tokenizers."""
+"""Facts, prices and tokenizers of models, and the clients that ask them."""

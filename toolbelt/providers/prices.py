@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolbelt.models.facts import ModelPrices
-from toolbelt.providers.models import ModelTable
-from toolbelt.providers.providers import served_alike
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.provider_names import served_alike
 
 _MILLION = 1_000_000
 _FILE_NAME = "prices.json"

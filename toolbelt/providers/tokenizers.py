@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TOKENIZER_NAMES, EstimateCounter, TokenCounter, ToolTokens, count_tool_tokens
 from toolbelt.errors import NotFoundError
-from toolbelt.providers.litellm_files import TOKENIZERS, find_litellm_file
+from toolbelt.providers.litellm_table import TOKENIZERS, find_litellm_file
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter

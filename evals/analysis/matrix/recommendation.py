@@ -15,7 +15,7 @@ from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.own import OwnModel, own_model_data
 from toolbelt.patterns import fold
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.stores.config import Config, read_config
 from toolbelt.text import UNSAFE, plural, visible
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
+from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.local.arguments import fill_arguments
 from toolbelt.evals.models.local.call_planning import Plan, plan_calls, query_words
 from toolbelt.evals.models.local.history import History, read_history
@@ -23,6 +23,7 @@ from toolbelt.evals.models.local.meta_tools import (
 from toolbelt.evals.models.local.ranking import parameters_of
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Usage
 
 SURE = 0.3
 """The fit of a tool at hand from which the agent does not look for a better one: nine of ten such are right."""

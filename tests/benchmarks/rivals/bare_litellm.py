@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.benchmarks.eval_work import ANSWER, CONCURRENCY
 from tests.benchmarks.rivals.contender import serve
-from toolbelt.evals.models.hosted_client import load_litellm
+from toolbelt.providers.litellm_loading import load_litellm
 
 
 def main(folder: str, url: str) -> None:

@@ -33,12 +33,12 @@ from toolbelt.evals.analysis.economics import (
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Reply, Usage
-from toolbelt.evals.models.model import ModelError, Request
+from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.providers.litellm_files import PRICE_TABLE, find_litellm_file
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.chat import ModelError, Usage
+from toolbelt.providers.litellm_table import PRICE_TABLE, ModelTable, find_litellm_file
 from toolbelt.providers.prices import Prices, Rates
 
 READ, WRITTEN = Rates(1.0, 4.0, 0.1, 1.0), Rates(1.0, 4.0, 0.1, 1.25)

@@ -19,9 +19,10 @@ from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.jobs import Jobs, Wanted
 from toolbelt.evals.drafts.tool_drafts import Drafting
 from toolbelt.evals.drafts.writing import Drafted, Finisher
-from toolbelt.evals.models.model import Request, Sampling
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.scripted import ScriptedModel
 from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.providers.chat import Sampling
 
 _ORDER = {
     "type": "object",

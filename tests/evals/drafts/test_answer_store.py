@@ -14,9 +14,9 @@ from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.answer_store import open_journal, read_journal, request_key
 from toolbelt.evals.drafts.tool_drafts import Answer
-from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, Sampling
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.providers.chat import NOTHING_REPORTED, Failure, Sampling
 
 KEY, OTHER = b"k" * 16, b"o" * 16
 

@@ -13,8 +13,9 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.writing import NOT_ASKED
-from toolbelt.evals.models.model import Failure, ModelError, Request
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.client import Budget
+from toolbelt.providers.chat import Failure, ModelError
 
 
 class RateQuery:

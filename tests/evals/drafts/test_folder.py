@@ -14,7 +14,8 @@ from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.folder import DraftFolder
-from toolbelt.evals.models.model import Failure, ModelError, Request
+from toolbelt.evals.models.model import Request
+from toolbelt.providers.chat import Failure, ModelError
 from toolbelt.stores.catalogs import write_catalog
 
 

@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
-from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.running.plan import CaseFilter
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.views.columns import AMOUNTS, RATES
+from toolbelt.providers.chat import Sampling
 
 OWN = ("run", "comparison", "compatibility", "probe")
 

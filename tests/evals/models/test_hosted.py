@@ -12,11 +12,12 @@ import pytest
 from tests.servers.asking import HELLO, ask, ask_once, fail_once, make_offer
 from tests.servers.running import OpenAIServer
 from toolbelt.catalog.frozen import freeze
-from toolbelt.evals.conversation import Conversation, Reply, Usage
-from toolbelt.evals.models.hosted import PLACEHOLDER_KEY
-from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
+from toolbelt.evals.conversation import Conversation, Reply
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Failure, ModelError, Sampling, Usage
+from toolbelt.providers.litellm_client import PLACEHOLDER_KEY
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -112,7 +113,7 @@ def test_E2_sampling_is_sent_and_what_is_left_open_is_not(openai_server: OpenAIS
 def test_the_fast_route_sends_what_the_slow_one_does(
     openai_server: OpenAIServer, provider: str, choice: str | None, offer: Offer
 ) -> None:
-    from toolbelt.evals.models.hosted_client import load_litellm
+    from toolbelt.providers.litellm_loading import load_litellm
 
     model = f"none@route-{provider}-{choice}-{id(offer)}"
     ask_once(openai_server, model, provider=provider, offer=offer, sampling=Sampling(tool_choice=choice, seed=1))

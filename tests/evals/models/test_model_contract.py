@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.evals.models.local.asking import TOOLS, complete, offer
-from toolbelt.evals.conversation import Conversation, Reply, ToolUse, Usage
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.local import make_local_model
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.scripted import ScriptedModel, make_scripted_model
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Usage
 
 Maker = Callable[[Path], Model]
 QUERY = 'Read the file notes.txt, then commit the staged changes with the message "notes".'

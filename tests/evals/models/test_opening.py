@@ -10,10 +10,10 @@ import pytest
 
 from tests.servers.running import OpenAIServer
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.models.hosted_opening import check_address
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.litellm_routes import check_address
 
 
 @pytest.fixture(autouse=True)
@@ -186,7 +186,7 @@ def test_opening_a_local_model_loads_no_litellm(tmp_path: Path) -> None:
 
     code = (
         "import sys; from toolbelt.evals.models.opening import open_model; open_model('local/bm25');"
-        "import toolbelt.evals.models.hosted, toolbelt.evals.models.hosted_opening;"
+        "import toolbelt.evals.models.hosted, toolbelt.providers.litellm_routes;"
         "print(sorted({'litellm', 'openai', 'aiohttp', 'pydantic'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from toolbelt.errors import InvalidFileError, NotFoundError
-from toolbelt.evals.conversation import Message, Reply, ToolUse, Usage
-from toolbelt.evals.models.model import Failure, Model, ModelError, Request
+from toolbelt.evals.conversation import Message, Reply, ToolUse
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.models.scripted import ScriptedModel, make_scripted_model
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Failure, ModelError, Usage
 
 SCRIPT = """\
 - when: Commit

@@ -12,13 +12,14 @@ from typing import Any
 from tests.servers.able import NO_HANDICAP, Handicap, able
 from tests.servers.replies import Asked
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.models.model import TOOL_CHOICES, Failure, ModelError, Request
+from toolbelt.evals.conversation import Reply, ToolUse
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.probing.checks import ProbePlan
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.probing.runner import ProbeSettings, Watcher, run_probe
 from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.store import RunStore
+from toolbelt.providers.chat import TOOL_CHOICES, Failure, ModelError, Usage
 
 Refusal = Callable[[Request], ModelError | None]
 

@@ -11,13 +11,13 @@ import pytest
 
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.catalog.wire_names import MAX_LENGTH, is_legal_wire_name
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.models.model import NOTHING_REPORTED, Failure, ModelError
+from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.probing.check_scripts import make_scripts
 from toolbelt.evals.probing.checks import CHECKS, EVERY, TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.probe_tools import BRIDGES, LONG_NAME, ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome
 from toolbelt.evals.probing.script import CheckRequest, CheckVerdict, ReplyOrError
+from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
 from toolbelt.providers.tokenizers import make_counter
 
 KIT = ProbeTools(EstimateCounter())

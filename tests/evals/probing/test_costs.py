@@ -8,10 +8,10 @@ import pytest
 
 from tests.evals.probing.able_model import AbleModel, probe
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.evals.conversation import Usage
 from toolbelt.evals.probing.checks import EVERY
 from toolbelt.evals.probing.costs import TOKENS_OF_AN_ANSWER, estimate_probe
 from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.providers.chat import Usage
 
 
 @pytest.mark.parametrize("room", [None, ModelLimits(8192, 2048)], ids=["no-window-known", "a-small-window"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.evals.probing.able_model import AbleModel, answer, fail, probe, settings
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.models.model import Failure, ModelError, Request
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
 from toolbelt.evals.probing.costs import find_no_room
 from toolbelt.evals.probing.learned import learned
@@ -23,6 +23,7 @@ from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.store import RunStore
 from toolbelt.loadouts.fit import Verdict
+from toolbelt.providers.chat import Failure, ModelError
 
 WORKS, UNKNOWN = CheckOutcome.WORKS, CheckOutcome.UNKNOWN
 ALL_BUT_CACHED = dict.fromkeys(EVERY, WORKS) | {"cached_tokens": CheckOutcome.PARTLY}

@@ -8,8 +8,8 @@ from typing import Any
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.case import Case, ExpectedCall
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.models.model import ModelError, Request
+from toolbelt.evals.conversation import Reply, ToolUse
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.running.client import Budget, RetryingClient, RetryPolicy
 from toolbelt.evals.running.prompt_tokens import PromptCounter
@@ -24,6 +24,7 @@ from toolbelt.evals.toolsets.variants.presentation import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.providers.chat import ModelError, Usage
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 CATALOG = Catalog(

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from toolbelt.evals.conversation import Reply, Usage
-from toolbelt.evals.models.model import Failure, ModelError, Request
+from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.records import Attempts, RequestRecord
+from toolbelt.providers.chat import Failure, ModelError, Usage
 
 FINE = Reply("fine", usage=Usage(10, 5), latency_seconds=0.5)
 RATE_LIMIT = ModelError(Failure.RATE_LIMIT, "slow down", latency_seconds=0.1)

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.evals.models.model import Sampling
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm, CaseFilter, Done, Plan
 from toolbelt.loadouts.fit import Verdict
+from toolbelt.providers.chat import Sampling
 
 
 def make_plan(arms: int = 3, cases: int = 5, epochs: int = 2) -> Plan:

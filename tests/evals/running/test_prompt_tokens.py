@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from tests.evals.running.agents import CATALOG, calls
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.evals.conversation import Conversation, Usage
+from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
+from toolbelt.providers.chat import Usage
 
 SHELF = ToolRenderer(CATALOG, EstimateCounter())
 READ, LIST, PING = "files/read", "files/list", "net/ping"

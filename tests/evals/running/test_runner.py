@@ -20,12 +20,13 @@ from tests.evals.running.test_plan import make_plan
 from toolbelt.errors import StorageError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.models.model import Failure, ModelError, Request
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end, run_workers
 from toolbelt.evals.running.store import RunStore
+from toolbelt.providers.chat import Failure, ModelError
 
 FINE = in_turn(calls(("read", {"path": "a"})))
 

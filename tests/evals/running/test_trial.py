@@ -11,13 +11,14 @@ import pytest
 
 from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_trial_runner
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.conversation import Conversation, Reply, Usage
-from toolbelt.evals.models.model import Failure, ModelError, Request, Sampling
+from toolbelt.evals.conversation import Conversation, Reply
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.client import Unanswered
 from toolbelt.evals.running.limits import FitGuard, ModelLimits
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import Attempts, RequestRecord, TrialRecord
 from toolbelt.evals.scoring.outcome import Ending, Outcome
+from toolbelt.providers.chat import Failure, ModelError, Sampling, Usage
 
 READ, LIST, PING = "files/read", "files/list", "net/ping"
 READ_IT = ("read", {"path": "a.txt"})

@@ -12,8 +12,9 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Conversation, Message, Reply
 from toolbelt.evals.models.local.agent import LocalModel
-from toolbelt.evals.models.model import Model, Request, Sampling
+from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.providers.chat import Sampling
 
 TEXT = {"type": "string"}
 

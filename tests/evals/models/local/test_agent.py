@@ -23,11 +23,11 @@ from tests.evals.models.local.asking import (
 )
 from toolbelt.catalog import Tool
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.conversation import Usage
 from toolbelt.evals.models.local.agent import LocalModel, make_local_model
 from toolbelt.evals.models.local.history import read_history
 from toolbelt.evals.models.local.ranking import _RANKINGS, rank_offer
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Usage
 from toolbelt.sessions.meta_tools import META_TOOLS
 
 SHOWN = offer()

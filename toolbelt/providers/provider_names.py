@@ -1,12 +1,11 @@
-"""Whose API a model is asked through: by the project, by litellm's table, or by what its name begins with."""
+"""The provider of a model: from the project, from litellm's table, or from the start of its name."""
 
 from __future__ import annotations
 
 import json
 from functools import cache
 
-from toolbelt.providers.litellm_files import PROVIDERS, find_litellm_file
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import PROVIDERS, ModelTable, find_litellm_file
 
 BY_PROJECT, BY_TABLE, BY_NAME = "toolbelt.yaml", "litellm", "name"
 """Who says so."""

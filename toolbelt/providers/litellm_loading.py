@@ -46,7 +46,7 @@ def load_litellm() -> Any:
     return litellm
 
 
-def hush() -> None:
+def silence_warnings() -> None:
     """Keep from users the warnings of litellm's own innards, which it loads and runs in the middle of a request."""
     for message, category in _WARNINGS:
         warnings.filterwarnings("ignore", message=message, category=category)

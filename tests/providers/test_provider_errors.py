@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.evals.models.hosted_errors import MESSAGE_LENGTH, clean_message, make_model_error, parse_retry_after
-from toolbelt.evals.models.model import Failure
+from toolbelt.providers.chat import Failure
+from toolbelt.providers.provider_errors import (
+    MESSAGE_LENGTH,
+    clean_message,
+    make_model_error,
+    parse_retry_after,
+)
 
 
 class APIConnectionError(Exception):

@@ -13,8 +13,8 @@ import pytest
 
 from toolbelt.models.facts import ModelFacts, ModelPrices
 from toolbelt.models.own import OwnModel
-from toolbelt.providers.extracts import write_extract
-from toolbelt.providers.facts import (
+from toolbelt.providers.litellm_table import DEFAULT_MODELS, PRICE_TABLE, ModelTable, find_litellm_file, write_extract
+from toolbelt.providers.model_facts import (
     TALKING_MODES,
     WELL_KNOWN,
     find_facts,
@@ -22,8 +22,6 @@ from toolbelt.providers.facts import (
     list_models,
     list_well_known,
 )
-from toolbelt.providers.litellm_files import PRICE_TABLE, find_litellm_file
-from toolbelt.providers.models import DEFAULT_MODELS, ModelTable
 
 PLAIN = {"litellm_provider": "openai", "mode": "chat", "max_input_tokens": 100_000, "max_output_tokens": 9_000}
 CALLS = {**PLAIN, "supports_function_calling": True, "supports_tool_choice": True}
@@ -69,7 +67,7 @@ def test_every_fact_is_litellms(tmp_path: Path) -> None:
     ["gpt-4o", "openai/gpt-5", "claude-sonnet-4-5", "gemini/gemini-2.5-pro", "o3", "groq/openai/gpt-oss-20b", "gpt-4"],
 )
 def test_litellm_itself_says_the_same(model: str, shared_cache: Path) -> None:
-    from toolbelt.evals.models.hosted_client import load_litellm
+    from toolbelt.providers.litellm_loading import load_litellm
 
     told = load_litellm().get_model_info(model)
     facts = find_facts(model, ModelTable(shared_cache))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from toolbelt.models.own import OwnModel
-from toolbelt.providers.models import ModelTable
-from toolbelt.providers.providers import find_provider, is_same, list_providers, served_alike
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.provider_names import find_provider, is_same, list_providers, served_alike
 
 OWN = (OwnModel("mine", provider="triton"), OwnModel("alias", base="azure/gpt-4o"), OwnModel("gpt-4", provider="azure"))
 
@@ -33,7 +33,7 @@ def test_the_provider_of_a_model(model: str, provider: tuple[str, str] | None) -
 
 
 def test_the_prefixes_are_litellms() -> None:
-    from toolbelt.evals.models.hosted_client import load_litellm
+    from toolbelt.providers.litellm_loading import load_litellm
 
     load_litellm()
     from litellm import get_llm_provider

@@ -1,4 +1,4 @@
-"""What may go wrong between here and a provider, as `ModelError`s."""
+"""Classifies what a provider, the network or litellm raises, as `ModelError`s."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 
-from toolbelt.evals.models.model import Failure, ModelError
+from toolbelt.providers.chat import Failure, ModelError
 
 MESSAGE_LENGTH = 300
 """Characters of a provider's message that are kept."""

@@ -8,7 +8,9 @@ import pytest
 
 from toolbelt.errors import NotFoundError
 from toolbelt.models.own import OwnModel
-from toolbelt.providers.choosing import (
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.model_facts import WELL_KNOWN, find_facts
+from toolbelt.providers.model_search import (
     Wanted,
     choose_models,
     count_models,
@@ -16,8 +18,6 @@ from toolbelt.providers.choosing import (
     get_facts,
     price_steps,
 )
-from toolbelt.providers.facts import WELL_KNOWN, find_facts
-from toolbelt.providers.models import ModelTable
 
 OWN = (OwnModel("hosted_vllm/mine", context_window=6000, tool_calling=True), OwnModel("alias", base="gpt-4o"))
 NAMED = ("gpt-5", "hosted_vllm/mine", "alias", "of-which-nothing-is-known")

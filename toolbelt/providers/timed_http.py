@@ -54,7 +54,7 @@ class Timing:
         return None if self.sent is None or self.ended is None else max(self.ended - self.sent, 0.0)
 
 
-timing_here: ContextVar[Timing | None] = ContextVar("timing_here", default=None)
+current_timing: ContextVar[Timing | None] = ContextVar("current_timing", default=None)
 """The timing of the request that this task is about."""
 
 
@@ -63,7 +63,7 @@ class _TimedResponse(aiohttp.ClientResponse):
         """Read the head; note when the body ends."""
         transport = connection.transport
         response = await super().start(connection)
-        timing = timing_here.get()
+        timing = current_timing.get()
         if timing is not None:
             timing.status, timing.ended = self.status, None
             sock = None if transport is None else transport.get_extra_info("socket")
@@ -93,7 +93,7 @@ def _seconds_since_last_data(sock: Any) -> tuple[float | None, float]:
 
 
 async def _note_sent(*_: object) -> None:
-    timing = timing_here.get()
+    timing = current_timing.get()
     if timing is not None:
         timing.sent = time.perf_counter()
 
@@ -118,7 +118,7 @@ def _make_session() -> aiohttp.ClientSession:
     )
 
 
-class Wire:
+class TimedConnections:
     """The connections of one event loop, shared by all models that are asked there.
 
     Attributes:
@@ -136,16 +136,16 @@ class Wire:
         return self._loop is asyncio.get_running_loop() and not self.session.closed
 
     @classmethod
-    def take(cls) -> Wire:
+    def take(cls) -> TimedConnections:
         """That of the running loop; each taking is to be let go of."""
         loop = asyncio.get_running_loop()
-        wire = _WIRES.get(loop)
-        if wire is None or wire.session.closed:
-            wire = _WIRES[loop] = cls()
-        wire._users += 1
-        return wire
+        connections = _CONNECTIONS.get(loop)
+        if connections is None or connections.session.closed:
+            connections = _CONNECTIONS[loop] = cls()
+        connections._users += 1
+        return connections
 
-    async def let_go(self) -> bool:
+    async def release(self) -> bool:
         """Close the connections if nobody else is using them; whether that was so."""
         self._users -= 1
         if self._users > 0:
@@ -154,4 +154,4 @@ class Wire:
         return True
 
 
-_WIRES: WeakKeyDictionary[asyncio.AbstractEventLoop, Wire] = WeakKeyDictionary()
+_CONNECTIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, TimedConnections] = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""Finding out how a hosted model is reached, and that it can be, before anything is spent."""
+"""How a hosted model is reached through litellm, and whether it can be, before anything is spent."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.models.hosted import HostedModel, Route
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_client import Route
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.text import visible
 
 PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "litellm_proxy", "llamafile"})
@@ -40,8 +40,8 @@ _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
 _SECRET = re.compile(r"(KEY|TOKEN)$")
 
 
-def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, table: ModelTable) -> HostedModel:
-    """A model that litellm knows how to ask; the first takes seconds, which litellm takes to load.
+def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
+    """How litellm asks a model. The first call takes seconds: it loads litellm.
 
     A name with a provider that litellm knows is taken as it is: a provider may have a model that is newer than the
     table. With `api_base`, a name of no known provider is one of an endpoint that speaks OpenAI's API.
@@ -52,7 +52,7 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
             is named.
     """
     check_name(name)
-    from toolbelt.evals.models.hosted_client import load_litellm
+    from toolbelt.providers.litellm_loading import load_litellm
 
     if api_base is not None:
         check_address(api_base)
@@ -76,7 +76,7 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
         raise ToolbeltError(f"{visible(name)} does not chat: it is a model for {str(mode).replace('_', ' ')}.")
     passes_on = own_endpoint and mode in _CHAT_MODES and not model.startswith("responses/")
     supported = litellm.get_supported_openai_params(model=model, custom_llm_provider=provider)
-    route = Route(
+    return Route(
         model=told,
         provider=provider,
         api_base=api_base,
@@ -84,7 +84,6 @@ def open_hosted_model(name: str, api_base: str | None, timeout_seconds: float, t
         passes_tools_on=passes_on,
         takes_seed=supported is None or "seed" in supported,
     )
-    return HostedModel(name, route, timeout_seconds, table)
 
 
 def _is_sendable(key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Which models a listing shows, and one by its name."""
+"""Finds models by pattern, provider and window, and one by its name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from toolbelt.errors import NotFoundError
 from toolbelt.models.facts import ModelFacts, ModelPrices
 from toolbelt.patterns import fold
-from toolbelt.providers.facts import find_facts, is_known, list_models, list_well_known
-from toolbelt.providers.models import ModelTable
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.model_facts import find_facts, is_known, list_models, list_well_known
 from toolbelt.providers.prices import Rates, find_prices, per_million
-from toolbelt.providers.providers import is_same, list_providers
+from toolbelt.providers.provider_names import is_same, list_providers
 
 _DESCRIBE = "A model of your own can be described under `models` in toolbelt.yaml."
 

@@ -17,7 +17,8 @@ def audit(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo"):
         met.append(str(arguments[-1] if event == "socket.connect" else arguments[0]))
 sys.addaudithook(audit)
-from toolbelt.evals.models.model import ModelError, Request
+from toolbelt.evals.models.model import Request
+from toolbelt.providers.chat import ModelError
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Offer
 before = "litellm" in sys.modules

@@ -1,21 +1,55 @@
-"""litellm's answers as replies."""
+"""Messages as they can be sent to litellm, and its answers as replies."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection
 from typing import Any
 
-from toolbelt.evals.conversation import Reply, ToolUse, Usage
-from toolbelt.evals.models.hosted_errors import clean_message, remove_secrets
-from toolbelt.evals.models.model import Failure, ModelError
+from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Usage
+from toolbelt.providers.provider_errors import clean_message, remove_secrets
+
+_HALF = re.compile(r"[\ud800-\udfff]")
+"""Half a surrogate pair: Python and JSON can hold it, UTF-8 cannot, so that it does not go over the wire."""
+_HALF_SPELLED = re.compile(r"\\u[dD][89a-fA-F]")
+_INSTEAD = "\ufffd"
+
+
+def sendable(value: Any) -> Any:
+    """A deep copy of a message, of plain dicts and lists, with U+FFFD for what no UTF-8 can hold.
+
+    Models do write such things, in names and in arguments, and are to be told what they wrote. In the arguments of
+    calls halves spelled out (`\\ud800`) are replaced, too: for some providers litellm reads them, and sends values.
+    """
+    if isinstance(value, dict):
+        return {
+            sendable(key): _arguments(item) if key == "arguments" else sendable(item) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [sendable(item) for item in value]
+    if isinstance(value, str) and not value.isascii():
+        return _HALF.sub(_INSTEAD, value)
+    return value
+
+
+def _arguments(value: Any) -> Any:
+    if not isinstance(value, str) or not _HALF_SPELLED.search(value):
+        return sendable(value)
+    try:
+        read = json.loads(value)
+        whole = sendable(read)  # pairs, spelled as two halves, are one character once they are read
+        return value if whole == read else json.dumps(whole, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return sendable(value)
+
 
 _FILTERED = "content_filter"
 _MOST_TOKENS = 10**12
 """No request has more; what a server says beyond it is no count."""
 
 
-def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] = ()) -> Reply:
+def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] = ()) -> ChatReply:
     """Read an answer.
 
     Args:
@@ -43,7 +77,7 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] =
         said = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
         usage = make_usage(getattr(response, "usage", None))
         raise ModelError(Failure.REFUSED, said, latency_seconds=latency_seconds, usage=usage)
-    return Reply(
+    return ChatReply(
         text=text,
         calls=calls,
         usage=make_usage(getattr(response, "usage", None)),
@@ -92,18 +126,18 @@ def _refusal(message: Any) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ToolUse, ...]:
+def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
     asked = [(getattr(call, "id", None), getattr(call, "function", None)) for call in message.tool_calls or ()]
     if not asked and (old := getattr(message, "function_call", None)) is not None:
         asked = [(None, old)]
-    calls: list[ToolUse] = []
+    calls: list[ChatCall] = []
     taken: set[str] = set()
     for number, (call_id, function) in enumerate(asked):
         if function is None:
             continue  # a call of something that is no function
         unique = _unique(clean(call_id) if isinstance(call_id, str) else "", number, taken)
         name = clean(str(getattr(function, "name", None) or ""))
-        calls.append(ToolUse.from_text(unique, name, clean(_argument_text(getattr(function, "arguments", None)))))
+        calls.append(ChatCall(unique, name, clean(_argument_text(getattr(function, "arguments", None)))))
     return tuple(calls)
 
 

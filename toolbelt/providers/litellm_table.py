@@ -1,27 +1,118 @@
-"""Where facts of models are: litellm's table, read without litellm, and what the project says itself.
+"""litellm's table of models, read without litellm, and what the project says of models itself.
 
-Reading the whole table takes longer than all else `toolbelt loadout inspect` does, so the little that is used
-of it is kept in the cache folder, for as long as the table is the same file.
+Reading the whole table takes longer than all else `toolbelt loadout inspect` does. So the few values that are used
+are stored in the cache folder, a line for each model, for as long as the table is the same file.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.errors import ToolbeltError, nearest
 from toolbelt.patterns import fold
-from toolbelt.providers.extracts import Extract, write_extract
-from toolbelt.providers.litellm_files import PRICE_TABLE, find_litellm_file
 from toolbelt.stores.files import write_text
 
 if TYPE_CHECKING:
     from toolbelt.models.own import OwnModel
+
+
+PRICE_TABLE = "model_prices_and_context_window_backup.json"
+TOKENIZERS = "litellm_core_utils/tokenizers"
+PROVIDERS = "provider_endpoints_support_backup.json"
+
+
+def find_litellm_file(name: str) -> Path | None:
+    """A file or folder inside the installed litellm package; `None` if it is not there."""
+    spec = PathFinder.find_spec("litellm")
+    if spec is None or spec.origin is None:
+        return None
+    path = Path(spec.origin).parent / name
+    return path if path.exists() else None
+
+
+_END = "\n}}\n"
+_MISSING = object()
+
+
+def write_extract(stamp: object, values: Mapping[str, Any]) -> str:
+    """The text of an extract, which is JSON.
+
+    Args:
+        stamp: What tells one state of the table from another.
+        values: By model.
+    """
+    lines = (f"\n{json.dumps(name)}: {json.dumps(value)}" for name, value in values.items())
+    return f"{_head(stamp)}{','.join(lines)}{_END}"
+
+
+class Extract(Mapping[str, Any]):
+    """A stored extract, of which only the lines that are needed are parsed.
+
+    Args:
+        text: As `write_extract` made it.
+        is_sound: Whether a value is one that may have been written.
+        make_anew: All values, where one is not sound.
+    """
+
+    def __init__(self, text: str, is_sound: Callable[[Any], bool], make_anew: Callable[[], Mapping[str, Any]]) -> None:
+        self._text = text
+        self._is_sound = is_sound
+        self._make_anew = make_anew
+        self._found: dict[str, Any] = {}
+
+    @staticmethod
+    def is_of(text: str, stamp: object) -> bool:
+        """Whether `text` is whole and of that state of the table."""
+        return text.startswith(f"{_head(stamp)}\n") and text.endswith(_END)
+
+    def __getitem__(self, name: str) -> Any:
+        if "_all" in self.__dict__:
+            return self._all[name]
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        value = self._found[name]
+        if value is _MISSING:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def _find(self, name: str) -> Any:
+        key = f"\n{json.dumps(name)}: "  # no text of JSON holds a line break: what begins a line is a model
+        if (start := self._text.find(key)) < 0:
+            return _MISSING
+        start += len(key)
+        try:
+            value = json.loads(self._text[start : self._text.index("\n", start)].rstrip(","))
+        except (ValueError, RecursionError):
+            return self._all.get(name, _MISSING)
+        return value if self._is_sound(value) else self._all.get(name, _MISSING)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Any]:
+        """Every value; all anew if one is not sound."""
+        try:
+            values = json.loads(self._text)["values"]
+        except (ValueError, RecursionError, KeyError, TypeError):
+            return self._make_anew()
+        sound = isinstance(values, dict) and all(map(self._is_sound, values.values()))
+        return values if sound else self._make_anew()
+
+
+def _head(stamp: object) -> str:
+    return f'{{"of": {json.dumps(stamp)}, "values": {{'
+
 
 DEFAULT_MODELS = ("ollama/llama3", "gpt-4o-mini", "claude-sonnet-4-5", "gpt-5", "gemini/gemini-2.5-flash")
 """Shown where no model was asked about: one for each size of window that is about, small to large."""
@@ -33,7 +124,7 @@ Stamp = list[str | int]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelTable:
-    """What is known by model; `gateway.facts` and `gateway.prices` put it together.
+    """What is known by model; `model_facts` and `prices` put it together.
 
     Attributes:
         cache: Folder for the extracts; `None` keeps none.

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 from toolbelt.models.applying import find_max_tools
 from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, default_reserve
 from toolbelt.models.own import OwnModel
-from toolbelt.providers.models import ModelTable, read_window
+from toolbelt.providers.litellm_table import ModelTable, read_window
 from toolbelt.providers.prices import first_price, per_million
-from toolbelt.providers.providers import find_provider, served_alike
+from toolbelt.providers.provider_names import find_provider, served_alike
 
 WELL_KNOWN = (
     *("gpt-4", "gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-4.1-mini", "o3", "gpt-5", "gpt-5-mini", "gpt-5-nano"),

@@ -1,0 +1,198 @@
+"""The seam to a model's API: a request and its reply as plain values, the ways to fail, and a client's protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider reports them; `None` where it reports nothing.
+
+    Attributes:
+        prompt_tokens: All tokens of the request, cached ones among them.
+        completion_tokens: Tokens of the answer.
+        cached_read_tokens: Prompt tokens read from the provider's cache.
+        cached_write_tokens: Prompt tokens written to it.
+    """
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_read_tokens: int | None = None
+    cached_write_tokens: int | None = None
+
+
+NOTHING_REPORTED = Usage()
+"""Of a provider that says nothing."""
+
+
+TOOL_CHOICES = ("auto", "required", "none")
+"""What a model may be told about calling; anything else is a tool's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model is asked; `None` leaves it to the provider.
+
+    Attributes:
+        temperature: 0 for the likeliest answer.
+        seed: For providers that take one.
+        tool_choice: `auto`, `required`, `none`, or a tool's wire name.
+        max_tokens: The longest answer, in tokens.
+    """
+
+    temperature: float | None = None
+    seed: int | None = None
+    tool_choice: str | None = None
+    max_tokens: int | None = None
+
+
+class Failure(StrEnum):
+    """Why a model did not answer."""
+
+    RATE_LIMIT = "rate_limit"
+    TIMEOUT = "timeout"
+    UNAVAILABLE = "unavailable"
+    """Connection refused or reset, or a status of 500 and above."""
+    BROKEN_ANSWER = "broken_answer"
+    """What came back was cut short or is no answer of this API."""
+    CONTEXT_OVERFLOW = "context_overflow"
+    REFUSED = "refused"
+    """The provider's content filter, or the model, would not."""
+    AUTHENTICATION = "authentication"
+    """Missing or wrong key, or no right to this model."""
+    NOT_FOUND = "not_found"
+    """No such model there."""
+    BAD_REQUEST = "bad_request"
+    """The provider says the request is wrong."""
+    QUOTA = "quota"
+    """What was paid for is used up: no credit, or a limit of the account that waiting does not lift."""
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether asking again may help."""
+        return self in (Failure.RATE_LIMIT, Failure.TIMEOUT, Failure.UNAVAILABLE, Failure.BROKEN_ANSWER)
+
+    @property
+    def is_for_good(self) -> bool:
+        """Whether no other request of this model can do better."""
+        return self in (Failure.AUTHENTICATION, Failure.NOT_FOUND, Failure.QUOTA)
+
+
+class ModelError(Exception):
+    """A model did not answer.
+
+    Attributes:
+        failure: Why.
+        message: What the provider said, on one line, without keys.
+        retry_after_seconds: How long it asks to wait; `None` if it does not say.
+        latency_seconds: How long that took.
+        usage: What it cost in tokens, where the provider reports that of a refusal.
+    """
+
+    def __init__(
+        self,
+        failure: Failure,
+        message: str,
+        retry_after_seconds: float | None = None,
+        latency_seconds: float = 0.0,
+        usage: Usage = NOTHING_REPORTED,
+    ) -> None:
+        self.failure = failure
+        self.message = message
+        self.retry_after_seconds = retry_after_seconds
+        self.latency_seconds = latency_seconds
+        self.usage = usage
+        super().__init__(f"{failure}: {message}")
+
+
+PROVIDER_DEFAULTS = Sampling()
+"""Everything is left to the provider."""
+
+
+@dataclass(frozen=True, eq=False)
+class ToolDefinitions:
+    """Tools that a model may call.
+
+    Attributes:
+        definitions: In OpenAI's form.
+    """
+
+    definitions: Sequence[Mapping[str, Any]] = ()
+
+    @cached_property
+    def json(self) -> str:
+        """The definitions as JSON, written once."""
+        return json.dumps(self.definitions)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One request to a model's API.
+
+    Attributes:
+        messages: The conversation so far, in OpenAI's form.
+        tools: The tools to choose from.
+        sampling: How to ask.
+    """
+
+    messages: Sequence[Mapping[str, Any]]
+    tools: ToolDefinitions
+    sampling: Sampling = PROVIDER_DEFAULTS
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCall:
+    """A call that a model asks for.
+
+    Attributes:
+        id: Unique within the reply.
+        name: As the model wrote it.
+        arguments: As the model wrote them: a text that need not be JSON.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """A model's answer to one request.
+
+    Attributes:
+        text: What it said; may be empty.
+        calls: The calls it asked for, in order.
+        usage: Tokens, as reported.
+        finish_reason: As the provider words it.
+        served_by: The model that answered, as the provider names it.
+        latency_seconds: From sending the request to having the answer, without time spent queueing here.
+    """
+
+    text: str
+    calls: tuple[ChatCall, ...]
+    usage: Usage
+    finish_reason: str
+    served_by: str
+    latency_seconds: float
+
+
+class ChatClient(Protocol):
+    """Asks one model over one transport."""
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Ask once, without retries.
+
+        Raises:
+            ModelError: there is no answer; nothing else is raised for what a provider or a network may do.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close connections that no other client uses."""
+        ...

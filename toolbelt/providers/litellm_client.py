@@ -1,0 +1,169 @@
+"""A client that asks a model through litellm."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from toolbelt.providers.chat import TOOL_CHOICES, ChatReply, ChatRequest, Failure, ModelError, Sampling, ToolDefinitions
+from toolbelt.providers.litellm_messages import make_reply, sendable
+from toolbelt.providers.provider_errors import make_model_error
+
+if TYPE_CHECKING:
+    from toolbelt.providers.timed_http import TimedConnections
+
+PLACEHOLDER_KEY = "none-needed"
+"""Sent to an endpoint of one's own where no key is set: the client refuses to send none."""
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)")
+_KEY_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$|BEARER_TOKEN")
+
+
+@dataclass(frozen=True)
+class Route:
+    """How a model is reached.
+
+    Attributes:
+        model: Its name as litellm is told it.
+        provider: litellm's word for who serves it.
+        api_base: Where; the provider's own place if `None`.
+        needs_placeholder: Whether a key must be made up because none is set.
+        passes_tools_on: Whether the endpoint takes definitions as they are. Then they go to litellm as part of the
+            body, past the client's look into every corner of every schema, which costs more than all the rest; what
+            goes over the wire is the same.
+        takes_seed: Whether the provider takes a seed.
+    """
+
+    model: str
+    provider: str
+    api_base: str | None = None
+    needs_placeholder: bool = False
+    passes_tools_on: bool = False
+    takes_seed: bool = True
+
+
+class LitellmClient:
+    """Asks a model through litellm.
+
+    `ChatReply.latency_seconds` runs from the writing of the request to its socket to the arrival of the answer's last
+    byte: see `toolbelt.providers.timed_http`. A few providers (Azure, Bedrock and such) are asked by litellm over
+    connections of its own: there it is measured around the call, with the time spent queueing here.
+
+    A seed is left out for providers that take none. Nothing else is: a temperature or a tool choice that a provider
+    does not take is a `ModelError` (`bad_request`), not an answer to another question.
+
+    Args:
+        route: How the model is reached.
+        timeout_seconds: For a whole request, its time in our own queue included.
+    """
+
+    def __init__(self, route: Route, timeout_seconds: float) -> None:
+        self._route = route
+        self._timeout_seconds = timeout_seconds
+        self._connections: TimedConnections | None = None
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Ask once; raises `ModelError` and nothing else."""
+        from toolbelt.providers import litellm_loading
+        from toolbelt.providers.timed_http import TimedConnections, Timing, current_timing
+
+        if self._connections is None or not self._connections.is_open_here:
+            litellm_loading.silence_warnings()
+            self._connections = TimedConnections.take()
+        timing = Timing()
+        token = current_timing.set(timing)
+        start = time.perf_counter()
+
+        def elapsed_seconds() -> float:
+            return time.perf_counter() - start if timing.seconds is None else timing.seconds
+
+        try:
+            arguments = {**self._arguments(request), "shared_session": self._connections.session}
+            async with asyncio.timeout(self._timeout_seconds):
+                response = await litellm_loading.complete(arguments)
+            return make_reply(response, elapsed_seconds(), self._keys)
+        except ModelError as refusal:
+            failure = refusal
+        except TimeoutError:
+            message = f"No answer within {self._timeout_seconds:g} s."
+            failure = ModelError(Failure.TIMEOUT, message, latency_seconds=time.perf_counter() - start)
+        except Exception as error:  # noqa: BLE001  litellm raises what it likes
+            failure = make_model_error(error, timing.status, _secrets(os.environ), elapsed_seconds())
+        finally:
+            current_timing.reset(token)
+        # Raised out here, where no other error is under way: what litellm raises may hold the headers, key and all.
+        raise failure
+
+    async def close(self) -> None:
+        """Release the connections, and what litellm keeps if no other model is asked on this loop."""
+        connections, self._connections = self._connections, None
+        if connections is not None and await connections.release():
+            from toolbelt.providers.litellm_loading import forget_clients
+
+            await forget_clients()
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """Read once: going through the environment for every answer costs as much as scoring it."""
+        return _echoed(os.environ)
+
+    def _arguments(self, request: ChatRequest) -> dict[str, Any]:
+        """What litellm is given."""
+        route, sampling = self._route, request.sampling
+        arguments: dict[str, Any] = {
+            "model": route.model,
+            "messages": [sendable(message) for message in request.messages],
+            "timeout": self._timeout_seconds,
+            "max_retries": 0,
+            "num_retries": 0,
+        }
+        if route.api_base is not None:
+            arguments["api_base"] = route.api_base
+        if route.needs_placeholder:
+            arguments["api_key"] = PLACEHOLDER_KEY
+        if sampling.temperature is not None:
+            arguments["temperature"] = sampling.temperature
+        if sampling.seed is not None and route.takes_seed:
+            arguments["seed"] = sampling.seed
+        if sampling.max_tokens is not None:
+            arguments["max_tokens"] = sampling.max_tokens
+        if request.tools.definitions:
+            arguments.update(self._tool_arguments(request.tools, sampling))
+        return arguments
+
+    def _tool_arguments(self, tools: ToolDefinitions, sampling: Sampling) -> dict[str, Any]:
+        shared = self._route.passes_tools_on and self._takes_as_is(tools)
+        # litellm changes definitions in place for some providers, so that these get a copy of their own.
+        arguments: dict[str, Any] = {"tools": tools.definitions if shared else json.loads(tools.json)}
+        if sampling.tool_choice is not None:
+            choice = sampling.tool_choice
+            arguments["tool_choice"] = (
+                choice if choice in TOOL_CHOICES else {"type": "function", "function": {"name": choice}}
+            )
+        return {"extra_body": arguments} if shared else arguments
+
+    def _takes_as_is(self, tools: ToolDefinitions) -> bool:
+        # litellm takes these two out of schemas for vLLM; what is sent has to be the same either way.
+        touched = self._route.provider == "hosted_vllm" and ("additionalProperties", "strict")
+        return not (touched and any(f'"{word}"' in tools.json for word in touched))
+
+
+def _secrets(environment: Mapping[str, str]) -> list[str]:
+    """Values that must not be shown."""
+    return [value for name, value in environment.items() if _SECRET_NAME.search(name.upper()) and len(value) >= 8]
+
+
+def _echoed(environment: Mapping[str, str]) -> list[str]:
+    """Values that are taken out of answers.
+
+    Fewer than of `_secrets`: an answer is scored by its words, and `none-needed` or `standard`, set for some program
+    or for a server that wants no key, may well be one of them.
+    """
+    found = (value for name, value in environment.items() if _KEY_NAME.search(name.upper()))
+    return [value for value in found if len(value) >= 8 and (len(value) >= 20 or re.search(r"\d", value))]
