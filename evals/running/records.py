@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
@@ -57,49 +58,79 @@ class Attempts:
     reply: Reply | None = None
 
 
+def _column(meaning: str, unit: str = "") -> Mapping[str, str]:
+    return MappingProxyType({"meaning": meaning, "unit": unit})
+
+
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """A trial that came to an end; its fields are the columns of the table, in their order.
+    """A trial that came to an end.
 
-    `called`, `missing` and `surplus` are lists as `format_names` writes them.
+    Its fields are the one table of a trial's columns: the store's table, the frame of `load_run` and the tests of
+    `docs/data.md` derive names, order, types, units and meanings from them. `called`, `missing` and `surplus` are
+    lists as `format_names` writes them.
     """
 
-    trial: int
-    arm: int
-    epoch: int
-    case_id: str
-    cluster: str
-    kind: str
-    finished: str
-    outcome: str
-    reason: str
-    ending: str
-    expects_nothing: bool
-    covered: bool
-    surfaced: bool
-    would_dispatch: bool
-    selections: int
-    hits: int | None
-    made: int | None
-    wanted: int | None
-    called: str
-    missing: str
-    surplus: str
-    arguments_checked: int
-    arguments_right: int
-    definition_tokens: int
-    definition_tokens_total: int
-    own_prompt_tokens: int | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    cached_read_tokens: int | None
-    cached_write_tokens: int | None
-    invalidated_tokens: int | None
-    repeated_tokens: int | None
-    requests: int
-    retries: int
-    latency_seconds: float
-    cost_usd: float | None
+    trial: int = field(metadata=_column("its number in the plan, from 0"))
+    arm: int = field(metadata=_column("number of its arm in the plan, from 0"))
+    epoch: int = field(metadata=_column("the case was asked before", "times"))
+    case_id: str = field(metadata=_column("the case's id"))
+    cluster: str = field(metadata=_column("shared by the paraphrases of one task"))
+    kind: str = field(metadata=_column("what sort of case it is"))
+    finished: str = field(metadata=_column("when the trial ended, ISO 8601 in UTC"))
+    outcome: str = field(metadata=_column("what became of it"))
+    reason: str = field(metadata=_column("why, in one sentence"))
+    ending: str = field(metadata=_column("why the trial ended"))
+    expects_nothing: bool = field(metadata=_column("calling nothing is right"))
+    covered: bool = field(metadata=_column("a complete accepted answer could be reached"))
+    surfaced: bool = field(metadata=_column("it was really offered at some request"))
+    would_dispatch: bool = field(metadata=_column("only unoffered tools were called, which tiers would have run"))
+    selections: int = field(metadata=_column("made of tools that are no meta-tools", "calls"))
+    hits: int | None = field(metadata=_column("made that were asked for", "calls"))
+    made: int | None = field(metadata=_column("made, without permitted surplus ones", "calls"))
+    wanted: int | None = field(metadata=_column("asked for", "calls"))
+    called: str = field(
+        metadata=_column("JSON list: ids of the tools called, in order; the name as written if of no tool")
+    )
+    missing: str = field(
+        metadata=_column("JSON list: ids of the tools asked for by the nearest right answer and not called")
+    )
+    surplus: str = field(metadata=_column("JSON list: as in called, calls neither asked for nor permitted"))
+    arguments_checked: int = field(metadata=_column("whose arguments were held against something", "calls"))
+    arguments_right: int = field(metadata=_column("whose arguments are right", "calls"))
+    definition_tokens: int = field(
+        metadata=_column("of the tool definitions at the first request, own count", "tokens")
+    )
+    definition_tokens_total: int = field(
+        metadata=_column("of the tool definitions over all requests, own count", "tokens")
+    )
+    own_prompt_tokens: int | None = field(metadata=_column("of the prompts over all requests, own count", "tokens"))
+    prompt_tokens: int | None = field(
+        metadata=_column(
+            "of the prompts over all answered requests, as reported; nothing where any is not known", "tokens"
+        )
+    )
+    completion_tokens: int | None = field(metadata=_column("of the answers, as reported", "tokens"))
+    cached_read_tokens: int | None = field(
+        metadata=_column("of the prompts, read from the provider's cache, as reported", "tokens")
+    )
+    cached_write_tokens: int | None = field(
+        metadata=_column("of the prompts, written to the provider's cache, as reported", "tokens")
+    )
+    invalidated_tokens: int | None = field(
+        metadata=_column("of the prompts' prefix, made uncacheable by changes of the tool list, own count", "tokens")
+    )
+    repeated_tokens: int | None = field(
+        metadata=_column(
+            "of the prompts of all requests but the last, which the next ones begin with, own count", "tokens"
+        )
+    )
+    requests: int = field(metadata=_column("retries not among them", "requests"))
+    retries: int = field(metadata=_column("asked again", "requests"))
+    latency_seconds: float = field(metadata=_column("of all answered requests together", "seconds"))
+    cost_usd: float | None = field(
+        metadata=_column("retries included; nothing where the price is unknown", "US dollars")
+    )
 
 
 def plus_cost(a: float | None, b: float | None) -> float | None:
