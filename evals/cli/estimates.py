@@ -27,7 +27,7 @@ def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
         "dataset": {"name": plan.dataset_name, "digest": plan.digest},
         "excluded": dict(plan.excluded),
         "suite": plan.suite or None,
-        "left_out": [asdict(one) for one in plan.left_out],
+        "left_out": [asdict(pair) for pair in plan.left_out],
         "planned": plan.size,
         "requests": sum(arm.requests for arm in arms),
         "prompt_tokens": sum(arm.prompt_tokens for arm in arms),

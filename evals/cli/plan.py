@@ -95,10 +95,10 @@ def plan(
         shares: tuple[float, ...] = (discordance,)
     else:
         shares = tuple(share for share in DISCORDANCES if share >= (effect or 0)) or (effect or 1.0,)
-    wanted = {"effect": effect, "margin": margin, "cases": cases, "power": power, "level": 0.95}
+    question = {"effect": effect, "margin": margin, "cases": cases, "power": power, "level": 0.95}
     clustered = {"cluster_size": cluster_size, "correlation": correlation}
     rows = [_row(effect, margin, cases, share, power, **clustered) for share in shares]
-    data = {**wanted, **clustered, "rows": rows}
+    data = {**question, **clustered, "rows": rows}
     if as_json:
         print_json(data)
         return
@@ -167,16 +167,16 @@ def _cell(key: str, value: float | None) -> str:
 
 
 def _explain(power: float, cluster_size: float, correlation: float) -> str:
-    told = (
+    text = (
         f"At a power of {power:.0%} and a level of 95%, two-sided, by the tests that verdicts go by. The discordance\n"
         "is the share of cases that just one of the two arms answers rightly."
     )
     if cluster_size == 1:
-        return told + (
+        return text + (
             " A case here stands alone and is asked\nonce: paraphrases of one task count for less (--cluster-size), "
             "and epochs for less than as many cases."
         )
-    return told + (
+    return text + (
         f" Cases come in clusters of {cluster_size:g}\nthat change alike by {correlation:g}, and each is asked once: "
         "epochs count for less than as many cases."
     )

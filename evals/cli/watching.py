@@ -124,7 +124,7 @@ class Watcher:
 
     def view(self, console: Console) -> RenderableType:
         """The line, and a row for each arm as far as the screen is high."""
-        room = max(1, console.height - 5)
+        rows_shown = max(1, console.height - 5)
         rows = [
             (
                 f"{tally.finished:,}/{self.plan.per_arm:,}",
@@ -133,10 +133,10 @@ class Watcher:
                 f"${tally.cost_usd:,.4f}",
                 visible(arm.label),
             )
-            for arm, tally in zip(self.plan.arms[:room], self.tallies, strict=False)
+            for arm, tally in zip(self.plan.arms[:rows_shown], self.tallies, strict=False)
         ]
         table = fitted_table(console, ("trials", "right so far", "errors", "cost", "arm"), rows, right=range(4))
-        hidden = len(self.plan.arms) - room
+        hidden = len(self.plan.arms) - rows_shown
         more = [Text(f"and {plural(hidden, 'more arm')}", style="dim")] if hidden > 0 else []
         return Group(Text(f"run {self.run}: {self.line()}"), table, *more)
 

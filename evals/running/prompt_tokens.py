@@ -107,12 +107,12 @@ def _invalidated(before: Offer, tokens: int, now: Offer) -> int:
     """Tokens of a prompt that stand behind the first tool in which two offers differ."""
     if now is before or now.tools == before.tools:
         return 0
-    kept = 0
+    unchanged = 0
     for old, new in zip(before.tools, now.tools, strict=False):
         if old is not new:
             break
-        kept += old.tokens
-    return tokens - kept
+        unchanged += old.tokens
+    return tokens - unchanged
 
 
 def _text(message: Message) -> str:

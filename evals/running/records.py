@@ -177,12 +177,12 @@ def fold_attempts(rows: Iterable[Sequence[Any]]) -> dict[int, Attempts]:
         rows: `request`, `reply`, the fields of `Usage`, `latency_seconds` and `cost_usd` of each attempt, those at a
             request in order; the tables of runs and of probes have the same.
     """
-    found: dict[int, Attempts] = {}
+    attempts: dict[int, Attempts] = {}
     for number, text, *usage, latency, cost in rows:
-        before = found.get(number, Attempts())
+        before = attempts.get(number, Attempts())
         reply = None if text is None else parse_reply(text, Usage(*usage), latency)
-        found[number] = Attempts(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
-    return found
+        attempts[number] = Attempts(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
+    return attempts
 
 
 def format_case(case: Case) -> str:
@@ -210,9 +210,9 @@ def _answer(answer: Answer) -> list[dict[str, Any]]:
 
 
 def _call(call: ExpectedCall) -> dict[str, Any]:
-    made: dict[str, Any] = {"tools": call.tools}
+    data: dict[str, Any] = {"tools": call.tools}
     if call.arguments is not None:
-        made["args"] = call.arguments.accepted
+        data["args"] = call.arguments.accepted
         if call.arguments.optional:
-            made["optional"] = sorted(call.arguments.optional)
-    return made
+            data["optional"] = sorted(call.arguments.optional)
+    return data

@@ -42,11 +42,11 @@ def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[d
         "WHERE run = ? AND trial = ? ORDER BY request, attempt",
         (run, trial),
     )
-    made = []
+    requests = []
     for request, attempt, names, tokens, failure, message, text, prompt, completion, latency, cost in rows:
         reply = None if text is None else parse_reply(text, Usage(), latency)
         calls = [{"name": call.name, "arguments": call.text} for call in reply.calls] if reply else []
-        made.append(
+        requests.append(
             {
                 "request": request,
                 "attempt": attempt,
@@ -62,8 +62,8 @@ def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[d
                 "cost_usd": cost,
             }
         )
-    _part_turns(made)
-    return made
+    _part_turns(requests)
+    return requests
 
 
 def _part_turns(requests: list[dict[str, Any]]) -> None:
@@ -72,10 +72,10 @@ def _part_turns(requests: list[dict[str, Any]]) -> None:
     That is not kept: a trial goes on after a reply without calls only where the user says something, and the protocol
     of toolsets knows one thing to say.
     """
-    turn, last = 1, max((one["request"] for one in requests), default=0)
-    for one in requests:
-        ends = not one["failure"] and not one["calls"] and one["request"] < last
-        one["turn"], one["follow_up"] = turn, GO_AHEAD if ends else ""
+    turn, last = 1, max((request["request"] for request in requests), default=0)
+    for request in requests:
+        ends = not request["failure"] and not request["calls"] and request["request"] < last
+        request["turn"], request["follow_up"] = turn, GO_AHEAD if ends else ""
         turn += ends
 
 

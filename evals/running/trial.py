@@ -154,32 +154,32 @@ class TrialState:
                     self.latency_seconds += unanswered.error.latency_seconds
                 return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
             if not reply.calls:
-                said = self.trial_runner.toolset.follow_up(self.case, self.conversation, reply)
-                if said is None:
+                follow_up = self.trial_runner.toolset.follow_up(self.case, self.conversation, reply)
+                if follow_up is None:
                     return Ending.NO_CALL, ""
-                self.conversation = self.conversation.extended(reply, (), said)
+                self.conversation = self.conversation.extended(reply, (), follow_up)
             elif self._take(number, offer, reply):
                 steps += 1
                 if steps >= self.case.steps:
                     return Ending.STEPS, ""
         return Ending.REQUEST_LIMIT, ""
 
-    async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, earlier: Attempts) -> Reply:
-        if earlier.reply is None:
+    async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, before: Attempts) -> Reply:
+        if before.reply is None:
             request = Request(self.conversation.to_messages(), offer, self.sampling)
-            reply, made = await self.trial_runner.client.ask(
-                request, trial, number, earlier=earlier, own_tokens=own_tokens
+            reply, attempts = await self.trial_runner.client.ask(
+                request, trial, number, earlier=before, own_tokens=own_tokens
             )
         else:
-            reply, made = earlier.reply, earlier
-        self._book(made)
+            reply, attempts = before.reply, before
+        self._book(attempts)
         self.latency_seconds += reply.latency_seconds
         self.meter.usages.append(reply.usage)
         return reply
 
-    def _book(self, made: Attempts) -> None:
-        self.retries += made.attempts - 1
-        self.cost_usd = plus_cost(self.cost_usd, made.cost_usd)
+    def _book(self, attempts: Attempts) -> None:
+        self.retries += attempts.attempts - 1
+        self.cost_usd = plus_cost(self.cost_usd, attempts.cost_usd)
 
     def _take(self, number: int, offer: Offer, reply: Reply) -> bool:
         """Answer the calls of a reply; whether any of them is a selection."""
@@ -206,4 +206,7 @@ class TrialState:
 
 def _are_known(case: Case, selections: Sequence[Selection]) -> bool:
     """Whether a dispatcher that asks only for a tool's existence (rule T4) would have run every call."""
-    return all(one.tool_id is not None and (case.offered is None or one.tool_id in case.offered) for one in selections)
+    return all(
+        selection.tool_id is not None and (case.offered is None or selection.tool_id in case.offered)
+        for selection in selections
+    )

@@ -90,13 +90,13 @@ def leave_out(
         toolsets = tuple(dict.fromkeys(arm.spec for arm in arms if arm.model == model))
         facts = facts_for_auto(workspace, model, limits.get(model), ask_anyway=ask_anyway)
         left_out |= {(model, pair.toolset): pair for pair in _cannot_be_asked(workspace, facts, toolsets)}
-    kept = tuple(arm for arm in arms if (arm.model, arm.toolset) not in left_out)
+    askable = tuple(arm for arm in arms if (arm.model, arm.toolset) not in left_out)
     notes = _notes(tuple(left_out.values()))
-    if not kept:
+    if not askable:
         raise ToolbeltError(" ".join(("Nothing of the suite can be asked.", *(text for text, _ in notes))))
     for text, models in notes:
         reporter.note(Note(NoteKind.LEFT_OUT, f"left out: {text}", models))
-    return kept, tuple(left_out.values())
+    return askable, tuple(left_out.values())
 
 
 def _cannot_be_asked(workspace: Workspace, facts: ModelFacts, toolsets: Sequence[ToolsetSpec]) -> tuple[LeftOut, ...]:

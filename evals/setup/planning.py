@@ -102,11 +102,11 @@ def _find_toolsets(
 ) -> tuple[ToolsetSpec, ...]:
     registry, config = inputs.workspace.registry, inputs.workspace.config
     if suite:
-        made = make_suite(suite, inputs.catalog, registry)
-        for repeat in made.repeats:
+        members = make_suite(suite, inputs.catalog, registry)
+        for repeat in members.repeats:
             text = f"left out: {repeat.toolset}, as it shows the same tools as {repeat.same_as}"
             reporter.note(Note(NoteKind.REPEATED_TOOLSET, text, (str(repeat.toolset), str(repeat.same_as))))
-        return made.toolsets
+        return members.toolsets
     if toolsets:
         return expand_toolsets(toolsets, inputs.catalog, registry, config.agents, config.toolkits)
     if inputs.dataset.roles:

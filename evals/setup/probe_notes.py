@@ -60,12 +60,12 @@ def _of_store(store: Path) -> tuple[str, ...]:
 
 def _in_words(news: Iterable[News]) -> Iterable[str]:
     """What of it makes a difference to which tools a model is sent."""
-    for one in news:
-        known = f" (known: {one.known:,})" if isinstance(one.known, int) else ""
-        if one.key == "tool_calling" and one.seen is False:
+    for fact in news:
+        known = f" (known: {fact.known:,})" if isinstance(fact.known, int) else ""
+        if fact.key == "tool_calling" and fact.seen is False:
             yield "its API takes no tools"
-        elif one.key == "context_window" and (one.known is None or one.seen < one.known):
-            yield f"its window is {one.seen:,} tokens{known or ' (known: nothing)'}"
-        elif one.key == "max_tools":
-            how = f"; {one.note}" if one.note else ""
-            yield f"a request may hold {one.seen:,} tools{known or ' (known: nothing)'}{how}"
+        elif fact.key == "context_window" and (fact.known is None or fact.seen < fact.known):
+            yield f"its window is {fact.seen:,} tokens{known or ' (known: nothing)'}"
+        elif fact.key == "max_tools":
+            how = f"; {fact.note}" if fact.note else ""
+            yield f"a request may hold {fact.seen:,} tools{known or ' (known: nothing)'}{how}"

@@ -32,13 +32,13 @@ def read_code(folder: Path, *, patience_seconds: float = 2.0) -> dict[str, str]:
         where there is no repository or no commit in it, and where git is missing, fails or takes too long.
     """
     try:
-        said = subprocess.run(  # noqa: S603  no shell, and nothing of a stranger's in it
+        output = subprocess.run(  # noqa: S603  no shell, and nothing of a stranger's in it
             _COMMAND, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=patience_seconds, check=True
         ).stdout.decode(errors="replace")
     except (OSError, subprocess.SubprocessError):
         return {}
-    lines = said.splitlines()
-    commit = next((found[1] for line in lines if (found := _COMMIT.fullmatch(line))), None)
+    lines = output.splitlines()
+    commit = next((match[1] for line in lines if (match := _COMMIT.fullmatch(line))), None)
     if commit is None:
         return {}
     return {"commit": commit, "changed": "no" if all(line.startswith("#") for line in lines) else "yes"}

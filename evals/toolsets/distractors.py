@@ -28,11 +28,11 @@ class SeededDraw:
     def shuffled(self, items: Sequence[str]) -> Iterator[str]:
         """Every item once, in a random order; takes time by how many are taken, not by how many there are."""
         # Fisher and Yates, of whose array only what was moved is kept.
-        chance = random.Random(self._key)  # noqa: S311  no secret
+        generator = random.Random(self._key)  # noqa: S311  no secret
         moved: dict[int, int] = {}
         size = len(items)
         for place in range(size):
-            drawn = place + int(chance.random() * (size - place))
+            drawn = place + int(generator.random() * (size - place))
             yield items[moved.get(drawn, drawn)]
             moved[drawn] = moved.get(place, place)
 
@@ -96,7 +96,7 @@ class NearDistractors:
         ranked = [self._ranked(tool_id) for tool_id in right] or [self._ranked_by_query(case)]
         by_turns = chain.from_iterable(zip_longest(*ranked))
         near = (self._tools[position].id for position in by_turns if position is not None)
-        return chain((found for found in near if members is None or found in members), draw.shuffled(universe))
+        return chain((tool_id for tool_id in near if members is None or tool_id in members), draw.shuffled(universe))
 
     def _ranked(self, tool_id: str) -> Iterator[int]:
         first = self._nearest(tool_id)

@@ -30,7 +30,7 @@ class OwnMetaCalls:
 
     def __init__(self, catalog: Catalog, renderer: ToolRenderer) -> None:
         self._catalog = catalog
-        self._shelf = renderer
+        self._renderer = renderer
         self._roles = own_meta_tools(catalog)
         self.ids = frozenset(self._roles)
 
@@ -41,7 +41,7 @@ class OwnMetaCalls:
         return tuple(self._answer_one(offer, call) for call in calls)
 
     def _answer_one(self, offer: Offer, call: ToolUse) -> str | None:
-        tool_id = self._shelf.find_id(call.name)
+        tool_id = self._renderer.find_id(call.name)
         if tool_id not in self._roles or tool_id not in offer.ids:
             return None
         tiers = self._tiers.within(offer.ids)
@@ -58,8 +58,8 @@ class FixedToolset:
 
     Args:
         name: As on the command line.
-        ground: What it is made from.
-        shelf: The tools as they are shown.
+        context: What it is made from.
+        renderer: The tools as they are shown.
         choose: The tools for a case.
     """
 

@@ -53,7 +53,7 @@ class Toolset(Protocol):
 
 
 RendererMaker = Callable[[Mapping[str, Tool]], ToolRenderer]
-"""Gives the shelf that holds the catalog and further tools, by the wire name each must have; kept by the maker."""
+"""Gives the renderer of the catalog and further tools, by the wire name each must have; kept by the maker."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class ToolsetContext:
     Attributes:
         catalog: Every tool there is.
         registry: Every loadout there is.
-        shelf: Makes the shelves, counted as the arm's model counts.
+        renderer: Gives the renderers, which count as the arm's model does.
         roles: The roles that cases have, for `loadout`.
         seed: Of everything that is drawn.
         resolve_auto: What `loadout:auto` is for the arm's model; raises `ToolbeltError` where nothing can be chosen.

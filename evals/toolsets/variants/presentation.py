@@ -38,13 +38,13 @@ def make_presentation(variant: Variant, catalog: Catalog, seed: int) -> Presenta
     """
     if not variant.changes_definitions:
         return None
-    kept = frozenset(own_meta_tools(catalog))
-    names = _anonymous_names(catalog, kept, seed) if variant.anonymous else None
+    meta_ids = frozenset(own_meta_tools(catalog))
+    names = _anonymous_names(catalog, meta_ids, seed) if variant.anonymous else None
     edits: list[Callable[[Tool], Tool]] = []
     if names is not None:
-        edits.append(_Renaming(catalog, names, kept))
+        edits.append(_Renaming(catalog, names, meta_ids))
     if variant.undescribed:
-        edits.append(lambda tool: tool if tool.id in kept else without_descriptions(tool))
+        edits.append(lambda tool: tool if tool.id in meta_ids else without_descriptions(tool))
     key = Variant(anonymous=variant.anonymous, undescribed=variant.undescribed).name
     return Presentation(key, names or {}, lambda tool: _all(edits, tool))
 
@@ -65,29 +65,29 @@ def _bare(schema: Any) -> Any:
         return [_bare(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {}
+    bare = {}
     for key, value in schema.items():
         if key in _EXPLANATIONS:
             continue
         if key in _SUBSCHEMAS and isinstance(value, dict):
-            made[key] = {name: _bare(inner) for name, inner in value.items()}
+            bare[key] = {name: _bare(inner) for name, inner in value.items()}
         else:
-            made[key] = value if key in _LITERALS else _bare(value)
-    return made
+            bare[key] = value if key in _LITERALS else _bare(value)
+    return bare
 
 
-def _anonymous_names(catalog: Catalog, kept: Collection[str], seed: int) -> Mapping[str, str]:
+def _anonymous_names(catalog: Catalog, meta_ids: Collection[str], seed: int) -> Mapping[str, str]:
     """A number for each tool, drawn, so that it says nothing about where a tool stands in the catalog."""
-    ids = [tool.id for tool in catalog.tools if tool.id not in kept]
+    ids = [tool.id for tool in catalog.tools if tool.id not in meta_ids]
     numbers = list(range(1, len(ids) + 1))
     random.Random(f"{seed}\0names").shuffle(numbers)  # noqa: S311  no secret
     width = max(3, len(str(len(ids))))
     taken = {*catalog.wire_names.values(), *(tool.name for tool in catalog.tools)}
     for stem in (*_STEMS, *(f"tool{index}" for index in range(len(taken) + 1))):
-        made = {tool_id: f"{stem}_{number:0{width}}" for tool_id, number in zip(ids, numbers, strict=True)}
-        if taken.isdisjoint(made.values()):
+        names = {tool_id: f"{stem}_{number:0{width}}" for tool_id, number in zip(ids, numbers, strict=True)}
+        if taken.isdisjoint(names.values()):
             break
-    return made
+    return names
 
 
 class _Renaming:
@@ -98,11 +98,11 @@ class _Renaming:
     argument of the described tool is taken to mean that.
     """
 
-    def __init__(self, catalog: Catalog, names: Mapping[str, str], kept: Collection[str]) -> None:
+    def __init__(self, catalog: Catalog, names: Mapping[str, str], meta_ids: Collection[str]) -> None:
         self._names = names
         self._meant: dict[str, list[Tool]] = {}
         for tool in catalog.tools:
-            for known in () if tool.id in kept else {tool.id, catalog.wire_names[tool.id], tool.name}:
+            for known in () if tool.id in meta_ids else {tool.id, catalog.wire_names[tool.id], tool.name}:
                 self._meant.setdefault(known, []).append(tool)
         ranked = sorted(self._meant, key=len, reverse=True)
         compound = [re.escape(name) for name in ranked if _COMPOUND.search(name)]
@@ -120,8 +120,8 @@ class _Renaming:
         properties = tool.parameters.get("properties")
         arguments = properties if isinstance(properties, Mapping) else {}
 
-        def renamed(found: re.Match[str]) -> str:
-            return found[0] if found[0] in arguments else self._name(found[0], tool)
+        def renamed(match: re.Match[str]) -> str:
+            return match[0] if match[0] in arguments else self._name(match[0], tool)
 
         text = partial(self._pattern.sub, renamed)
         return replace(tool, description=text(tool.description), parameters=_rewritten(thaw(tool.parameters), text))
@@ -129,7 +129,7 @@ class _Renaming:
     def _name(self, known: str, tool: Tool) -> str:
         meant = self._meant[known]
         if len(meant) > 1:
-            meant = [one for one in meant if one.plugin == tool.plugin]
+            meant = [other for other in meant if other.plugin == tool.plugin]
         return self._names[meant[0].id] if len(meant) == 1 else "another tool"
 
 
@@ -139,15 +139,15 @@ def _rewritten(schema: Any, text: Callable[[str], str]) -> Any:
         return [_rewritten(item, text) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    made: dict[str, Any] = {}
+    rewritten: dict[str, Any] = {}
     for key, value in schema.items():
         if key in _EXPLANATIONS:
-            made[key] = text(value) if isinstance(value, str) else value
+            rewritten[key] = text(value) if isinstance(value, str) else value
         elif key in _SUBSCHEMAS and isinstance(value, dict):
-            made[key] = {name: _rewritten(inner, text) for name, inner in value.items()}
+            rewritten[key] = {name: _rewritten(inner, text) for name, inner in value.items()}
         else:
-            made[key] = value if key in _LITERALS else _rewritten(value, text)
-    return made
+            rewritten[key] = value if key in _LITERALS else _rewritten(value, text)
+    return rewritten
 
 
 def _either(names: list[str]) -> str:

@@ -43,12 +43,12 @@ class Filler:
     """Makes tools longer without saying more about them.
 
     Args:
-        shelf: Counts, and has the tools.
+        renderer: Counts, and has the tools.
         seed: Of the order of sentences, which each tool has of its own.
     """
 
     def __init__(self, renderer: ToolRenderer, seed: int) -> None:
-        self._shelf = renderer
+        self._renderer = renderer
         self._seed = seed
         sample = " ".join(_SENTENCES)
         self._words_per_token = len(sample.split()) / renderer.count_text(sample)
@@ -63,7 +63,7 @@ class Filler:
 
         Args:
             tools: As they are shown.
-            tokens: In all, by the shelf's tokenizer.
+            tokens: In all, by the renderer's tokenizer.
         """
         lacking = tokens - sum(offered.tokens for offered in tools)
         if not tools or lacking < len(tools):
@@ -74,14 +74,14 @@ class Filler:
     def _make(self, offered: Offered, words: int) -> Offered:
         own = offered.definition["function"]["description"]
         text = self._text(offered.tool.id, words)
-        return self._shelf.redescribed(offered, f"{own} {text}" if own else text)
+        return self._renderer.redescribed(offered, f"{own} {text}" if own else text)
 
     def _text(self, tool_id: str, words: int) -> str:
-        chance = random.Random(f"{self._seed}\0{tool_id}")  # noqa: S311  no secret
-        made: list[str] = []
-        while len(made) < words:
-            made.extend(" ".join(chance.sample(_SENTENCES, len(_SENTENCES))).split())
-        return f"{' '.join(made[:words]).rstrip('.,')}."
+        generator = random.Random(f"{self._seed}\0{tool_id}")  # noqa: S311  no secret
+        words_so_far: list[str] = []
+        while len(words_so_far) < words:
+            words_so_far.extend(" ".join(generator.sample(_SENTENCES, len(_SENTENCES))).split())
+        return f"{' '.join(words_so_far[:words]).rstrip('.,')}."
 
 
 def _rounded(words: float) -> int:
@@ -113,13 +113,13 @@ class Shortfall:
 
 
 def vary(base: Toolset, variant: Variant, context: ToolsetContext, renderer: ToolRenderer) -> Toolset:
-    """The toolset with what a variant changes about what is shown; names and descriptions are the shelf's matter.
+    """The toolset with what a variant changes about what is shown; names and descriptions are the renderer's matter.
 
     Args:
         base: What is changed.
         variant: How.
-        ground: What `base` was made from.
-        shelf: Where its tools are from.
+        context: What `base` was made from.
+        renderer: Where its tools are from.
     """
     if not (variant.shuffled or variant.padded or variant.distractors):
         return base
@@ -138,7 +138,7 @@ class Varied:
         self._base = base
         self._variant = variant
         self._seed = context.seed
-        self._shelf = renderer
+        self._renderer = renderer
         self._universe = Universe(context.catalog)
         self._meta_ids = frozenset(own_meta_tools(context.catalog))
         self._distractors: Distractors = NearDistractors(context.catalog) if variant.near else RandomDistractors()
@@ -153,11 +153,11 @@ class Varied:
         epoch = conversation.epoch if self._variant.shuffled else 0
         of = case if self._variant.shuffled or self._variant.distractors else None
         key = (id(of), epoch, tuple(map(id, offers)))
-        if (kept := self._kept.get(key)) is None:
-            kept = self._kept[key] = ((of, offers), self._make(case, epoch, offers))
+        if (cached := self._kept.get(key)) is None:
+            cached = self._kept[key] = ((of, offers), self._make(case, epoch, offers))
             if len(self._kept) > OFFERS_KEPT:
                 self._kept.popitem(last=False)
-        return kept[1]
+        return cached[1]
 
     def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
         """What the toolset answers."""
@@ -177,21 +177,23 @@ class Varied:
 
     def find_shortfall(self, cases: Iterable[Case]) -> Shortfall:
         """How far the variant could not be had in the first request of some cases."""
-        wanted, made = self._variant, Shortfall(fewest=self._variant.distractors)
+        variant, shortfall = self._variant, Shortfall(fewest=self._variant.distractors)
         for case in cases:
             first = self._base.offer(case, Conversation(case.messages))
             added = len(self._distractor_ids(case, first))
-            made = Shortfall(
-                made.tried + 1,
-                made.longer + (0 < wanted.padded < first.tokens),
-                made.lacking + (added < wanted.distractors),
-                min(made.fewest, added),
+            shortfall = Shortfall(
+                shortfall.tried + 1,
+                shortfall.longer + (0 < variant.padded < first.tokens),
+                shortfall.lacking + (added < variant.distractors),
+                min(shortfall.fewest, added),
             )
-        return made
+        return shortfall
 
     def _make(self, case: Case, epoch: int, offers: Sequence[Offer]) -> Offer:
         company = self._distractor_ids(case, offers[0])
-        first = _mixed(offers[0].tools, [self._shelf.offered(one) for one in company], SeededDraw(self._seed, case.id))
+        first = _mixed(
+            offers[0].tools, [self._renderer.offered(one) for one in company], SeededDraw(self._seed, case.id)
+        )
         if self._filler is not None:
             first = self._filler.padded(first, self._variant.padded)
         if not self._variant.shuffled:
@@ -223,10 +225,10 @@ def _until(conversation: Conversation, exchanges: int) -> Conversation:
 
 def _mixed(tools: tuple[Offered, ...], added: Sequence[Offered], draw: SeededDraw) -> tuple[Offered, ...]:
     """The tools in their order, and those added at places drawn for each, so that where they stand tells nothing."""
-    made = list(tools)
+    mixed = list(tools)
     for offered in added:
-        made.insert(draw.place(offered.tool.id, len(made) + 1), offered)
-    return tuple(made)
+        mixed.insert(draw.place(offered.tool.id, len(mixed) + 1), offered)
+    return tuple(mixed)
 
 
 def _grown(first: tuple[Offered, ...], before: Offer, now: Offer) -> tuple[Offered, ...]:
@@ -242,12 +244,12 @@ def _grown(first: tuple[Offered, ...], before: Offer, now: Offer) -> tuple[Offer
         else:
             company.setdefault(behind, []).append(offered)
     there = {offered.tool.id for added in company.values() for offered in added}
-    made = company.pop("", [])
+    tools = company.pop("", [])
     for offered in now.tools:
         if offered.tool.id not in there:
-            made.append(changed.get(offered.tool.id, offered))
-            made += company.pop(offered.tool.id, ())
-    return (*made, *(offered for added in company.values() for offered in added))
+            tools.append(changed.get(offered.tool.id, offered))
+            tools += company.pop(offered.tool.id, ())
+    return (*tools, *(offered for added in company.values() for offered in added))
 
 
 def _shuffled(batch: tuple[Offered, ...], draw: SeededDraw) -> tuple[Offered, ...]:

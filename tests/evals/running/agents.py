@@ -103,7 +103,7 @@ def make_trial_runner(
 
     def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
         renderers.append(
-            ToolRenderer(catalog, EstimateCounter(), extras=extras, look=make_presentation(changed, catalog, 0))
+            ToolRenderer(catalog, EstimateCounter(), extras=extras, presentation=make_presentation(changed, catalog, 0))
         )
         return renderers[-1]
 

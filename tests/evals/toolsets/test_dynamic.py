@@ -18,12 +18,12 @@ from tests.evals.toolsets.samples import (
     TOOLKITS,
     case,
     context,
-    on_shelf,
     play,
     shown,
     start,
     toolset,
     use,
+    with_renderer,
 )
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
@@ -365,7 +365,7 @@ def test_E1_an_agent_whose_toolkits_conflict_from_the_start_is_refused() -> None
 
 
 def test_E1_entries_that_name_nothing_are_told() -> None:
-    made, _ = on_shelf("dynamic:helper", context())
+    made, _ = with_renderer("dynamic:helper", context())
     assert isinstance(made, Dynamic)
     told = " ".join(made.unmatched)
     assert all(repr(entry) in told for entry in ("core", "web", "git", "filesystem", "files"))

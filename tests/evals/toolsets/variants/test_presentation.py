@@ -23,7 +23,9 @@ from toolbelt.tiers import MetaTools
 
 
 def renderer(catalog: Catalog, variant: str, seed: int = 0) -> ToolRenderer:
-    return ToolRenderer(catalog, EstimateCounter(), look=make_presentation(parse_variant(variant), catalog, seed))
+    return ToolRenderer(
+        catalog, EstimateCounter(), presentation=make_presentation(parse_variant(variant), catalog, seed)
+    )
 
 
 def texts_of(schema: Any) -> list[str]:
