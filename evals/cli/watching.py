@@ -59,7 +59,7 @@ class ArmTally:
 
 
 @dataclass(eq=False)
-class Watcher:
+class ProgressDisplay:
     """Counts what ends, and says how far the run has come.
 
     Attributes:
@@ -148,7 +148,7 @@ class Watcher:
 
 
 @contextmanager
-def watch(plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget) -> Iterator[Watcher]:
+def watch(plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget) -> Iterator[ProgressDisplay]:
     """A watcher that knows what earlier sessions of the run came to."""
     tallies = [ArmTally() for _ in plan.arms]
     rows = connection.execute(
@@ -156,7 +156,7 @@ def watch(plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget) 
     )
     for arm, outcome, count, cost in rows:
         tallies[arm].add(Outcome(outcome), cost, count)
-    watcher = Watcher(plan, run, budget, tallies)
+    watcher = ProgressDisplay(plan, run, budget, tallies)
     watcher.start(Console(file=sys.stderr, highlight=False, markup=False, emoji=False))
     try:
         yield watcher
