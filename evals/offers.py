@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
-from toolbelt.catalog.definitions import DEFINITION_FORMATS, definition_text, openai_definition
+from toolbelt.catalog.definitions import DEFINITION_FORMATS, assign_wire_names, definition_text, openai_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import TokenCounter, count_tool_tokens
-from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.evals.conversation import Message
 

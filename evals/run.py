@@ -7,7 +7,7 @@ import contextlib
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -146,30 +146,36 @@ class Run:
 
         return load_run(self.id, store=self.store)
 
-    def compare(self, old: Run | None = None, *, margin: float | None = None, seed: int = 0) -> Comparison:
+    def compare(
+        self,
+        old: Run | None = None,
+        *,
+        against: str | None = None,
+        arms: str | Sequence[str] = (),
+        margin: float | None = None,
+        seed: int = 0,
+    ) -> Comparison:
         """The arms of this run against each other, or against those of the same name in another run.
 
         Args:
             old: What the arms are compared with; with `None`, each arm is compared with one of its own model.
+            against: The arm that all are compared with.
+            arms: Only these.
             margin: Accuracy that may be lost, a fraction; that of `toolbelt eval compare` if `None`.
             seed: Of what is drawn for intervals.
 
         Raises:
+            NotFoundError: no arm has a name given.
             ToolbeltError: there is nothing to compare.
         """
         # numpy and scipy
-        from toolbelt.evals.analysis.comparison.compare import compare
+        from toolbelt.evals.analysis.comparison.compare import compare_runs
         from toolbelt.evals.analysis.comparison.comparison import MARGIN
-        from toolbelt.evals.analysis.comparison.pairing import pair_arms, pair_by_model
 
-        with self.open_side() as new:
-            if old is None:
-                if len(new.arms) < 2:
-                    raise ToolbeltError(f"{self.id} has a single arm, and nothing to compare it with.")
-                return compare(new, new, pair_by_model(new), margin=MARGIN if margin is None else margin, seed=seed)
-            with old.open_side() as before:
-                pairing = pair_arms(before.arms, new.arms)
-                return compare(before, new, pairing, margin=MARGIN if margin is None else margin, seed=seed)
+        with self.open_side() as new, nullcontext() if old is None else old.open_side() as before:
+            sides = (new, None) if before is None else (before, new)
+            chosen = MARGIN if margin is None else margin
+            return compare_runs(*sides, against=against, arms=_names(arms), margin=chosen, seed=seed)
 
     def report(self, folder: str | Path | None = None, *, progress: Progress | None = None) -> tuple[Path, ...]:
         """Write a page, Markdown, tables and pictures, as `toolbelt eval report` does.

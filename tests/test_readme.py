@@ -16,7 +16,7 @@ import yaml
 from tests.servers.running import OpenAIServer, openai_server
 from toolbelt import Catalog, ToolLoadoutRegistry
 from toolbelt.catalog.lint import lint_catalog
-from toolbelt.loadouts.written import loadouts_of
+from toolbelt.loadouts.reader import loadouts_of
 
 __all__ = ["openai_server"]  # a fixture
 

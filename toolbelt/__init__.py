@@ -61,11 +61,11 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test compar
     from toolbelt.toolkits.assembly import assemble as assemble
     from toolbelt.toolkits.directive import DirectiveRule as DirectiveRule
     from toolbelt.toolkits.directive import DirectiveRules as DirectiveRules
+    from toolbelt.toolkits.directive import format_tool_choice as format_tool_choice
     from toolbelt.toolkits.expand import expand_toolkits as expand_toolkits
     from toolbelt.toolkits.policy import PolicyText as PolicyText
     from toolbelt.toolkits.policy import build_policy as build_policy
     from toolbelt.toolkits.switches import ToolkitCatalog as ToolkitCatalog
-    from toolbelt.toolkits.tool_choice import format_tool_choice as format_tool_choice
     from toolbelt.toolkits.toolkit import Directive as Directive
     from toolbelt.toolkits.toolkit import Toolkit as Toolkit
     from toolbelt.toolkits.toolkit import ToolSpec as ToolSpec
@@ -140,6 +140,7 @@ _MODULES = {
     "toolbelt.toolkits.directive": (
         "DirectiveRule",
         "DirectiveRules",
+        "format_tool_choice",
     ),
     "toolbelt.toolkits.expand": ("expand_toolkits",),
     "toolbelt.toolkits.policy": (
@@ -147,7 +148,6 @@ _MODULES = {
         "build_policy",
     ),
     "toolbelt.toolkits.switches": ("ToolkitCatalog",),
-    "toolbelt.toolkits.tool_choice": ("format_tool_choice",),
     "toolbelt.toolkits.toolkit": (
         "Directive",
         "ToolSpec",

@@ -25,9 +25,8 @@ from toolbelt.evals.cases.layout import IMPORTED_CATALOG, Form
 from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE, with_loadouts
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.findings import Finding, Severity
-from toolbelt.stores.catalogs import CATALOG_FILES, open_catalog
+from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, find_shipped_dataset, open_catalog, shipped_datasets
 from toolbelt.stores.files import shown_path
-from toolbelt.stores.shipped import CASES_FILE, find_shipped_dataset, shipped_datasets
 
 _MOST_COMPARED = 2000
 """Ids that an unknown one is compared with, however many there are."""

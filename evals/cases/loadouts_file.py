@@ -13,7 +13,7 @@ from toolbelt.evals.cases.fields import shown
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
-from toolbelt.loadouts.written import WrittenLoadout, read_loadouts
+from toolbelt.loadouts.reader import WrittenLoadout, read_loadouts
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key, parse_json, read_text
 

@@ -15,9 +15,8 @@ from toolbelt.evals.cases.dataset import Dataset, open_dataset
 from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE
 from toolbelt.evals.cases.split import Part, Split
 from toolbelt.findings import Finding, Severity
-from toolbelt.stores.catalogs import CATALOG_FILES, write_catalog
+from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, write_catalog
 from toolbelt.stores.files import make_way_for
-from toolbelt.stores.shipped import CASES_FILE
 
 _BESIDE = (*CATALOG_FILES, LOADOUTS_FILE)
 _WORKPLACE = ".split."

@@ -15,16 +15,14 @@ from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.evidence.baseline import (
+from toolbelt.evals.analysis.evidence.baseline_format import SCHEMA
+from toolbelt.evals.analysis.evidence.baseline_reader import (
     Baseline,
-    format_baseline,
     is_baseline,
     parse_baseline,
     read_baseline,
-    why_unfit,
 )
-from toolbelt.evals.analysis.evidence.baseline_changes import describe_changes
-from toolbelt.evals.analysis.evidence.baseline_form import SCHEMA
+from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
@@ -68,7 +66,7 @@ def baseline() -> None:
 @json_option
 def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: bool) -> int:
     """Save RUN (an id, the beginning of one, or `latest`) as a baseline; every trial must have come to an end."""
-    from toolbelt.evals.cli.sides import choose_arms, is_path, open_side
+    from toolbelt.evals.analysis.evidence.sides import choose_arms, is_path, open_side
 
     keep_apart({"RUN": name if is_path(name) else None, "--store": store}, {"--output": output})
     tell_environment("arms")

@@ -18,8 +18,8 @@ from toolbelt.evals.cases.card.reader import Examined, examine_card, read_card_t
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_card_view import card_check_view
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
+from toolbelt.stores.catalogs import CASES_FILE
 from toolbelt.stores.files import write_text
-from toolbelt.stores.shipped import CASES_FILE
 
 
 @click.command(epilog=examples("toolbelt dataset card ./mine", "toolbelt dataset card ./mine --write"))

@@ -19,7 +19,7 @@ from toolbelt.evals.cli.dataset_card_view import card_data
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.evals.cli.dataset_views import case_view, dataset_view, list_view
 from toolbelt.project.workspace import Workspace
-from toolbelt.stores.shipped import shipped_datasets
+from toolbelt.stores.catalogs import shipped_datasets
 from toolbelt.text import plural
 
 _MOST_WARNINGS = 5

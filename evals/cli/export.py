@@ -78,7 +78,7 @@ def report(
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(RunStore(Path(store), must_exist=True))
         row = opened.get(name)
-        from toolbelt.evals.cli.sides import find_arm, open_side
+        from toolbelt.evals.analysis.evidence.sides import find_arm, open_side
 
         wanted = Wanted(
             stack.enter_context(open_side(baseline, Path(store))) if baseline is not None else None,

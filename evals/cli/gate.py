@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,10 +14,11 @@ from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Measure
-from toolbelt.evals.analysis.evidence.evidence import Side
-from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data, summary_line
+from toolbelt.evals.analysis.evidence.sides import is_path, open_side
+from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data
+from toolbelt.evals.analysis.gate.gate_text import summary_line
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import (
@@ -29,7 +29,6 @@ from toolbelt.evals.cli.options import (
     store_option,
     tell_environment,
 )
-from toolbelt.evals.cli.sides import find_arms, is_path, open_side, split_arms
 from toolbelt.stores.files import make_way_for, write_text
 
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -86,82 +85,60 @@ _SWAYING = ("baseline", *_LIMITS, "arms")
 )
 @store_option
 @json_option
-def gate(name: str, **asked: Any) -> int:
+def gate(
+    name: str,
+    baseline: str | None,
+    margin: float,
+    measure: str,
+    min_accuracy: float | None,
+    max_token_increase: float | None,
+    max_cost_increase: float | None,
+    min_sample_size: int,
+    arms: tuple[str, ...],
+    seed: int,
+    junit: str | None,
+    markdown: str | None,
+    store: str,
+    as_json: bool,
+) -> int:
     """Does RUN (an id, the beginning of one, or `latest`) pass? Held against a baseline, and against limits.
 
     Exit code 0: no_regression; 1: regression; 3: insufficient_data, which is no pass. Where GITHUB_STEP_SUMMARY is set,
     Markdown is added to that file, too.
     """
-    limits = _limits(asked)
-    files = {"RUN": name if is_path(name) else None, "--store": asked["store"]}
-    against = asked["baseline"]
-    keep_apart(files, {"--baseline": against if against and is_path(against) else None})  # held so, it always passes
-    reports = {"--junit": asked["junit"], "--markdown": asked["markdown"]}
-    keep_apart({**files, "--baseline": against if against and is_path(against) else None}, reports)
-    for path in filter(None, (asked["junit"], asked["markdown"])):
+    limits = Limits(margin, Measure(measure), min_accuracy, max_token_increase, max_cost_increase, min_sample_size)
+    if baseline is None:
+        _refuse_without_baseline(limits)
+    files = {"RUN": name if is_path(name) else None, "--store": store}
+    baseline_file = {"--baseline": baseline if baseline and is_path(baseline) else None}
+    keep_apart(files, baseline_file)  # compared with itself, a run always passes
+    keep_apart({**files, **baseline_file}, {"--junit": junit, "--markdown": markdown})
+    for path in filter(None, (junit, markdown)):
         make_way_for(path, overwrite=True)
     tell_environment(*_SWAYING)
     with ExitStack() as stack:
-        baseline = None if against is None else stack.enter_context(open_side(against, Path(asked["store"])))
-        run = stack.enter_context(open_side(name, Path(asked["store"])))
-        if baseline is not None and baseline.about.name == run.about.name:
-            raise ToolbeltError(f"Run {run.about.name} would be held against itself, and always pass; name another.")
-        result = _look(run, baseline, limits, asked["arms"], asked["seed"])
-    failures = [*_show(result, as_json=asked["as_json"]), *_write_files(result, asked["junit"], asked["markdown"])]
-    for failure in failures:  # the verdict is told all the same, and a regression stays one
+        against = None if baseline is None else stack.enter_context(open_side(baseline, Path(store)))
+        run = stack.enter_context(open_side(name, Path(store)))
+        # numpy and scipy, which a mistake in the flags need not wait for
+        from toolbelt.evals.analysis.gate.gate import gate_run
+
+        result = gate_run(run, limits, against, arms=arms, seed=seed, progress=progress)
+    failures = [*_show(result, as_json=as_json), *_write_files(result, junit, markdown)]
+    for failure in failures:  # the verdict is reported all the same, and a regression stays one
         notify(failure, "Error")
     notify(summary_line(result), "gate")
     return EXIT_CODES[result.verdict] or (INFRASTRUCTURE if failures else OK)
 
 
-def _limits(asked: dict[str, Any]) -> Limits:
-    limits = Limits(
-        margin=asked["margin"],
-        measure=Measure(asked["measure"]),
-        min_accuracy=asked["min_accuracy"],
-        max_token_increase=asked["max_token_increase"],
-        max_cost_increase=asked["max_cost_increase"],
-        min_sample_size=asked["min_sample_size"],
-    )
-    if asked["baseline"] is None:
-        for flag in ("max_token_increase", "max_cost_increase"):
-            if asked[flag] is not None:
-                raise ToolbeltError(f"--{flag.replace('_', '-')} is held against a baseline; name one with --baseline.")
-        if limits.min_accuracy is None:
-            raise ToolbeltError(
-                "Nothing to hold the run against: name a baseline (--baseline FILE, which "
-                "`toolbelt eval baseline save` writes; or another run) or an absolute limit (--min-accuracy)."
-            )
-    return limits
-
-
-def _look(run: Side, baseline: Side | None, limits: Limits, arms: Sequence[str], seed: int) -> GateResult:
-    from toolbelt.evals.analysis.gate.gate import (
-        check_run,  # numpy and scipy, which a mistake in the flags need not wait for
-    )
-
-    only = {key for name in split_arms(arms) for key in _find_keys(run, baseline, name)} if arms else None
-    with progress("comparing arms", len(run.arms if only is None else only)) as advance:
-        return check_run(run, limits, baseline, only=only, seed=seed, advance=advance)
-
-
-def _find_keys(run: Side, baseline: Side | None, name: str) -> set[tuple[str, str, str]]:
-    """The arms that go by a name, of the run and of the baseline: what the run lacks is found to be missing then.
-
-    A number is one of the run's.
-    """
-    found: set[tuple[str, str, str]] = set()
-    failures = []
-    for side in (run, baseline):
-        if side is None or (found and name.strip().lstrip("#").isdigit()):
-            continue
-        try:
-            found |= {side.arms[place].key for place in find_arms(side.arms, name)}
-        except NotFoundError as error:
-            failures.append(error)
-    if not found:
-        raise failures[0]
-    return found
+def _refuse_without_baseline(limits: Limits) -> None:
+    for flag in ("max_token_increase", "max_cost_increase"):
+        if getattr(limits, flag) is not None:
+            raise ToolbeltError(f"--{flag.replace('_', '-')} is held against a baseline; name one with --baseline.")
+    if limits.min_accuracy is None:
+        raise ToolbeltError(
+            "Nothing to hold the run against: name a baseline (--baseline FILE, which "
+            "`toolbelt eval baseline save` writes; or another run) or an absolute limit (--min-accuracy)."
+        )
 
 
 def _show(result: GateResult, *, as_json: bool) -> Iterator[str]:

@@ -24,8 +24,7 @@ from toolbelt.evals.cases.references import Names
 from toolbelt.evals.drafts.answers import alike_key
 from toolbelt.evals.drafts.tool_drafts import stem_of
 from toolbelt.findings import Finding, Severity
-from toolbelt.stores.catalogs import CATALOG_FILES, open_catalog, write_catalog
-from toolbelt.stores.shipped import CASES_FILE
+from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, open_catalog, write_catalog
 
 MEMORY = ".toolbelt-drafts"
 """The folder within it for answers and what was written."""

@@ -195,12 +195,12 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
     against = None if wanted.against is None else wanted.against(side.arms)
     if len(side.arms) < 2:
         return findings
-    from toolbelt.evals.analysis.comparison.compare import compare
+    from toolbelt.evals.analysis.comparison.compare import compare_arms
     from toolbelt.evals.analysis.comparison.pairing import pair_by_model, pair_within
 
     pairing = pair_by_model(side) if against is None else pair_within(side.arms, against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
-        return replace(findings, comparison=compare(side, side, pairing, margin=wanted.margin, advance=advance))
+        return replace(findings, comparison=compare_arms(side, side, pairing, margin=wanted.margin, advance=advance))
 
 
 def _lay_out(summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress) -> Matrix | None:

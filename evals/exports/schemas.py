@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.analysis.comparison import comparison_json as comparison
-from toolbelt.evals.analysis.evidence import baseline_form
+from toolbelt.evals.analysis.evidence import baseline_format
 from toolbelt.evals.analysis.gate import gate_json as gate
 from toolbelt.evals.analysis.matrix import matrix_json as compatibility
 from toolbelt.evals.analysis.summary import summarize
@@ -20,7 +20,7 @@ SCHEMAS: Mapping[str, str] = MappingProxyType(
         "run": summarize.SCHEMA,
         "comparison": comparison.SCHEMA,
         "gate": gate.SCHEMA,
-        "baseline": baseline_form.SCHEMA,
+        "baseline": baseline_format.SCHEMA,
         "compatibility": compatibility.SCHEMA,
         "probe": probing.SCHEMA,
     }

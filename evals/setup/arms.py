@@ -31,7 +31,6 @@ from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.models.given_choice import find_unmet
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
@@ -117,7 +116,8 @@ def _prepare(
         workspace, limits = inputs.workspace, plan.limits.get(arm.model)
         # Outside a suite a model that is said to call no tools is asked all the same, whatever the toolset.
         facts = facts_for_auto(workspace, arm.model, limits, ask_anyway=plan.ask_anyway or not plan.suite)
-        if facts.toolset is not None and (unmet := find_unmet(workspace.choose([arm.model], facts=facts)[1])):
+        choice = None if facts.toolset is None else workspace.choose([arm.model], facts=facts)[1]
+        if choice is not None and (unmet := choice.unmet_recommendation):
             notes.append(Note(NoteKind.UNMET, f"{arm.model} with {BY_WINDOW}: {unmet}", (arm.model, str(BY_WINDOW))))
         return workspace.resolve(AUTO, [arm.model], facts=facts)
 

@@ -20,8 +20,7 @@ from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits, Loaded
 from toolbelt.sessions.meta_tools import META_TOOLS, Answer, answer_text
 from toolbelt.tiers import Tiers, own_meta_tools
-from toolbelt.toolkits.reserved import RESERVED, MetaRole
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
 
 Offered = tuple[str, ...] | None
 Names = Mapping[str, str]

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison
-from toolbelt.evals.analysis.comparison.comparison_text import is_within
 from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
@@ -172,7 +171,7 @@ def _sort(outcome: Outcome) -> str:
 def _compared(summary: RunSummary, comparison: Comparison | None) -> list[int]:
     """Positions of the arms whose flipped cases are shown first: those compared first, if they are of this run."""
     keys = [(arm.model, arm.toolset, arm.variant) for arm in summary.arms]
-    if comparison is not None and comparison.new.name == summary.run and is_within(comparison):
+    if comparison is not None and comparison.new.name == summary.run and comparison.is_within:
         for pair in comparison.pairs:
             if pair.old.key in keys and pair.new.key in keys:
                 return [keys.index(pair.old.key), keys.index(pair.new.key)]

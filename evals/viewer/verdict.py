@@ -6,15 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Confusion, Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import (
-    format_bounds,
-    format_change,
-    format_points,
-    is_within,
-    pair_names,
-    sentence,
-)
+from toolbelt.evals.analysis.comparison.comparison_text import pair_names, sentence
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
+from toolbelt.evals.analysis.comparison.reason_text import describe_notes, describe_reason, describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
@@ -70,13 +65,13 @@ def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: Gat
         values["lead"] = [_gate_lead(gate)]
         values["checks"] = [{**_check_badge(check.verdict), "check": check} for check in _worst_first(gate)]
     elif comparison is not None and not comparison.is_comparable:
-        values["lead"] = [f"{_sides(comparison)} cannot be compared.", *comparison.reasons]
+        values["lead"] = [f"{_sides(comparison)} cannot be compared.", *describe_reasons(comparison)]
     elif comparison is not None and comparison.pairs:
         values["lead"] = [_comparison_lead(comparison)]
     else:
         values["lead"] = _run_lead(summary, is_compared=comparison is not None)
     values["notes"] = list(
-        dict.fromkeys([*(comparison.notes if comparison else ()), *_drafts(summary), *status_lines(summary)])
+        dict.fromkeys([*(describe_notes(comparison) if comparison else ()), *_drafts(summary), *status_lines(summary)])
     ) + [line for line in (uncovered_line(summary),) if line]
     return values
 
@@ -151,7 +146,7 @@ def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dic
             }
             for one in pair.parts
         ],
-        "unpaired": [f"{count:,} {why}" for why, count in pair.unpaired.items()],
+        "unpaired": [f"{one.cases:,} {one.label}" for one in pair.unpaired],
     }
 
 
@@ -159,7 +154,7 @@ def _contrast(contrast: Contrast, margin: float) -> dict[str, Any]:
     show = _share if contrast.measure.is_share else _SHOW[contrast.measure]
     low, high = contrast.low, contrast.high
     if contrast.difference is None:
-        difference, interval = NOTHING, "; ".join(contrast.reasons)
+        difference, interval = NOTHING, "; ".join(map(describe_reason, contrast.reasons))
     elif contrast.measure.is_share:
         difference = f"{format_points(contrast.difference)} points"
         interval = "" if low is None or high is None else format_bounds(low, high, margin)
@@ -177,7 +172,7 @@ def _contrast(contrast: Contrast, margin: float) -> dict[str, Any]:
         "interval": interval,
         "p": NOTHING if contrast.adjusted_p is None else _p_value(contrast.adjusted_p),
         "verdict": badge(contrast.verdict) if contrast.measure.is_share else None,
-        "reasons": () if contrast.difference is None else contrast.reasons,
+        "reasons": () if contrast.difference is None else tuple(map(describe_reason, contrast.reasons)),
     }
 
 
@@ -263,7 +258,7 @@ def _comparison_lead(comparison: Comparison) -> str:
 
 
 def _sides(comparison: Comparison) -> str:
-    if is_within(comparison):
+    if comparison.is_within:
         return f"The arms of {comparison.old.name}"
     return f"{comparison.new.name} against {comparison.old.name}"
 

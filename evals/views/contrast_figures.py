@@ -7,17 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure, Part
-from toolbelt.evals.analysis.comparison.comparison_text import (
-    format_bounds,
-    format_change,
-    format_margin,
-    format_points,
-    is_within,
-    main_contrast,
-    name_arms,
-    short_label,
-)
-from toolbelt.evals.analysis.comparison.sample_size import common_advice
+from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, short_label
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms
+from toolbelt.evals.analysis.comparison.reasons import Reason
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
@@ -92,13 +85,13 @@ def reason_lines(pair: ArmComparison) -> list[str]:
     """Why there is no better verdict or no figure, but for what the sentence says of the first share; which, where
     cases no longer fit the window, is nothing of that.
     """
-    main = Contrast(Measure.ACCURACY) if pair.newly_overflowing else main_contrast(pair)
-    measures: dict[str, list[str]] = {}
+    main = Contrast(Measure.ACCURACY) if pair.newly_overflowing else pair.main_contrast
+    measures: dict[Reason, list[str]] = {}
     for contrast in pair.contrasts:
         for reason in contrast.reasons:
             if reason not in main.reasons:
                 measures.setdefault(reason, []).append(_FORMATS[contrast.measure][0])
-    return [f"{', '.join(names)}: {reason}" for reason, names in measures.items()]
+    return [f"{', '.join(names)}: {describe_reason(reason)}" for reason, names in measures.items()]
 
 
 def has_figures(pair: ArmComparison) -> bool:
@@ -111,7 +104,7 @@ def has_figures(pair: ArmComparison) -> bool:
 
 def side_lines(comparison: Comparison) -> list[tuple[str, str]]:
     """What each side is, after `run`, or `old` and `new`."""
-    if is_within(comparison):
+    if comparison.is_within:
         about = comparison.old
         return [("baseline" if about.is_baseline else "run", f"{about.name}: {_of(about)}")]
     return [
@@ -130,13 +123,13 @@ def _of(about: SideInfo) -> str:
 def pair_title(comparison: Comparison, pair: ArmComparison) -> str:
     """`loadout against full`; the name alone where the two differ in their side alone."""
     old, new = (short_label(comparison, pair, is_new=is_new) for is_new in (False, True))
-    return new if pair.old.key == pair.new.key and not is_within(comparison) else f"{new} against {old}"
+    return new if pair.old.key == pair.new.key and not comparison.is_within else f"{new} against {old}"
 
 
 def against_line(comparison: Comparison) -> str:
     """What every arm is held against, or what each is within a run of several models."""
     olds = {pair.old.key for pair in comparison.pairs}
-    within = is_within(comparison)
+    within = comparison.is_within
     if len(olds) == 1 and (within or any(pair.old.key != pair.new.key for pair in comparison.pairs)):
         of = "" if within else f" of {comparison.old.name}"
         return f"each arm against {short_label(comparison, comparison.pairs[0], is_new=False)}{of}"
@@ -151,12 +144,12 @@ def has_own_bases(comparison: Comparison) -> bool:
     pairs = comparison.pairs
     is_several = len({pair.old.key for pair in pairs}) > 1
     # A run or a baseline may also be named twice, each arm held against itself.
-    return is_within(comparison) and is_several and all(pair.old.key != pair.new.key for pair in pairs)
+    return comparison.is_within and is_several and all(pair.old.key != pair.new.key for pair in pairs)
 
 
 def verdict_counts(comparison: Comparison) -> str:
     """`30 comparisons: 10 regression, 20 no_regression`, of the first share; how many cases would tell of the rest."""
-    mains = [main_contrast(pair) for pair in comparison.pairs]
+    mains = [pair.main_contrast for pair in comparison.pairs]
     # No number of cases helps an arm that no longer fits the window.
     open_ = [
         main
@@ -165,7 +158,7 @@ def verdict_counts(comparison: Comparison) -> str:
     ]
     counts = Counter(pair.verdict for pair in comparison.pairs)
     shown = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
-    wanted = common_advice(open_, comparison.margin, comparison.level)
+    wanted = describe_advice(open_, comparison.margin, comparison.level)
     return f"{plural(len(mains), 'comparison')}: {shown or 'no verdict'}{f'; {wanted}' if wanted else ''}"
 
 
@@ -203,7 +196,7 @@ def contribution_line(pair: ArmComparison) -> str:
 
 def flips_line(pair: ArmComparison) -> str:
     """`600 cases: 12 better, 9 worse, 579 alike.`; empty where there are no cases."""
-    cases = main_contrast(pair).cases
+    cases = pair.main_contrast.cases
     if not cases:
         return ""
     better, worse = count_flips(pair)
@@ -219,9 +212,8 @@ def count_flips(pair: ArmComparison) -> tuple[int, int]:
 def unpaired_line(pair: ArmComparison) -> str:
     """`Cases not scored: old 10 error, 10 not run; new 3 context_overflow.`; empty if all were."""
     sides: dict[str, list[str]] = {}
-    for key, count in pair.unpaired.items():
-        side, _, why = key.rpartition(": ")
-        sides.setdefault(side, []).append(f"{count:,} {why}")
+    for one in pair.unpaired:
+        sides.setdefault("new" if one.is_new else "old", []).append(f"{one.cases:,} {one.reason}")
     shown = "; ".join(f"{side} {', '.join(counts)}".strip() for side, counts in sides.items())
     return f"Cases not scored: {shown}." if shown else ""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import main_contrast, sentence, short_label
+from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes, describe_reasons
 from toolbelt.evals.views.contrast_figures import (
     BETTER_HEADERS,
     CONFUSION_HEADERS,
@@ -56,12 +57,12 @@ def comparison_markdown(comparison: Comparison, *, most_flips: int = 20, level: 
         _listed([f"{name} {text}" for name, text in side_lines(comparison)]),
     ]
     if not comparison.is_comparable:
-        parts += ["These cannot be compared:", _listed(comparison.reasons)]
+        parts += ["These cannot be compared:", _listed(describe_reasons(comparison))]
         return _joined(parts)
     if comparison.notes:
-        parts += ["To know before any verdict:", _listed(comparison.notes)]
+        parts += ["To know before any verdict:", _listed(describe_notes(comparison))]
     if comparison.differences:
-        parts += ["What is not the same:", _listed(comparison.differences)]
+        parts += ["What is not the same:", _listed(describe_differences(comparison))]
     if len(comparison.pairs) > 1:
         parts += [f"{escaped(_sentence_case(against_line(comparison)))}:", _summary(comparison)]
         parts.append(f"{escaped(verdict_counts(comparison))}.")
@@ -82,7 +83,7 @@ def _summary(comparison: Comparison) -> str:
     # Where each model has its own, what an arm is held against is no title of the whole table.
     name = pair_title if has_own_bases(comparison) else short_label
     for pair in comparison.pairs:
-        main, tokens = main_contrast(pair), pair.contrast(Measure.PROMPT_TOKENS)
+        main, tokens = pair.main_contrast, pair.contrast(Measure.PROMPT_TOKENS)
         better, worse = count_flips(pair)
         rows.append(
             (

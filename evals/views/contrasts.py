@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import main_contrast, sentence, short_label, toolset_label
+from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.contrast_figures import (
     BETTER_HEADERS,
@@ -99,10 +100,10 @@ def _first(comparison: Comparison) -> Iterator[RenderableType]:
     """What must be known before any verdict, and what is not the same."""
     if comparison.notes:
         yield Text()
-        yield from (Text(visible(note), "yellow") for note in comparison.notes)
+        yield from (Text(visible(note), "yellow") for note in describe_notes(comparison))
     if comparison.differences:
         yield Text()
-        yield from (Text(visible(difference)) for difference in comparison.differences)
+        yield from (Text(visible(difference)) for difference in describe_differences(comparison))
 
 
 # Several pairs
@@ -136,9 +137,9 @@ def _labels(comparison: Comparison) -> list[tuple[Text, int | None]]:
     rows: list[tuple[Text, int | None]] = []
     several = has_own_bases(comparison)
     for model, arms in groups:
-        against = f", against {toolset_label(arms[0][1].old)}" if several else ""
+        against = f", against {arms[0][1].old.toolset_label}" if several else ""
         rows.append((Text.assemble((visible(model), "bold"), visible(against)), None))
-        rows += [(Text(f"  {visible(toolset_label(pair.new))}"), number) for number, pair in arms]
+        rows += [(Text(f"  {visible(pair.new.toolset_label)}"), number) for number, pair in arms]
     return rows
 
 
@@ -149,7 +150,7 @@ _LEFT_OUT = ("cost", "p", "solved", "old", "new", "better", "worse", "tokens", "
 def _summary_columns(comparison: Comparison) -> dict[str, tuple[str, list[Text]]]:
     """Header and cells by name; those alone of which there is anything to say."""
     pairs, margin = comparison.pairs, comparison.margin
-    mains = [main_contrast(pair) for pair in pairs]
+    mains = [pair.main_contrast for pair in pairs]
     name = mains[0].measure.value
     columns = {
         "old": ("old", [Text(format_share(main.old)) for main in mains]),

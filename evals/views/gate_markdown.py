@@ -7,11 +7,13 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import format_bounds, format_change, format_points
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
-from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_lost
+from toolbelt.evals.analysis.comparison.flip_text import count_flips
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
 from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.analysis.gate.gate_text import describe_lost
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
@@ -108,7 +110,7 @@ def _passing(result: GateResult) -> str:
     passing = [check for check in result.checks if check.verdict is Verdict.NO_REGRESSION]
     lines = [f"- {_line(check, labels)}" for check in passing]
     if result.comparison is not None:
-        lines += [f"- {escaped(line)}" for line in result.comparison.differences]
+        lines += [f"- {escaped(line)}" for line in describe_differences(result.comparison)]
     return _folded(f"{plural(len(passing), 'check')} passed", "\n".join(lines)) if lines else ""
 
 

@@ -11,7 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
-from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip, describe_lost
+from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences
+from toolbelt.evals.analysis.gate.gate_text import describe_lost
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural, visible
@@ -47,7 +49,7 @@ def gate_view(result: GateResult, screen: Console) -> RenderableType:
             lost = [one for one in result.lost if one.arm == pair.new.label]
             parts += [Text(), *_flips(pair, lost, result.run.epochs)]
     if result.comparison and result.comparison.differences:
-        parts += [Text(), *(Text(visible(line), "bright_black") for line in result.comparison.differences)]
+        parts += [Text(), *(Text(visible(line), "bright_black") for line in describe_differences(result.comparison))]
     return Group(*parts)
 
 

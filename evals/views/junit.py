@@ -10,7 +10,8 @@ from typing import IO, Any
 from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
 
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.analysis.comparison.flip_text import describe_flip, describe_lost
+from toolbelt.evals.analysis.comparison.flip_text import describe_flip
+from toolbelt.evals.analysis.gate.gate_text import describe_lost
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.scoring.outcome import Outcome

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.cli.test_loadout_inspect import MINE
-from toolbelt.stores.shipped import datasets_folder
+from toolbelt.stores.catalogs import datasets_folder
 
 WRONG = """\
 catalog: small.yaml

@@ -11,9 +11,9 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import BUILT_IN_LOADOUTS
 from toolbelt.loadouts.inspection import loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_catalog_for_loadouts, lint_definitions
-from toolbelt.loadouts.written import WrittenLoadout, read_loadouts
+from toolbelt.loadouts.reader import WrittenLoadout, read_loadouts
 from toolbelt.sources import Document, parse_yaml
-from toolbelt.stores.shipped import find_shipped_catalog
+from toolbelt.stores.catalogs import find_shipped_catalog
 
 CATALOG = Catalog(
     (

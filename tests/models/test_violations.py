@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from tests.models.schema_strategies import tools
 from toolbelt import Tool
-from toolbelt.catalog.wire_names import assign_wire_names
+from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.models.google_rules import GEMINI
 from toolbelt.models.provider_rules import PROVIDER_RULES
 from toolbelt.models.rules import (
@@ -35,7 +35,7 @@ from toolbelt.models.rules import (
     ToolName,
     TypeGiven,
 )
-from toolbelt.models.schemas import format_place, read_shape
+from toolbelt.models.schema_parts import format_place, read_shape
 from toolbelt.models.violations import breaks, explain, look_at
 
 SOURCE = (Source("https://example.com", date(2026, 1, 1)),)

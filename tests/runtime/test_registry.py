@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbelt.catalog import Plugin, Tool
-from toolbelt.catalog.wire_names import is_legal_wire_name
+from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.runtime.executable import ExecutableTool

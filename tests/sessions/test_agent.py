@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.toolkits.test_written import DYNAMIC
+from tests.toolkits.test_reader import DYNAMIC
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.findings import Finding
 from toolbelt.sessions.agent import AGENT_KEYS, AgentSpec, read_agents
 from toolbelt.sources import parse_yaml
-from toolbelt.toolkits.written import read_toolkits
+from toolbelt.toolkits.reader import read_toolkits
 
 
 def test_D1_a_lone_name_is_a_list_of_one_and_what_is_left_out_is_empty() -> None:

@@ -11,8 +11,7 @@ import pytest
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.toolkits.reserved import MetaRole
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit import MetaRole, Toolkit
 
 DEVOPS = Toolkit("devops", member_tools=("docker", "aws_lambda", "github"), description="Docker, AWS, and GitHub tools")
 RESEARCH = Toolkit("research", member_tools=("duckduckgo", "arxiv", "wikipedia"), description="Web search and papers")

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolbelt.catalog.wire_names import is_legal_wire_name
+from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.sessions.meta_tools import META_TOOLS, answer_text, make_answer, quoted
 from toolbelt.text import UNSAFE
-from toolbelt.toolkits.reserved import RESERVED, MetaRole
+from toolbelt.toolkits.toolkit import RESERVED, MetaRole
 
 
 def test_D2_there_are_three_by_the_names_of_the_rule() -> None:

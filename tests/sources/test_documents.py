@@ -22,8 +22,7 @@ from toolbelt.sources import (
     read_document,
     read_text,
 )
-from toolbelt.sources.document import MAX_DEPTH
-from toolbelt.sources.json_places import locate_json
+from toolbelt.sources.document import MAX_DEPTH, locate_json
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")

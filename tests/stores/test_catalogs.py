@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
-from toolbelt.stores.catalogs import open_catalog
-from toolbelt.stores.shipped import DEFAULT_CATALOG, datasets_folder, find_shipped_catalog, shipped_catalogs
+from toolbelt.stores.catalogs import (
+    DEFAULT_CATALOG,
+    datasets_folder,
+    find_shipped_catalog,
+    open_catalog,
+    shipped_catalogs,
+)
 
 OWN = json.dumps({"name": "own", "plugins": [{"name": "p", "tools": [{"name": "f"}]}]})
 MCP = json.dumps({"tools": [{"name": "f", "inputSchema": {}}]})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.sessions.test_agent import ASSISTANT
-from tests.toolkits.test_written import DYNAMIC
+from tests.toolkits.test_reader import DYNAMIC
 from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.stores.config import Config, examine_config, find_config, read_config
 

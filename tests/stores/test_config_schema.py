@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolbelt.loadouts.written import read_loadout
-from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS
+from toolbelt.loadouts.reader import read_loadout
+from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import Document
 from toolbelt.stores.config_reader import CONFIG_KEYS, ConfigReader, read_loadout_definitions
 from toolbelt.stores.config_schema import config_schema, format_loadout
-from toolbelt.toolkits.written import POLICY_KEYS, RULE_KEYS, TOOLKIT_KEYS
+from toolbelt.toolkits.reader import POLICY_KEYS, RULE_KEYS, TOOLKIT_KEYS
 
 ACCEPTED: dict[str, Any] = {
     "nothing": None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.wire_names import is_legal_wire_name
+from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.tiers import MetaRole, MetaTools, own_meta_tools
 from toolbelt.tiers.meta_tools import META_TOOLS

@@ -19,6 +19,7 @@ from toolbelt.toolkits.directive import (
     DirectiveRules,
     Narrowed,
     directive,
+    format_tool_choice,
     message_text,
     narrow,
 )
@@ -366,3 +367,30 @@ def test_K5_what_is_narrowed_to_can_be_sent(form: str, sent: object) -> None:
 )
 def test_K5_whether_a_directive_did_anything_is_told(made: Directive | None, applied: bool) -> None:
     assert narrow(("a", "b"), made).applied is applied
+
+
+FUNCTION = {"type": "function", "function": {"name": "web_search"}}
+
+
+@pytest.mark.parametrize(
+    ("choice", "openai", "anthropic"),
+    [
+        pytest.param(None, None, None, id="nothing"),
+        pytest.param("required", "required", {"type": "any"}, id="required-is-any"),
+        pytest.param("auto", "auto", {"type": "auto"}, id="auto"),
+        pytest.param("none", "none", {"type": "none"}, id="none"),
+        pytest.param("web_search", FUNCTION, {"type": "tool", "name": "web_search"}, id="a-tool"),
+        pytest.param("web.search", FUNCTION, {"type": "tool", "name": "web_search"}, id="a-tool-by-its-key"),
+    ],
+)
+def test_K5_a_choice_as_a_provider_takes_it(choice: str | None, openai: object, anthropic: object) -> None:
+    names = {"web.search": "web_search", "required": "other"}
+    assert format_tool_choice(choice, "openai", names) == openai
+    assert format_tool_choice(choice, "litellm", names) == openai
+    assert format_tool_choice(choice, "anthropic", names) == anthropic
+
+
+@pytest.mark.parametrize("form", ["mcp", "lite", "antropic"])
+def test_K5_a_form_without_choices_is_refused(form: str) -> None:
+    with pytest.raises(NotFoundError, match=f"No form of a tool choice named '{form}'"):
+        format_tool_choice(None, form)

@@ -13,7 +13,7 @@ from toolbelt.errors import InvalidDefinitionError, ToolbeltError
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, directive
-from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander
+from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander, heard, widest_first
 from toolbelt.toolkits.policy import PolicyText, build_policy_section
 from toolbelt.toolkits.switches import SwitchRule
 from toolbelt.toolkits.toolkit import Toolkit
@@ -299,3 +299,25 @@ def test_K8_toolkits_may_go_by_what_a_registry_calls_its_tools() -> None:
     assert (made_of.active_tools, made_of.tool_choice) == (("git_push",), "git_push")
     assert [spec.key for spec in made.catalog.tools].count("search") == 1, "two of one name are one"
     assert made.read_config({"git/git_push": False, "kit": True}) == ({"git_push": False, "kit": True}, ())
+
+
+MATCHED = {"git": ("status", "push", "pull"), "git/pu*": ("push", "pull"), "git/push": ("push",), "push": ("push",)}
+
+
+@pytest.mark.parametrize(
+    ("entries", "push"),
+    [
+        pytest.param(("git", "git/pu*", "git/push"), "git/push", id="the-narrowest"),
+        pytest.param(("git/push", "git/pu*", "git"), "git/push", id="wherever-it-stands"),
+        pytest.param(("git/push", "git", "push"), "push", id="of-two-as-narrow-the-last"),
+        pytest.param(("git",), "git", id="one-alone"),
+    ],
+)
+def test_D1_the_narrowest_entry_is_heard_and_of_those_the_last(entries: tuple[str, ...], push: str) -> None:
+    assert heard({entry: entry for entry in entries}, MATCHED)["push"] == push
+    assert widest_first(entries, MATCHED)[-1] == push
+
+
+def test_D1_what_is_said_reaches_every_tool_of_an_entry_and_no_other() -> None:
+    assert heard({"git/pu*": 1, "git/push": 2}, MATCHED) == {"push": 2, "pull": 1}
+    assert heard({"none": 1}, {"none": ()}) == {}

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog.categories import CATEGORY_DESCRIPTIONS
+from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.catalog.tool import Plugin, Tool, refuse_duplicate_ids
-from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
 from toolbelt.patterns import fold
 

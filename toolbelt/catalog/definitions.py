@@ -1,9 +1,18 @@
-"""Tool definitions as providers take them."""
+"""Tool definitions as providers take them, and the names that providers are shown.
+
+A wire name is legal everywhere, unique, stable, and reversible to the id.
+Legal is what OpenAI, Anthropic and Gemini all take: a letter or underscore, then letters, digits, `_` or `-`,
+64 characters at most. A tool's wire name depends on the whole catalog, not on what is offered this time, so
+that it stays the same when more tools are loaded in the middle of a conversation.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -79,3 +88,72 @@ def _schema(tool: Tool) -> Mapping[str, Any]:
     if given.get("type") == "object" and "properties" in given:
         return given
     return {"type": "object", "properties": {}} | {key: value for key, value in given.items() if key != "type"}
+
+
+MAX_LENGTH = 64
+"""Characters; the limit of OpenAI's and Gemini's APIs. Anthropic takes 128."""
+_LEGAL = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{MAX_LENGTH - 1}}}")
+_ILLEGAL_RUN = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def is_legal_wire_name(name: str) -> bool:
+    """Whether every provider takes `name` as it is."""
+    return _LEGAL.fullmatch(name) is not None
+
+
+def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> dict[str, str]:
+    """Give every tool its wire name.
+
+    The plain name where it is legal and no other tool has it; else the name with its illegal characters
+    replaced, with the plugin before it where that tells tools apart; else that with the start of a hash of the id.
+    The result does not depend on the order of `tools`.
+
+    Args:
+        tools: With unique ids.
+        reserved: Names not to give away, such as those of meta-tools.
+
+    Returns:
+        Wire name by tool id, in the order of `tools`.
+    """
+    tools = tuple(tools)
+    bearers = Counter(tool.name for tool in tools)
+    plain = {
+        tool.id: tool.name
+        for tool in tools
+        if bearers[tool.name] == 1 and tool.name not in reserved and is_legal_wire_name(tool.name)
+    }
+    # A name that several bear goes to no third tool either: nobody could tell who is meant by it.
+    taken = {*reserved, *bearers, "t_"}  # and a name of which nothing is left tells nothing
+    paths = Counter(tool.path for tool in tools)
+    wanted = {
+        tool.id: _readable(tool, prefixed=bearers[tool.name] > 1 and paths[tool.path] == 1)
+        for tool in tools
+        if tool.id not in plain
+    }
+    claims = Counter(wanted.values())
+    made = plain | {
+        tool_id: name
+        for tool_id, name in wanted.items()
+        if claims[name] == 1 and name not in taken and is_legal_wire_name(name)
+    }
+    taken.update(made.values())
+    # In the order of the ids, so that the order of the tools cannot matter even in the last resort.
+    for tool_id in sorted(wanted.keys() - made.keys()):
+        made[tool_id] = _hashed(tool_id, wanted[tool_id], taken)
+        taken.add(made[tool_id])
+    return {tool.id: made[tool.id] for tool in tools}
+
+
+def _readable(tool: Tool, prefixed: bool) -> str:
+    name = f"{tool.plugin}__{tool.name}" if prefixed and tool.plugin else tool.name
+    legal = _ILLEGAL_RUN.sub("_", name).strip("_") if not is_legal_wire_name(name) else name
+    return legal if legal[:1].isalpha() or legal[:1] == "_" else f"t_{legal}"
+
+
+def _hashed(tool_id: str, name: str, taken: Collection[str]) -> str:
+    digest = hashlib.sha256(tool_id.encode(errors="surrogatepass")).hexdigest()
+    for length in range(8, MAX_LENGTH - 8):
+        candidate = f"{name[: MAX_LENGTH - length - 1]}_{digest[:length]}"
+        if candidate not in taken:
+            return candidate
+    raise AssertionError(f"no free wire name for {tool_id!r}")  # needs 48 colliding digits of SHA-256

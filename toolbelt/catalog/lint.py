@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolbelt.catalog.catalog import Catalog
+from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.catalog.wire_names import is_legal_wire_name
 from toolbelt.findings import Finding, Severity
 from toolbelt.text import CONTROL, UNSAFE
 

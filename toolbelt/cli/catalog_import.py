@@ -15,7 +15,7 @@ from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import notify, print_json
 from toolbelt.errors import ToolbeltError
 from toolbelt.importers import import_catalog
-from toolbelt.importers.importer import FORMATS
+from toolbelt.importers.formats import FORMATS
 from toolbelt.sources import decode, read_text
 from toolbelt.stores.catalogs import write_catalog
 from toolbelt.text import plural

@@ -18,8 +18,7 @@ from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.project.workspace import Workspace
-from toolbelt.stores.catalogs import open_catalog
-from toolbelt.stores.shipped import shipped_catalogs
+from toolbelt.stores.catalogs import open_catalog, shipped_catalogs
 
 
 @click.command("list", epilog=examples("toolbelt catalog list --plugin git", "toolbelt catalog list --shipped"))

@@ -24,7 +24,7 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
-from toolbelt.loadouts.written import LOADOUT_KEYS, read_loadout
+from toolbelt.loadouts.reader import LOADOUT_KEYS, read_loadout
 from toolbelt.patterns import fold
 from toolbelt.project.workspace import Workspace
 from toolbelt.sources import parse_yaml

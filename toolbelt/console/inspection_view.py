@@ -12,18 +12,18 @@ from rich.text import Text
 
 from toolbelt.console.bars import bar, stacked_bar
 from toolbelt.console.screen import can_draw
-from toolbelt.loadouts.decision import Rule
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
+from toolbelt.loadouts.resolution import Rule
 from toolbelt.loadouts.selection import Status
 from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
     from toolbelt.catalog import Plugin, Tool
     from toolbelt.loadouts.auto import AutoChoice
-    from toolbelt.loadouts.decision import Reason
     from toolbelt.loadouts.fit import ModelFit
     from toolbelt.loadouts.inspection import Inspection
+    from toolbelt.loadouts.resolution import Reason
 
 STATUS_STYLES = {
     Status.ACTIVE: "green",
@@ -65,9 +65,7 @@ def inspection_view(inspection: Inspection, screen: Console, *, show_tools: bool
 
 
 def _reason_lines(choice: AutoChoice) -> list[Text]:
-    from toolbelt.models.given_choice import find_unmet  # few projects give a model its toolset
-
-    unmet = find_unmet(choice)
+    unmet = choice.unmet_recommendation
     return [Text(f"  {visible(one)}", "yellow" if one == unmet else "bright_black") for one in choice.reasons]
 
 

@@ -1,5 +1,5 @@
 """Catalogs from what people already have."""
 
-from toolbelt.importers.importer import IMPORTERS, Importer, import_catalog, recognise
+from toolbelt.importers.formats import IMPORTERS, Importer, import_catalog, recognise
 
 __all__ = ["IMPORTERS", "Importer", "import_catalog", "recognise"]

@@ -1,12 +1,9 @@
 """Which tools an agent sees, and why."""
 
-from toolbelt.loadouts.builder import ToolLoadoutBuilder
-from toolbelt.loadouts.decision import Decision, Reason, Rule, Step
-from toolbelt.loadouts.loadout import ToolLoadout
-from toolbelt.loadouts.registry import Lineage, ToolLoadoutRegistry
-from toolbelt.loadouts.resolution import Resolution
+from toolbelt.loadouts.loadout import ToolLoadout, ToolLoadoutBuilder
+from toolbelt.loadouts.registry import BUILT_IN_LOADOUTS, Lineage, ToolLoadoutRegistry, WellKnownLoadouts
+from toolbelt.loadouts.resolution import Decision, Reason, Resolution, Rule, Step
 from toolbelt.loadouts.selection import Status
-from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS, WellKnownLoadouts
 
 __all__ = [
     "BUILT_IN_LOADOUTS",

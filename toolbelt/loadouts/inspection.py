@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.loadouts.decision import Decision, Reason
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, ToolLoadout
-from toolbelt.loadouts.resolution import Resolution
+from toolbelt.loadouts.resolution import Decision, Reason, Resolution
 from toolbelt.loadouts.selection import Status
 
 if TYPE_CHECKING:

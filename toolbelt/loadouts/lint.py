@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from toolbelt.catalog import Catalog, Plugin, Tool, ToolCategory
 from toolbelt.errors import suggestion
 from toolbelt.findings import Finding, Severity
-from toolbelt.loadouts.registry import ToolLoadoutRegistry
+from toolbelt.loadouts.reader import WrittenLoadout
+from toolbelt.loadouts.registry import BUILT_IN_LOADOUTS, ToolLoadoutRegistry
 from toolbelt.loadouts.selection import Status
-from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
-from toolbelt.loadouts.written import WrittenLoadout
 from toolbelt.patterns import covers, fold, has_inner_star, is_prefix_pattern, matches
 
 Check = Callable[[WrittenLoadout, ToolLoadoutRegistry, Catalog], Iterator[Finding]]

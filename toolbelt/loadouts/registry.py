@@ -1,17 +1,74 @@
-"""All loadouts by name, and what each resolves to (rules L7, L8)."""
+"""All loadouts by name, the five built-in ones first, and what each resolves to (rules L5, L7, L8)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
-from toolbelt.catalog import Catalog, Plugin
+from toolbelt.catalog import Catalog, Plugin, ToolCategory
 from toolbelt.errors import NotFoundError
 from toolbelt.loadouts.loadout import ToolLoadout
 from toolbelt.loadouts.resolution import Resolution
 from toolbelt.loadouts.selection import active_names, discoverable_names
-from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
 from toolbelt.patterns import fold
+
+
+class WellKnownLoadouts(StrEnum):
+    """Names of the five built-in loadouts (rule L5)."""
+
+    MINIMAL = "minimal"
+    DEVELOPER = "developer"
+    RESEARCH = "research"
+    DEVOPS = "devops"
+    FULL = "full"
+
+
+BUILT_IN_LOADOUTS: tuple[ToolLoadout, ...] = (
+    ToolLoadout(
+        WellKnownLoadouts.MINIMAL,
+        default_plugins=frozenset({"think"}),
+        included_categories=frozenset({ToolCategory.FILESYSTEM, ToolCategory.SHELL}),
+        discoverable_patterns=("*",),
+        description="Files, a shell and room to think; everything else on request.",
+    ),
+    ToolLoadout(
+        WellKnownLoadouts.DEVELOPER,
+        WellKnownLoadouts.MINIMAL,
+        included_categories=frozenset(
+            {
+                ToolCategory.GIT,
+                ToolCategory.GITHUB,
+                ToolCategory.SEARCH,
+                ToolCategory.ANALYSIS,
+                ToolCategory.MEMORY,
+            }
+        ),
+        discoverable_patterns=("docker*", "mcp*"),
+        description="Writing, reviewing and shipping code.",
+    ),
+    ToolLoadout(
+        WellKnownLoadouts.RESEARCH,
+        WellKnownLoadouts.MINIMAL,
+        included_categories=frozenset(
+            {ToolCategory.SEARCH, ToolCategory.WEB, ToolCategory.MEMORY, ToolCategory.MULTIMODAL}
+        ),
+        description="Finding, reading and remembering.",
+    ),
+    ToolLoadout(
+        WellKnownLoadouts.DEVOPS,
+        WellKnownLoadouts.MINIMAL,
+        included_categories=frozenset({ToolCategory.GIT, ToolCategory.NETWORK, ToolCategory.SCHEDULING}),
+        discoverable_patterns=("docker*", "kube*", "terraform*"),
+        description="Machines, schedules and deployments.",
+    ),
+    ToolLoadout(
+        WellKnownLoadouts.FULL,
+        included_categories=frozenset(ToolCategory),
+        description="All 13 categories.",
+    ),
+)
+"""The five, exactly (rule L5)."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ from toolbelt.findings import sorted_findings
 from toolbelt.project.workspace import Workspace
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.reporter import SILENT, Reporter
-from toolbelt.stores.catalogs import open_catalog
+from toolbelt.stores.catalogs import DEFAULT_CATALOG, find_shipped_catalog, open_catalog
 from toolbelt.stores.config import examine_config
 from toolbelt.stores.files import shown_path
-from toolbelt.stores.shipped import DEFAULT_CATALOG, find_shipped_catalog
 
 
 def open_project(

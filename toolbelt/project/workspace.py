@@ -28,7 +28,7 @@ from toolbelt.stores.files import cache_folder
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.auto import AutoChoice
-    from toolbelt.loadouts.written import WrittenLoadout
+    from toolbelt.loadouts.reader import WrittenLoadout
     from toolbelt.models.facts import ModelFacts
     from toolbelt.models.fit import Asked, Comparer
     from toolbelt.runtime.registry import ToolRegistry
@@ -78,7 +78,7 @@ class Workspace:
         document = self.catalog_file.document
         if document is None or not self.catalog.loadouts:
             return ()
-        from toolbelt.loadouts.written import read_loadouts
+        from toolbelt.loadouts.reader import read_loadouts
 
         written, findings = read_loadouts(document, "loadouts")
         if findings:
@@ -256,10 +256,10 @@ class Workspace:
         if facts.toolset is None:
             choice = choose_by_window()
         else:
-            from toolbelt.models.given_choice import choose_given  # few projects say so of a model
+            from toolbelt.models.recommended import choose_recommended  # few projects say so of a model
 
             measure = self._measure(replace(asked, facts=facts))
-            choice = choose_given(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
+            choice = choose_recommended(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
         if choice.loadout is None:
             return Resolution(AUTO, (), self.catalog), choice
         if choice.outcome is AutoOutcome.LOADOUT:

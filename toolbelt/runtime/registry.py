@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import DEFINITION_FORMATS, openai_definition
+from toolbelt.catalog.definitions import DEFINITION_FORMATS, assign_wire_names, openai_definition
 from toolbelt.catalog.frozen import FrozenDict, freeze, thaw
-from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.runtime.context import Capability, ToolContext

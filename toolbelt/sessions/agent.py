@@ -16,8 +16,8 @@ from toolbelt.sessions.bundles import ActiveTool, Bundle
 from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.sources.section import Section
+from toolbelt.toolkits.reader import read_entries
 from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated, require_overrides
-from toolbelt.toolkits.written import read_entries
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import nearest, suggestion
 from toolbelt.runtime.gates import MCP_PREFIX, FilterOpts
-from toolbelt.toolkits.entries import heard
-from toolbelt.toolkits.expand import expander
+from toolbelt.toolkits.expand import expander, heard
 
 if TYPE_CHECKING:
     from toolbelt.runtime.registry import ToolRegistry

@@ -32,8 +32,7 @@ from toolbelt.sessions.meta_tools import (
     make_usage_error,
 )
 from toolbelt.toolkits.expand import expand_toolkit
-from toolbelt.toolkits.reserved import RESERVED, MetaRole
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
 
 Loaded = tuple[str, ...]
 """Keys of toolkits, in the order in which the agent is allowed them."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.meta_tools import escaped, quoted
 from toolbelt.toolkits.policy import build_policy_section
-from toolbelt.toolkits.reserved import MetaRole
+from toolbelt.toolkits.toolkit import MetaRole
 
 _INTRODUCTION = (
     f"Further tools come in toolkits. {MetaRole.LOAD} loads one and {MetaRole.UNLOAD} unloads it; either takes effect "

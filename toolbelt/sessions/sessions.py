@@ -18,8 +18,7 @@ from toolbelt.sessions.prompt import ToolkitPrompt
 from toolbelt.sessions.store import SessionStore, StoredState
 from toolbelt.sessions.turn import SessionView, Turn
 from toolbelt.toolkits.directive import directive
-from toolbelt.toolkits.reserved import DYNAMIC_TOOLS, RESERVED, MetaRole
-from toolbelt.toolkits.toolkit import Directive
+from toolbelt.toolkits.toolkit import DYNAMIC_TOOLS, RESERVED, Directive, MetaRole
 
 __all__ = ["DynamicSessions", "Turn"]
 

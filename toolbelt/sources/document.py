@@ -15,7 +15,7 @@ MAX_DEPTH = 100
 """Levels of nesting that are read; real schemas stay below 20."""
 _MAX_SHOWN = 60
 """Characters of a wrong value that a message repeats."""
-_PLAIN_KEY = re.compile(r"[\w-]+")
+_PLAIN_KEY = r"[\w-]+"
 HALF_PAIR = "Half a surrogate pair is no character."
 
 
@@ -39,8 +39,6 @@ class Document:
     def find_line(self, *keys: Key) -> int | None:
         """1-based line of the value under `keys`, or of the nearest thing around it that is known."""
         if not self.lines and self._text:
-            from toolbelt.sources.json_places import locate_json
-
             self.lines.update(locate_json(self._text)[0])
         for end in range(len(keys), 0, -1):
             if (line := self.lines.get(keys[:end])) is not None:
@@ -94,8 +92,55 @@ def format_path(path: Iterable[Key]) -> str:
     """A path as people write it: `agents.code.allowed_toolkits[0]`."""
     text = ""
     for key in path:
-        if isinstance(key, str) and _PLAIN_KEY.fullmatch(key):
+        if isinstance(key, str) and re.fullmatch(_PLAIN_KEY, key):
             text += f".{key}" if text else key
         else:
             text += f"[{json.dumps(key, ensure_ascii=False)}]"
     return text
+
+
+_JSON_MARK = r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+'
+
+
+def locate_json(text: str) -> tuple[dict[tuple[Key, ...], int], list[tuple[int, str]]]:
+    """The lines of a text that `json` has read without complaint.
+
+    Returns:
+        1-based line by place (of a member, where its key stands), and `(line, key)` for each key that stands again
+        in one object.
+    """
+    lines: dict[tuple[Key, ...], int] = {}
+    repeated: list[tuple[int, str]] = []
+    place: list[Key] = []
+    keys_seen: list[set[str] | None] = []  # of each object still open; None for a list
+    wants_key = False
+    line, end = 1, 0
+    for token in re.finditer(_JSON_MARK, text, re.DOTALL):
+        line += text.count("\n", end, token.start())
+        end = token.start()
+        mark = token[0]
+        if mark in ("}", "]"):
+            keys_seen.pop()
+            place.pop()
+            wants_key = False
+        elif mark == ",":
+            wants_key = keys_seen[-1] is not None
+            if isinstance(place[-1], int):
+                place[-1] += 1
+        elif wants_key and (seen := keys_seen[-1]) is not None:
+            key = json.loads(mark)
+            if key in seen:
+                repeated.append((line, key))
+            seen.add(key)
+            place[-1] = key
+            lines[tuple(place)] = line  # of a key that stands twice, the last, whose value `json` keeps
+            wants_key = False
+        elif mark != ":":
+            lines.setdefault(tuple(place), line)
+            if wants_key := mark == "{":
+                place.append("")
+                keys_seen.append(set())
+            elif mark == "[":
+                place.append(0)
+                keys_seen.append(None)
+    return lines, repeated

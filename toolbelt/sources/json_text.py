@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, Severity
-from toolbelt.sources.document import HALF_PAIR, MAX_DEPTH, Document, Key, has_surrogate, too_deep
+from toolbelt.sources.document import HALF_PAIR, MAX_DEPTH, Document, Key, has_surrogate, locate_json, too_deep
 
 
 def parse_json(text: str, source: str) -> Document:
@@ -68,8 +68,6 @@ def parse_json_lines(text: str, source: str) -> Iterator[tuple[int, Any, Finding
 
 
 def _repeated_keys(text: str, source: str) -> Iterator[Finding]:
-    from toolbelt.sources.json_places import locate_json  # only when something is amiss
-
     for line, key in locate_json(text)[1]:
         yield Finding("duplicate-key", Severity.ERROR, f"The key {key!r} stands here twice.", source, line)
 

@@ -1,4 +1,4 @@
-"""Opening a catalog by whatever a user calls it."""
+"""The catalogs and datasets that come with toolbelt, and opening a catalog by name or path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,46 @@ from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
 from toolbelt.sources import read_document, read_text
 from toolbelt.stores.files import shown_path, write_text
-from toolbelt.stores.shipped import find_shipped_catalog, shipped_catalogs
+
+CATALOG_FILE = "catalog.json"
+CASES_FILE = "cases.jsonl"
+DEFAULT_CATALOG = "assistant"
+
+
+def datasets_folder() -> Path:
+    """Where the shipped datasets are: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "_datasets"
+    return installed if installed.is_dir() else package.parent / "datasets"
+
+
+def shipped_catalogs() -> tuple[str, ...]:
+    """Names of the shipped catalogs."""
+    folder = datasets_folder()
+    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{CATALOG_FILE}")))
+
+
+def shipped_datasets() -> tuple[str, ...]:
+    """Names of the shipped catalogs that have cases."""
+    return tuple(name for name in shipped_catalogs() if find_shipped_dataset(name) is not None)
+
+
+def find_shipped_catalog(name: str) -> Path | None:
+    """The file of a shipped catalog; `None` if there is none of that name."""
+    return _find(name, CATALOG_FILE)
+
+
+def find_shipped_dataset(name: str) -> Path | None:
+    """The cases of a shipped dataset; `None` if there is none of that name."""
+    return _find(name, CASES_FILE)
+
+
+def _find(name: str, file: str) -> Path | None:
+    if not name.isidentifier():
+        return None
+    path = datasets_folder() / name / file
+    return path if os.path.isfile(path) else None  # noqa: PTH113  a name too long for the system is not there
+
 
 CATALOG_FILES = ("catalog.json", "catalog.jsonl", "catalog.yaml")
 """What the catalog of a dataset folder may be called; the first that is there counts."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.errors import InvalidFileError, suggestion
 from toolbelt.findings import Finding, sorted_findings
-from toolbelt.loadouts.written import WrittenLoadout, read_loadout, read_loadouts
+from toolbelt.loadouts.reader import WrittenLoadout, read_loadout, read_loadouts
 from toolbelt.sources import Document, examine_yaml, read_text
+from toolbelt.stores.catalogs import find_shipped_catalog
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.files import shown_path
-from toolbelt.stores.shipped import find_shipped_catalog
 
 if TYPE_CHECKING:
-    from toolbelt.models.own import OwnModel
+    from toolbelt.models.project_models import ProjectModel
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.toolkits.toolkit import Toolkit
 
@@ -61,7 +61,7 @@ class ConfigReader:
         self.catalog: str | None = None
         self.tokenizer: str | None = None
         self.models: tuple[str, ...] = ()
-        self.own_models: tuple[OwnModel, ...] = ()
+        self.own_models: tuple[ProjectModel, ...] = ()
         self.loadouts: list[WrittenLoadout] = []
         self.toolkits: list[Toolkit] = []
         self.agents: list[AgentSpec] = []
@@ -130,7 +130,7 @@ class ConfigReader:
 
     def _read_agents(self, document: Document) -> None:
         from toolbelt.sessions.agent import read_agents  # most projects have loadouts alone
-        from toolbelt.toolkits.written import read_toolkits
+        from toolbelt.toolkits.reader import read_toolkits
 
         toolkits, wrong_toolkits = read_toolkits(document, "toolkits")
         agents, wrong_agents = read_agents(document, "agents", toolkits=toolkits)
@@ -157,8 +157,8 @@ class ConfigReader:
         if isinstance(models, list) and all(isinstance(model, str) and model.strip() for model in models):
             self.models = tuple(dict.fromkeys(models))
             return
-        from toolbelt.loadouts.well_known import BUILT_IN_LOADOUTS
-        from toolbelt.models.written import Known, read_models  # most projects have names alone
+        from toolbelt.loadouts.registry import BUILT_IN_LOADOUTS
+        from toolbelt.models.project_models import Known, read_models  # most projects have names alone
 
         loadouts = [*_keys(document, "loadouts"), *(one.name for one in BUILT_IN_LOADOUTS)]
         known = Known(loadouts, _keys(document, "agents"))

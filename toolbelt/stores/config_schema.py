@@ -8,15 +8,15 @@ from typing import Any, assert_never
 from toolbelt.catalog import ToolCategory
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
-from toolbelt.loadouts.written import LOADOUT_KEYS
-from toolbelt.models.given import PATTERN
-from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
+from toolbelt.loadouts.reader import LOADOUT_KEYS
+from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
+from toolbelt.models.recommended import PATTERN
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import with_json_numbers
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.stores.config_reader import CONFIG_KEYS
-from toolbelt.toolkits.reserved import RESERVED
-from toolbelt.toolkits.written import POLICY_KEYS, RULE_KEYS, TOOLKIT_KEYS
+from toolbelt.toolkits.reader import POLICY_KEYS, RULE_KEYS, TOOLKIT_KEYS
+from toolbelt.toolkits.toolkit import RESERVED
 
 
 def loadout_file_schema() -> dict[str, Any]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.catalog.frozen import FrozenDict
-from toolbelt.catalog.wire_names import assign_wire_names
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.tiers.meta_tools import MetaRole, MetaTools

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import AmbiguousNameError, NotFoundError, Suggester
 from toolbelt.patterns import matches
 from toolbelt.toolkits.directive import DirectiveRules
-from toolbelt.toolkits.entries import heard, widest_first
 from toolbelt.toolkits.policy import PolicyText
 from toolbelt.toolkits.switches import ConfigNote, ToolkitCatalog, require_mapping
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
@@ -274,3 +273,29 @@ def _find_overlaps(toolkit: Toolkit, matched: Mapping[str, tuple[str, ...]]) -> 
 def _label(tool: Tool) -> str:
     title = tool.annotations.get("title")
     return title if isinstance(title, str) and title.strip() else tool.name
+
+
+Said = TypeVar("Said")
+
+
+def widest_first(entries: Iterable[str], matched: Mapping[str, Sequence[str]]) -> list[str]:
+    """Entries in the order in which each overrules those before it: the fewer tools it means, the later.
+
+    `git` for the whole plugin, and `git/push` for what is special about that one. Of those that mean as many, the last
+    is heard.
+
+    Args:
+        entries: As written, in order.
+        matched: By entry, the keys of the tools that it means.
+    """
+    return sorted(entries, key=lambda entry: -len(matched[entry]))
+
+
+def heard(said: Mapping[str, Said], matched: Mapping[str, Sequence[str]]) -> dict[str, Said]:
+    """By key of a tool, what the entry that is heard says of it; see `widest_first`.
+
+    Args:
+        said: By entry, in order.
+        matched: By entry, the keys of the tools that it means.
+    """
+    return {key: said[entry] for entry in widest_first(said, matched) for key in matched[entry]}

@@ -1,10 +1,11 @@
-"""Tools granted by one switch, and what goes with them (rules K1, K4, K5, D1)."""
+"""Tools granted by one switch, what goes with them, and the names they may not have (rules K1, K4, K5, D1, D2)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
@@ -161,3 +162,19 @@ def _refuse_wrong_types(what: str, of: ToolSpec | Toolkit, texts: Iterable[str])
 def _refuse_blank(what: str, key: object) -> None:
     if not isinstance(key, str) or not key.strip():
         raise InvalidDefinitionError(f"The key of a {what} must be text that is not blank, not {key!r}.")
+
+
+DYNAMIC_TOOLS = "dynamic_tools"
+"""What the three go by together; every answer of theirs says so."""
+
+
+class MetaRole(StrEnum):
+    """What a meta-tool is for; the value is the name it goes by."""
+
+    LIST = "list_toolkits"
+    LOAD = "load_tools"
+    UNLOAD = "unload_tools"
+
+
+RESERVED = frozenset({DYNAMIC_TOOLS, *(role.value for role in MetaRole)})
+"""What no toolkit and no tool of an agent may be called, in any case."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.comparison.paired_cases import CasePair, CaseResult, PairedCases
+from toolbelt.evals.analysis.comparison.reasons import DifferentTokenizers, MissingFigures, Reason
 from toolbelt.evals.analysis.comparison.shares import IntervalSettings
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.statistics.means import MeanContrast, paired_means_of
@@ -29,12 +30,11 @@ _AMOUNTS: MappingProxyType[Measure, Amount] = MappingProxyType(
 )
 _UNKNOWN = MappingProxyType(
     {
-        Measure.COST_USD: "The price is not known of every trial",
-        Measure.LATENCY_SECONDS: "The latency was not kept of every trial, as in a baseline",
-        Measure.PROMPT_TOKENS: "Prompt tokens are neither reported nor counted by us in every trial",
+        Measure.COST_USD: MissingFigures.UNKNOWN_COST,
+        Measure.LATENCY_SECONDS: MissingFigures.UNKNOWN_LATENCY,
+        Measure.PROMPT_TOKENS: MissingFigures.UNKNOWN_TOKENS,
     }
 )
-_OWN = "Counted by us: not every trial has the provider's count."
 
 
 def compare_amounts(
@@ -57,7 +57,7 @@ def compare_amounts(
         of all those attempts; without an interval where all cases are of one cluster.
     """
     columns: dict[Measure, _Column] = {}
-    reasons: dict[Measure, list[str]] = {measure: [] for measure in measures}
+    reasons: dict[Measure, list[Reason]] = {measure: [] for measure in measures}
     for measure in measures:
         column, reason = _find_column(old, new, cases.scored, measure)
         if column is not None:
@@ -77,24 +77,24 @@ def compare_amounts(
     )
     contrasts = []
     for measure in measures:
-        found = replace(empty, measure=measure)
+        contrast = replace(empty, measure=measure)
         if measure.value in means:
-            found = _with_interval(found, means[measure.value])
+            contrast = _with_interval(contrast, means[measure.value])
         elif measure in columns:
-            found = _without_interval(found, columns[measure])
-            reasons[measure].append("A single cluster of cases has no interval.")
-        contrasts.append(replace(found, reasons=tuple(reasons[measure])))
+            contrast = _without_interval(contrast, columns[measure])
+            reasons[measure].append(MissingFigures.SINGLE_CLUSTER)
+        contrasts.append(replace(contrast, reasons=tuple(reasons[measure])))
     return tuple(contrasts)
 
 
 def _find_column(
     old: ArmName, new: ArmName, scored: Sequence[CasePair], measure: Measure
-) -> tuple[_Column | None, str | None]:
-    """New and old values of each case, and what is to be said of them; `None` where they are not known."""
+) -> tuple[_Column | None, Reason | None]:
+    """New and old values of each case, and why they are missing or an estimate; `None` for what does not apply."""
     if not scored:
-        return None, "No case was scored in both arms."
+        return None, MissingFigures.NO_SHARED_CASES
     same_tokens = old.tokenizer == new.tokenizer
-    other = f"Counted by different tokenizers: {old.tokenizer or 'unknown'} and {new.tokenizer or 'unknown'}."
+    other = DifferentTokenizers(old.tokenizer, new.tokenizer)
     if measure is Measure.DEFINITION_TOKENS and not same_tokens:
         return None, other
     if measure is Measure.PROMPT_TOKENS:
@@ -104,10 +104,10 @@ def _find_column(
             return (reported, None) if same_tokens or old.model == new.model else (None, other)
         own = _read(scored, lambda attempt: attempt.own_prompt_tokens)
         if own is not None:
-            return (own, _OWN) if same_tokens else (None, other)
-        return None, f"{_UNKNOWN[measure]}."
+            return (own, MissingFigures.ESTIMATED_TOKENS) if same_tokens else (None, other)
+        return None, _UNKNOWN[measure]
     column = _read(scored, _AMOUNTS[measure])
-    return column, None if column is not None else f"{_UNKNOWN[measure]}."
+    return column, None if column is not None else _UNKNOWN[measure]
 
 
 def _read(scored: Sequence[CasePair], amount: Amount) -> _Column | None:

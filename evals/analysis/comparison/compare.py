@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
-from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_notes
+from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import name_arms
 from toolbelt.evals.analysis.comparison.explanations import find_confusions, find_contribution, find_flips, part_by_kind
 from toolbelt.evals.analysis.comparison.paired_cases import (
-    ClusterSizes,
     PairedCases,
-    describe_cluster_sizes,
+    find_uneven_clusters,
     measure_clusters,
     pair_cases,
 )
-from toolbelt.evals.analysis.comparison.pairing import Pairing
-from toolbelt.evals.analysis.comparison.shares import (
-    Difference,
-    IntervalSettings,
-    describe_incomplete,
-    describe_never_fit,
-    find_difference,
-    give_verdicts,
+from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_by_names
+from toolbelt.evals.analysis.comparison.reasons import (
+    ArmsNote,
+    Aspect,
+    CasesNote,
+    CasesProblem,
+    ClusterSizes,
+    Mismatch,
+    Note,
 )
-from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side, SideInfo
+from toolbelt.evals.analysis.comparison.shares import Difference, IntervalSettings, find_difference, give_verdicts
+from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
-from toolbelt.text import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,62 @@ class _PairFindings:
     clusters: ClusterSizes
 
 
-def compare(
+Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], object]]]
+"""Shows how far work is: takes a label and the number of steps, gives a function that takes the steps done."""
+
+
+def no_progress(*_: object) -> AbstractContextManager[Callable[[int], object]]:
+    """Shows nothing."""
+    return nullcontext(lambda _: None)
+
+
+def compare_runs(
+    old: Side,
+    new: Side | None = None,
+    *,
+    against: str | None = None,
+    arms: Sequence[str] = (),
+    margin: float = MARGIN,
+    measures: Sequence[Measure] = tuple(Measure),
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> Comparison:
+    """Compare two runs or baselines arm by arm, or the arms of one of them.
+
+    Args:
+        old: What is compared with.
+        new: What is judged; `None` to compare the arms of `old`.
+        against: Name of the old arm that all others are compared with, see `pair_by_names`.
+        arms: Names of the arms that are judged; all if empty.
+        margin: Share that may be lost, 0 or more.
+        measures: See `compare_arms`.
+        seed: Of resampling.
+        progress: Shows how many pairs are compared.
+
+    Raises:
+        NotFoundError: no arm has one of the names.
+        ToolbeltError: there is nothing to compare with.
+        ValueError: the margin is out of range.
+    """
+    pairing = pair_by_names(old, new, against, arms)
+    with progress("comparing arms", len(pairing.pairs)) as advance:
+        comparison = compare_arms(
+            old, old if new is None else new, pairing, margin=margin, measures=measures, seed=seed, advance=advance
+        )
+    if new is not None and comparison.is_comparable and not comparison.pairs:
+        here, there = (_first_labels(side) for side in (new, old))
+        raise ToolbeltError(
+            f"No arm of {new.about.name} ({here}) has a namesake in {old.about.name} ({there}); "
+            f"say with --against which one they are to be held against."
+        )
+    return comparison
+
+
+def _first_labels(side: Side) -> str:
+    return ", ".join(arm.label for arm in side.arms[:5]) + (", …" if side.arms[5:] else "")
+
+
+def compare_arms(
     old: Side,
     new: Side,
     pairing: Pairing,
@@ -82,12 +138,12 @@ def compare(
         ValueError: the margin is out of range, or there are too few resamples.
     """
     reasons = find_incomparable(old.about, new.about)
-    told = Comparison(
+    comparison = Comparison(
         old=old.about,
         new=new.about,
         reasons=reasons,
         differences=find_differences(old.about, new.about),
-        notes=find_notes(old.about, new.about),
+        notes=find_side_notes(old.about, new.about),
         missing=tuple(old.arms[position] for position in pairing.missing),
         added=tuple(new.arms[position] for position in pairing.added),
         unfit=tuple(new.arms[position] for position in pairing.unfit),
@@ -96,7 +152,7 @@ def compare(
         level=LEVEL,
     )
     if reasons:
-        return told
+        return comparison
     # Each measure once, in its own order: shares come first.
     wanted = tuple(measure for measure in Measure if measure in measures)
     settings = IntervalSettings(margin, LEVEL, seed, resamples)
@@ -109,14 +165,12 @@ def compare(
     pairs = tuple(
         replace(one.arms, contrasts=(*(next(verdicts) for _ in one.findings), *one.amounts)) for one in findings
     )
-    notes = (
-        *told.notes,
-        *_note_same(told, pairing),
-        *_note_arms(told),
-        *_note_unscored(findings, old.about),
-        *_note_clusters(findings),
+    return replace(
+        comparison,
+        pairs=pairs,
+        notes=(*comparison.notes, *_find_notes(comparison, pairing, findings)),
+        differences=(*comparison.differences, *_find_name_differences(pairing, pairs)),
     )
-    return replace(told, pairs=pairs, notes=notes, differences=(*told.differences, *_tell_keys(pairing, pairs)))
 
 
 def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName, ArmName, PairedCases]]:
@@ -141,15 +195,15 @@ def _examine_pair(
 ) -> _PairFindings:
     shares = [measure for measure in measures if measure.is_share]
     amounts = [measure for measure in measures if not measure.is_share]
-    told = next(iter(shares), Measure.ACCURACY)
+    main = next(iter(shares), Measure.ACCURACY)
     arms = ArmComparison(
         old,
         new,
-        flips=find_flips(cases.scored, told),
+        flips=find_flips(cases.scored, main),
         confusions=find_confusions(cases.scored),
         contribution=find_contribution(cases.scored),
-        parts=part_by_kind(cases.scored, told),
-        unpaired=cases.count_lost(),
+        parts=part_by_kind(cases.scored, main),
+        unpaired=cases.count_unpaired(),
         newly_overflowing=tuple(pair.case for pair in cases.pairs if pair.newly_overflows),
         fit=cases.count_fit(),
         unfit=None if is_within else cases.find_unfit(),
@@ -164,52 +218,34 @@ def _examine_pair(
     )
 
 
-def _note_same(told: Comparison, pairing: Pairing) -> Iterator[str]:
-    """That nothing is compared with anything: a run was named twice."""
-    if told.old == told.new and not pairing.is_within and any(one == other for one, other in pairing.pairs):
-        yield f"Both sides are {told.old.name}, whose arms are held against themselves."
+def _find_notes(comparison: Comparison, pairing: Pairing, findings: Sequence[_PairFindings]) -> Iterator[Note]:
+    """What to know before any verdict, but for what is known of each side alone."""
+    arms = (
+        (
+            ArmsNote.SAME_SIDES,
+            comparison.old == comparison.new
+            and not pairing.is_within
+            and any(old == new for old, new in pairing.pairs),
+        ),
+        (ArmsNote.MISSING, comparison.missing),
+        (ArmsNote.ADDED, comparison.added),
+        (ArmsNote.UNFIT, comparison.unfit),
+        (ArmsNote.ALONE, comparison.alone),
+    )
+    yield from (note for note, applies in arms if applies)
+    # Trials that no verdict may rest on, and those that could not be scored.
+    incomplete = [found.incomplete for found in findings if found.incomplete]
+    never_fit = [found.never_fit for found in findings if found.never_fit]
+    for problem, cases in ((CasesProblem.UNSCORED, incomplete), (CasesProblem.NEVER_FIT, never_fit)):
+        if cases:
+            yield CasesNote(problem, max(cases), comparisons=len(cases), of=len(findings))
+    if uneven := find_uneven_clusters([found.clusters for found in findings]):
+        yield uneven
 
 
-def _note_arms(told: Comparison) -> Iterator[str]:
-    """Arms that no verdict is on."""
-    if told.missing:
-        labels = ", ".join(arm.label for arm in told.missing)
-        yield f"{plural(len(told.missing), 'arm')} of {told.old.name} not in {told.new.name}: {labels}."
-    if told.added:
-        labels = ", ".join(arm.label for arm in told.added)
-        yield f"{plural(len(told.added), 'arm')} of {told.new.name} not in {told.old.name}: {labels}."
-    if told.unfit:
-        yield f"Not compared, as nothing fits: {name_arms(told.unfit)}."
-    if told.alone:
-        yield f"Not compared, as there is no other of the same model to compare with: {name_arms(told.alone)}."
-
-
-def _note_unscored(findings: Sequence[_PairFindings], about: SideInfo) -> Iterator[str]:
-    """Trials that no verdict may rest on, and those that could not be."""
-    unscored = [one.incomplete for one in findings if one.incomplete]
-    if unscored:
-        told = describe_incomplete(max(unscored), about.cases, about.epochs)
-        yield f"{told}{_of_comparisons(len(unscored), len(findings))}."
-    too_long = [one.never_fit for one in findings if one.never_fit]
-    if too_long:
-        yield f"{describe_never_fit(max(too_long))}{_of_comparisons(len(too_long), len(findings))}."
-
-
-def _note_clusters(findings: Sequence[_PairFindings]) -> Iterator[str]:
-    """That few large clusters may carry what is found."""
-    if told := describe_cluster_sizes([one.clusters for one in findings]):
-        yield told
-
-
-def _of_comparisons(count: int, of: int) -> str:
-    return "" if of == 1 else f" ({count} of {of} comparisons; this is the worst of them)"
-
-
-def _tell_keys(pairing: Pairing, pairs: Sequence[ArmComparison]) -> Iterator[str]:
-    """What arms of two sides that are paired differ in."""
-    if pairing.is_within:
-        return
-    names = ("model", "toolset", "variant")
-    found = [name for name in names if any(getattr(pair.old, name) != getattr(pair.new, name) for pair in pairs)]
-    if found:
-        yield f"The arms compared differ in {' and '.join(found)}."
+def _find_name_differences(pairing: Pairing, pairs: Sequence[ArmComparison]) -> Iterator[Mismatch]:
+    """What the names of paired arms of two sides differ in."""
+    names = () if pairing.is_within else ("model", "toolset", "variant")
+    different = tuple(name for name in names if any(getattr(p.old, name) != getattr(p.new, name) for p in pairs))
+    if different:
+        yield Mismatch(Aspect.ARM_NAMES, different)

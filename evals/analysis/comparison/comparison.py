@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
+from toolbelt.evals.analysis.comparison.reasons import Mismatch, Note, Reason
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.statistics.verdict import Verdict
 
@@ -57,7 +57,7 @@ class Contrast:
             `toolbelt eval resume` makes up for.
         differing: In how many of the cases the arms differ; `None` where there are no figures, and of an amount.
         method: How interval and p value were found; empty where they were not.
-        reasons: Why the verdict is no better, or why there are no figures, in words.
+        reasons: Why the verdict is no better, or why there are no figures.
     """
 
     measure: Measure
@@ -78,7 +78,7 @@ class Contrast:
     unanswered: int = 0
     differing: int | None = None
     method: str = ""
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +167,26 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Unpaired:
+    """Cases that one arm was not scored on at every epoch.
+
+    Attributes:
+        is_new: Whether it is the new arm.
+        reason: An outcome that is not scored, or `not run`.
+        cases: How many.
+    """
+
+    is_new: bool
+    reason: str
+    cases: int
+
+    @property
+    def label(self) -> str:
+        """`old: error`, `new: not run`."""
+        return f"{'new' if self.is_new else 'old'}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
 class FitCounts:
     """Of how many cases that fitted the old arm's window it is known whether they fit the new one's.
 
@@ -196,7 +216,7 @@ class NothingFitted:
     now: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ArmComparison:
     """Two arms.
 
@@ -209,8 +229,7 @@ class ArmComparison:
         confusions: Those that happened more or less often, the greatest change for the worse first; then the rest.
         contribution: What coverage and selection did; `None` where there are no cases.
         parts: By kind, in the same share, the greatest loss first.
-        unpaired: Cases of which not all epochs were scored in both arms, by why: such as `old: error`,
-            `new: not run`.
+        unpaired: Cases of which not all epochs were scored in both arms, by side and reason.
         newly_overflowing: Cases that no longer fit the model's window: a regression, whatever is left (rule E4).
         fit: Of how many cases that is known.
         unfit: Set where the old arm, of another run, fitted no case at all, and it is known what the new one does;
@@ -224,7 +243,7 @@ class ArmComparison:
     confusions: tuple[Confusion, ...] = ()
     contribution: Contribution | None = None
     parts: tuple[Part, ...] = ()
-    unpaired: Mapping[str, int] = field(default_factory=dict)
+    unpaired: tuple[Unpaired, ...] = ()
     newly_overflowing: tuple[str, ...] = ()
     fit: FitCounts = FitCounts()
     unfit: NothingFitted | None = None
@@ -232,7 +251,19 @@ class ArmComparison:
     @property
     def verdict(self) -> Verdict | None:
         """Of the arms, by the first share compared; `None` where there is none."""
-        return self.verdict_by(next((one.measure for one in self.contrasts if one.measure.is_share), Measure.ACCURACY))
+        return self.verdict_by(self.main_contrast.measure)
+
+    @property
+    def main_contrast(self) -> Contrast:
+        """Of the first share compared: accuracy, unless it was not asked for; without figures if there is none."""
+        shares = (contrast for contrast in self.contrasts if contrast.measure.is_share)
+        return next(shares, Contrast(Measure.ACCURACY))
+
+    def __repr__(self) -> str:
+        contrast = self.main_contrast
+        difference = "" if contrast.difference is None else f" {100 * contrast.difference:+.1f} points"
+        verdict = "no verdict" if self.verdict is None else self.verdict.value
+        return f"{self.new.label} against {self.old.label}: {contrast.measure.value}{difference}, {verdict}"
 
     def verdict_by(self, measure: Measure) -> Verdict | None:
         """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4), and none
@@ -248,7 +279,7 @@ class ArmComparison:
         return next((one for one in self.contrasts if one.measure is measure), Contrast(measure))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """Two sides, or the arms of one.
 
@@ -256,8 +287,8 @@ class Comparison:
         old: What the old side is of.
         new: What the new one is of; the same where the arms of one run are compared.
         reasons: Why they cannot be compared; empty if they can.
-        differences: What differs and may: catalog, loadouts, toolset, model, code; in words.
-        notes: What must be known before any verdict: unfinished, unscored, drafts; in words.
+        differences: What differs and may: catalog, loadouts, toolset, model, code.
+        notes: What must be known before any verdict: unfinished, unscored, drafts.
         pairs: The arms compared.
         missing: Arms of the old side that the new one lacks.
         added: Arms of the new side that the old one lacks.
@@ -269,9 +300,9 @@ class Comparison:
 
     old: SideInfo
     new: SideInfo
-    reasons: tuple[str, ...] = ()
-    differences: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    reasons: tuple[Mismatch, ...] = ()
+    differences: tuple[Mismatch, ...] = ()
+    notes: tuple[Note, ...] = ()
     pairs: tuple[ArmComparison, ...] = ()
     missing: tuple[ArmName, ...] = ()
     added: tuple[ArmName, ...] = ()
@@ -284,3 +315,15 @@ class Comparison:
     def is_comparable(self) -> bool:
         """Whether there is anything to stand on."""
         return not self.reasons
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the arms of one run or baseline are compared."""
+        return self.old.name == self.new.name
+
+    def __repr__(self) -> str:
+        if not self.is_comparable:
+            why = ", ".join(reason.aspect.value for reason in self.reasons)
+            return f"<Comparison of {self.old.name} with {self.new.name}: not comparable ({why})>"
+        pairs = "; ".join(map(repr, self.pairs)) or "no arms"
+        return f"<Comparison of {self.old.name} with {self.new.name}: {pairs}>"

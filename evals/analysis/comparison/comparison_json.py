@@ -8,6 +8,12 @@ from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip
 from toolbelt.evals.analysis.comparison.comparison_text import sentence
+from toolbelt.evals.analysis.comparison.reason_text import (
+    describe_differences,
+    describe_notes,
+    describe_reason,
+    describe_reasons,
+)
 from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 
@@ -29,9 +35,9 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "comparable": comparison.is_comparable,
-        "reasons": list(comparison.reasons),
-        "notes": list(comparison.notes),
-        "differences": list(comparison.differences),
+        "reasons": describe_reasons(comparison),
+        "notes": describe_notes(comparison),
+        "differences": describe_differences(comparison),
         "margin": comparison.margin,
         "level": comparison.level,
         "old": _about(comparison.old),
@@ -85,7 +91,7 @@ def _figures(contrast: Contrast, comparison: Comparison) -> dict[str, Any]:
         "clusters": contrast.clusters,
         "wanted_cases": wanted_cases(contrast, comparison.margin, comparison.level),
         "method": contrast.method,
-        "reasons": list(contrast.reasons),
+        "reasons": [describe_reason(reason) for reason in contrast.reasons],
     }
 
 
@@ -120,6 +126,6 @@ def _pair(comparison: Comparison, pair: ArmComparison) -> dict[str, Any]:
         "contribution": None if pair.contribution is None else asdict(pair.contribution),
         "confusions": [asdict(confusion) for confusion in pair.confusions],
         "parts": [asdict(part) for part in pair.parts],
-        "unpaired": dict(pair.unpaired),
+        "unpaired": {one.label: one.cases for one in pair.unpaired},
         "newly_overflowing": list(pair.newly_overflowing),
     }

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Measure, NothingFitted
-from toolbelt.evals.analysis.comparison.sample_size import advice, is_too_few
-from toolbelt.evals.analysis.evidence.evidence import ArmName
+from toolbelt.evals.analysis.comparison.comparison import (
+    LEVEL,
+    MARGIN,
+    ArmComparison,
+    Comparison,
+    Contrast,
+    Measure,
+    NothingFitted,
+)
+from toolbelt.evals.analysis.comparison.number_format import (
+    format_bounds,
+    format_change,
+    format_margin,
+    format_points,
+    places_for,
+)
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason
+from toolbelt.evals.analysis.comparison.sample_size import Advice, find_advice, is_too_few
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
 from toolbelt.text import plural
 
-_MOST_PLACES = 6
 _SOME = 0.0005
 """A change of an amount below which it reads as none."""
 _FEW = 0.05
@@ -26,9 +40,9 @@ def sentence(comparison: Comparison, pair: ArmComparison, measure: Measure | Non
         measure: `accuracy` or `solved`; the first there is if `None`.
     """
     old, new = pair_names(comparison, pair)
-    if old == comparison.old.name and not is_within(comparison):
+    if old == comparison.old.name and not comparison.is_within:
         old = f"in {old}"
-    contrast = main_contrast(pair) if measure is None else pair.contrast(measure)
+    contrast = pair.main_contrast if measure is None else pair.contrast(measure)
     said = _verdict(contrast, comparison, pair, old, new)
     saved = _tokens(pair.contrast(Measure.PROMPT_TOKENS))
     if not saved:
@@ -37,96 +51,23 @@ def sentence(comparison: Comparison, pair: ArmComparison, measure: Measure | Non
     return f"{said}, and takes {saved}." if stands and not pair.newly_overflowing else f"{said}. {new} takes {saved}."
 
 
-def main_contrast(pair: ArmComparison) -> Contrast:
-    """The share that is told first: accuracy, unless it was not asked for."""
-    shares = (contrast for contrast in pair.contrasts if contrast.measure.is_share)
-    return next(shares, Contrast(Measure.ACCURACY))
-
-
 def pair_names(comparison: Comparison, pair: ArmComparison) -> tuple[str, str]:
     """What to call the old arm and the new one: without the model where all have the same, with the side where there
     are two, and by the side alone where it has the same arm.
     """
     old, new = (short_label(comparison, pair, is_new=is_new) for is_new in (False, True))
-    if is_within(comparison):
+    if comparison.is_within:
         return old, new
     if pair.old.key == pair.new.key:
         return comparison.old.name, new
     return f"{old} of {comparison.old.name}", f"{new} of {comparison.new.name}"
 
 
-def is_within(comparison: Comparison) -> bool:
-    """Whether the arms of one run or baseline are compared."""
-    return comparison.old.name == comparison.new.name
-
-
 def short_label(comparison: Comparison, pair: ArmComparison, *, is_new: bool = True) -> str:
     """An arm's label, without the model where all arms compared have the same."""
     arm = pair.new if is_new else pair.old
     models = {one.model for each in comparison.pairs for one in (each.old, each.new)}
-    return arm.label if len(models) > 1 else toolset_label(arm)
-
-
-def toolset_label(arm: ArmName) -> str:
-    """What tells it from other arms of its model."""
-    return " · ".join(part for part in (arm.toolset, arm.variant) if part)
-
-
-def name_arms(arms: Sequence[ArmName], most: int = 12) -> str:
-    """`gpt-4o with full, tiered; m with full and 3 others`: by model, in their order; beyond so many they are
-    counted.
-    """
-    models: dict[str, list[str]] = {}
-    for arm in arms[:most]:
-        models.setdefault(arm.model, []).append(toolset_label(arm))
-    named = "; ".join(f"{model} with {', '.join(toolsets)}" for model, toolsets in models.items())
-    others = len(arms) - most
-    return f"{named} and {plural(others, 'other')}" if others > 0 else named
-
-
-def format_points(share: float, places: int = 1) -> str:
-    """A difference of shares: `+1.7`, `-0.4`, `0.0`, in percentage points."""
-    text = f"{100 * share:+.{places}f}"
-    return text[1:] if not float(text) else text
-
-
-def format_margin(margin: float) -> str:
-    """`2.0`, `0.25`: in percentage points, with as many digits as it has."""
-    return next(
-        text
-        for places in range(1, _MOST_PLACES + 1)
-        if float(text := f"{100 * margin:.{places}f}") == round(100 * margin, _MOST_PLACES)
-    )
-
-
-def format_bounds(low: float, high: float, margin: float) -> str:
-    """`-0.4 to +3.7`, in points: never rounded to where the verdict would be another."""
-    return f"{format_bound(low, margin)} to {format_bound(high, margin)}"
-
-
-def format_bound(bound: float, margin: float) -> str:
-    """One of them."""
-    return format_points(bound, _places(bound, (-margin, 0.0)))
-
-
-def format_change(ratio: float) -> str:
-    """What a ratio is as a change: `-56.0%`, `+140.0%`, `0.0%`; a bound below 0 is no more than all."""
-    percent = 100 * (max(ratio, 0.0) - 1)
-    text = f"{percent:+,.0f}%" if percent >= 1000 else f"{percent:+.1f}%"
-    return text[1:] if text[1:] == "0.0%" else text
-
-
-def _places(bound: float, limits: tuple[float, ...]) -> int:
-    """Digits at which a bound is on the same side of every limit as in truth."""
-    for places in range(1, _MOST_PLACES):
-        shown = round(100 * bound, places)
-        if all(_side(shown, round(100 * limit, _MOST_PLACES)) == _side(bound, limit) for limit in limits):
-            return places
-    return _MOST_PLACES
-
-
-def _side(value: float, limit: float) -> int:
-    return (value > limit) - (value < limit)
+    return arm.label if len(models) > 1 else arm.toolset_label
 
 
 def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, old: str, new: str) -> str:
@@ -135,7 +76,7 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     of = "" if contrast.measure is Measure.ACCURACY else f" in {contrast.measure.value}"
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None:
-        why = "; ".join(reason.rstrip(".") for reason in contrast.reasons) or "there are no figures"
+        why = "; ".join(_clauses(contrast)) or "there are no figures"
         said = f"Whether {new} is worse than {old}{of} cannot be told: {why[0].lower()}{why[1:]}"
         return f"{_overflow(pair, new)}. {said}" if pair.newly_overflowing else said
     level, bounds = comparison.level, format_bounds(low, high, comparison.margin)
@@ -149,15 +90,14 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     beyond = f" by more than {format_margin(comparison.margin)} points" if comparison.margin else ""
     if contrast.verdict is Verdict.INSUFFICIENT_DATA:
         said = f"Whether {new} is worse than {old}{of}{beyond} cannot be told"
-        wanted = advice(contrast, comparison.margin, level)
+        wanted = describe_advice([contrast], comparison.margin, level)
         if not is_too_few(contrast, comparison.margin):
-            told = [reason.rstrip(".") for reason in contrast.reasons]
-            return f"{said}: {'; '.join(filter(None, [*told, wanted]))}"
+            return f"{said}: {'; '.join(filter(None, [*_clauses(contrast), wanted]))}"
         between = f"the difference lies between {bounds.replace(' to ', ' and ')} points ({level:.0%} interval{over})"
         if high < 0:  # which looks like a loss: why it is not taken for one
-            between = "; ".join([*(reason.rstrip(".") for reason in contrast.reasons), between])
+            between = "; ".join([*_clauses(contrast), between])
         return f"{said}{'.' if high < 0 else ':'} {between}{f'; {wanted}' if wanted else ''}"
-    size = format_points(abs(difference), _places(difference, (0.0,))).lstrip("+")
+    size = format_points(abs(difference), places_for(difference, (0.0,))).lstrip("+")
     by = f"by {size} points ({interval})"
     is_certain = contrast.adjusted_p is not None and contrast.adjusted_p < SIGNIFICANT
     if contrast.verdict is Verdict.REGRESSION:
@@ -167,6 +107,10 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     if is_certain and high < 0:
         return f"{new} is worse than {old}{of} {by}, but not{beyond}"
     return f"{new} is not worse than {old}{of}{beyond} ({interval})"
+
+
+def _clauses(contrast: Contrast) -> list[str]:
+    return [describe_reason(reason).rstrip(".") for reason in contrast.reasons]
 
 
 def _overflow(pair: ArmComparison, new: str) -> str:
@@ -209,3 +153,37 @@ def _size(ratio: float) -> str:
     if ratio < 1:
         return f"{100 * (1 - ratio):.1f}% fewer prompt tokens"
     return f"{ratio:.1f} times the prompt tokens" if ratio >= 2 else f"{100 * (ratio - 1):.1f}% more prompt tokens"
+
+
+def describe_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> str:
+    """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if nothing helps."""
+    advice = find_advice(contrasts, margin, level)
+    parts = []
+    if advice.lacking:
+        lack = "lacks" if advice.unanswered == 1 else "lack"
+        which = _how_many(advice.lacking, advice.unsure)
+        parts.append(
+            f"{advice.unanswered:,} of {advice.planned:,} cases {lack} an answer{which}: "
+            "first toolbelt eval resume --retry-errors"
+        )
+    if advice.settled:
+        parts.append(_enough_cases(advice))
+    return "; ".join(parts)
+
+
+def _enough_cases(advice: Advice) -> str:
+    which, allowed, least = _how_many(advice.settled, advice.unsure), advice.cases, advice.cases_if_none_differs
+    if least is None:
+        return f"about {_round_up(allowed or 0):,} cases would do{which}"
+    more = "" if allowed is None else f", {_round_up(allowed):,} if as many do as these allow"
+    return f"about {_round_up(least):,} cases would do{which} if none flips{more}"
+
+
+def _how_many(count: int, of: int) -> str:
+    return {1: "", 2: " for both"}.get(of, f" for all {of}") if count == of else f" for {count} of {of}"
+
+
+def _round_up(cases: int) -> int:
+    """To two digits."""
+    unit = int(10 ** max(0, len(str(cases)) - 2))
+    return -(-cases // unit) * unit

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from toolbelt.evals.analysis.comparison.comparison import Flip
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.evidence.evidence import Attempt
-from toolbelt.evals.analysis.gate.verdict import LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.text import plural
 
@@ -58,11 +57,6 @@ def describe_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
         told.append(f"{takers.total() - sum(count for _, count in common):,} in {plural(more, 'other way')}")
     worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
     return _count(worse, better, f" ({', '.join(told)})" if told else "", epochs)
-
-
-def describe_lost(lost: LostTool) -> str:
-    """`no case of web/search is right any more; 3 were`."""
-    return f"no case of {lost.tool} is right any more; {lost.cases:,} were"
 
 
 def _count(worse: int, better: int, takers: str, epochs: int) -> str:

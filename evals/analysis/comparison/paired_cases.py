@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure, NothingFitted
+from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure, NothingFitted, Unpaired
+from toolbelt.evals.analysis.comparison.reasons import ClusterSizes
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -208,17 +209,15 @@ class PairedCases:
             return None
         return NothingFitted(len(too_long), len({pair.cluster for pair in too_long}), now)
 
-    def count_lost(self) -> dict[str, int]:
-        """Cases of which not every epoch was scored, by side and reason, such as `old: error`; a case may have
-        several.
-        """
-        counts: Counter[str] = Counter()
+    def count_unpaired(self) -> tuple[Unpaired, ...]:
+        """Cases of which not every epoch was scored, by side and reason; a case may have several reasons."""
+        counts: Counter[tuple[bool, str]] = Counter()
         for pair in self.partly:
-            for side, tried in (("old", pair.old), ("new", pair.new)):
-                counts.update({f"{side}: {why}" for why in tried.lost})
+            for is_new, result in ((False, pair.old), (True, pair.new)):
+                counts.update({(is_new, reason) for reason in result.lost})
         if self.unread:
-            counts.update({f"{side}: {NOT_RUN}": self.unread for side in ("old", "new")})
-        return dict(sorted(counts.items(), key=lambda item: (item[0].startswith("new"), item[0])))
+            counts.update({(is_new, NOT_RUN): self.unread for is_new in (False, True)})
+        return tuple(Unpaired(is_new, reason, cases) for (is_new, reason), cases in sorted(counts.items()))
 
 
 def pair_cases(
@@ -236,15 +235,15 @@ def pair_cases(
     pairs = []
     for case in [*old, *(case for case in new if case not in old)]:
         before, after = old.get(case), new.get(case)
-        told = before or after
-        assert told is not None  # noqa: S101  it is a case of one of them
+        known = before or after
+        assert known is not None  # noqa: S101  it is a case of one of them
         pairs.append(
             CasePair(
                 case,
-                told.cluster,
-                told.kind,
-                nothing if before is None else _tried(before),
-                nothing if after is None else _tried(after),
+                known.cluster,
+                known.kind,
+                nothing if before is None else _summarize_case(before),
+                nothing if after is None else _summarize_case(after),
             )
         )
     return PairedCases(tuple(pairs), max(0, cases - len(pairs)), epochs)
@@ -263,7 +262,7 @@ def group_by_cluster(pairs: Iterable[CasePair], value: Callable[[CasePair], T]) 
     return list(clusters.values())
 
 
-def _tried(evidence: CaseEvidence) -> CaseResult:
+def _summarize_case(evidence: CaseEvidence) -> CaseResult:
     scored, lost = [], []
     right = solved = covered = 0
     for attempt in evidence.attempts:
@@ -280,24 +279,9 @@ def _tried(evidence: CaseEvidence) -> CaseResult:
 
 
 _LARGE_TIMES = 3
-"""The mean's, from which on the largest cluster is another sort of thing."""
+"""Times the mean size, from which on a cluster counts as large."""
 _LARGE_WEIGHT = 0.02
 """Of the largest cluster among the squares of all sizes: its part of the variance, if all change equally often."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class ClusterSizes:
-    """How unlike clusters are.
-
-    Attributes:
-        weight: Of the largest one among the squares of all sizes, a fraction; 0 where it is not large.
-        largest: How many cases it has.
-        mean: How many a cluster has on average.
-    """
-
-    weight: float = 0.0
-    largest: int = 0
-    mean: float = 0.0
 
 
 def measure_clusters(pairs: Sequence[CasePair]) -> ClusterSizes:
@@ -310,16 +294,11 @@ def measure_clusters(pairs: Sequence[CasePair]) -> ClusterSizes:
     return ClusterSizes(weight, largest, mean)
 
 
-def describe_cluster_sizes(found: Sequence[ClusterSizes]) -> str:
-    """A sentence where clusters are very unlike, of the comparison where they are most so; empty where in none.
+def find_uneven_clusters(sizes: Sequence[ClusterSizes]) -> ClusterSizes | None:
+    """The sizes that differ most, of several comparisons, if they differ so much that few clusters may carry a result.
 
-    They are where the largest has at least three times the cases of the mean one, and its square is over 2% of the
+    They do if the largest cluster has at least three times the cases of the mean one, and its square is over 2% of the
     squares of all sizes. The simulations behind the rule are in `docs/statistics.md`.
     """
-    most = max(found, default=ClusterSizes())
-    if most.weight <= _LARGE_WEIGHT:
-        return ""
-    return (
-        f"Cases come in clusters of very different sizes (largest {most.largest:,}, mean {most.mean:.1f}): "
-        "intervals may be too narrow."
-    )
+    most = max(sizes, default=ClusterSizes())
+    return most if most.weight > _LARGE_WEIGHT else None

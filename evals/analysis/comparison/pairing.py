@@ -1,11 +1,13 @@
-"""Which arm is held against which."""
+"""Which arm is compared with which."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
+from toolbelt.evals.analysis.evidence.sides import choose_arms, find_arm
 from toolbelt.evals.scoring.outcome import Outcome
 
 
@@ -28,6 +30,60 @@ class Pairing:
     is_within: bool = False
     unfit: tuple[int, ...] = ()
     alone: tuple[int, ...] = ()
+
+
+def pair_by_names(old: Side, new: Side | None, against: str | None = None, names: Sequence[str] = ()) -> Pairing:
+    """Pair arms as a user names them.
+
+    Args:
+        old: What is compared with.
+        new: What is judged; the arms of `old` among each other, if `None`.
+        against: Name of the old arm that all others are compared with; each has its namesake, or the first of its own
+            model that was scored, if `None`.
+        names: Of the arms that are judged; all if empty.
+
+    Raises:
+        NotFoundError: no arm has one of the names.
+        ToolbeltError: several arms have the name, or there is nothing to compare with.
+    """
+    if new is None:
+        return _pair_within_by_names(old, against, names)
+    chosen = choose_arms(new.arms, names) if names else tuple(range(len(new.arms)))
+    if against is not None:
+        reference = find_arm(old.arms, against)
+        return Pairing(tuple((reference, place) for place in chosen))
+    keys = {new.arms[place].key for place in chosen}
+    candidates = [place for place, arm in enumerate(old.arms) if not names or arm.key in keys] or range(len(old.arms))
+    paired = pair_arms([old.arms[place] for place in candidates], [new.arms[place] for place in chosen])
+    return Pairing(
+        tuple((candidates[before], chosen[after]) for before, after in paired.pairs),
+        missing=tuple(candidates[place] for place in paired.missing),
+        added=tuple(chosen[place] for place in paired.added),
+    )
+
+
+def _pair_within_by_names(side: Side, against: str | None, names: Sequence[str]) -> Pairing:
+    if len(side.arms) < 2:
+        label = side.arms[0].label if side.arms else "none"
+        raise ToolbeltError(
+            f"{side.about.name} has a single arm, {label}, and nothing to compare it with; name a second run: "
+            f"toolbelt eval compare {side.about.name} B"
+        )
+    within = pair_by_model(side) if against is None else pair_within(side.arms, find_arm(side.arms, against))
+    if not names:
+        return within
+    wanted = choose_arms(side.arms, names)
+    pairs = tuple(pair for pair in within.pairs if pair[1] in wanted)
+    unfit, alone = (tuple(place for place in places if place in wanted) for places in (within.unfit, within.alone))
+    if not pairs:
+        why = "is what the others are held against"
+        if wanted[0] in unfit:
+            why = "does not fit its model, so that nothing of it was scored"
+        elif wanted[0] in alone:
+            why = "has no other of its model to be held against"
+        label = side.arms[wanted[0]].label
+        raise ToolbeltError(f"{label!r} {why}; say with --against which other arm it is to be held against.")
+    return Pairing(pairs, is_within=True, unfit=unfit, alone=alone)
 
 
 def pair_arms(old: Sequence[ArmName], new: Sequence[ArmName], against: int | None = None) -> Pairing:

@@ -1,9 +1,10 @@
-"""What would tell what so many cases could not: answers that are missing, or how many cases more."""
+"""What would settle an open verdict: missing answers, or more cases."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -84,39 +85,46 @@ def is_unfinished(contrast: Contrast) -> bool:
     return contrast.unanswered > _FEW * contrast.planned
 
 
-def advice(contrast: Contrast, margin: float = MARGIN, level: float = LEVEL) -> str:
-    """`about 2,400 cases would do`, or that answers are missing; empty where neither helps or none is needed."""
-    return common_advice([contrast], margin, level)
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What would settle the open verdicts of several contrasts.
 
-
-def common_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> str:
-    """`about 2,400 cases would do for 3 of 4`: as many as the most demanding takes that a number helps. Before more
-    cases are asked, those planned are to be answered.
+    Attributes:
+        unsure: Contrasts with insufficient data.
+        unanswered: Cases without an answer, in the contrast with the most of them; 0 if no answers are needed first.
+        planned: Cases that were to be asked in that contrast.
+        lacking: Contrasts that need these answers first.
+        settled: Contrasts that more cases would settle.
+        cases: Cases that the most demanding one takes, if as many differ as its interval allows; `None` if unknown.
+        cases_if_none_differs: Likewise, if no case differs; `None` unless that holds for each of them.
     """
+
+    unsure: int
+    unanswered: int = 0
+    planned: int = 0
+    lacking: int = 0
+    settled: int = 0
+    cases: int | None = None
+    cases_if_none_differs: int | None = None
+
+
+def find_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> Advice:
+    """Which answers are missing, and how many cases would do; planned cases should be answered first."""
     unsure = [contrast for contrast in contrasts if contrast.verdict is Verdict.INSUFFICIENT_DATA]
-    told = []
-    if missing := [one for one in unsure if _wants_answers(one, margin)]:
-        worst = max(missing, key=lambda one: one.unanswered)
-        count = worst.unanswered
-        lack = f"{count:,} of {worst.planned:,} cases {'lacks' if count == 1 else 'lack'} an answer"
-        told.append(f"{lack}{_which(len(missing), len(unsure))}: first toolbelt eval resume --retry-errors")
-    wanted = [one for one in unsure if wanted_cases(one, margin, level) is not None]
-    if wanted:
-        told.append(_enough(wanted, _which(len(wanted), len(unsure)), margin, level))
-    return "; ".join(told)
-
-
-def _enough(wanted: Sequence[Contrast], which: str, margin: float, level: float) -> str:
-    least = [cases for one in wanted if (cases := _cases_if_none_differs(one, margin, level)) is not None]
-    found = [cases for one in wanted if (cases := _cases_if_as_many_differ(one, margin, level)) is not None]
-    if len(least) < len(wanted):
-        return f"about {_about(max(found)):,} cases would do{which}"
-    allowed = f", {_about(max(found)):,} if as many do as these allow" if found else ""
-    return f"about {_about(max(least)):,} cases would do{which} if none flips{allowed}"
-
-
-def _which(count: int, of: int) -> str:
-    return {1: "", 2: " for both"}.get(of, f" for all {of}") if count == of else f" for {count} of {of}"
+    lacking = [contrast for contrast in unsure if _wants_answers(contrast, margin)]
+    worst = max(lacking, key=lambda contrast: contrast.unanswered, default=None)
+    settled = [contrast for contrast in unsure if wanted_cases(contrast, margin, level) is not None]
+    least = [n for contrast in settled if (n := _cases_if_none_differs(contrast, margin, level)) is not None]
+    allowed = [n for contrast in settled if (n := _cases_if_as_many_differ(contrast, margin, level)) is not None]
+    return Advice(
+        unsure=len(unsure),
+        unanswered=0 if worst is None else worst.unanswered,
+        planned=0 if worst is None else worst.planned,
+        lacking=len(lacking),
+        settled=len(settled),
+        cases=max(allowed, default=None),
+        cases_if_none_differs=max(least) if least and len(least) == len(settled) else None,
+    )
 
 
 def _wants_more(contrast: Contrast, margin: float) -> bool:
@@ -138,9 +146,3 @@ def _discordance(low: float, high: float, difference: float, cases: int, level: 
     """The share of single cases that would have to differ for the interval to be as wide as it is."""
     error = (high - low) / 2 / NormalDist().inv_cdf(0.5 + level / 2)
     return min(1.0, max(error * error * cases + difference * difference, abs(difference)))
-
-
-def _about(cases: int) -> int:
-    """To two digits, upward."""
-    unit = int(10 ** max(0, len(str(cases)) - 2))
-    return -(-cases // unit) * unit

@@ -16,13 +16,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import format_bound, format_bounds
 from toolbelt.evals.analysis.comparison.paired_cases import CasePair, PairedCases, group_by_cluster
+from toolbelt.evals.analysis.comparison.reasons import (
+    CountedAs,
+    MissingFigures,
+    Reason,
+    TooFewCases,
+    UncertainLoss,
+    UnscoredCases,
+)
 from toolbelt.evals.analysis.comparison.sample_size import is_unfinished
 from toolbelt.evals.statistics import paired
 from toolbelt.evals.statistics.multiplicity import holm
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, judge
-from toolbelt.text import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,74 +147,46 @@ def give_verdicts(findings: Sequence[Difference], margin: float) -> list[Contras
 
 def _judge(finding: Difference, margin: float, p: float | None, least_sure: float, tests: int) -> Contrast:
     contrast = finding.contrast
-    verdict, reasons = Verdict.INSUFFICIENT_DATA, ["No case was scored in both arms."]
+    verdict = Verdict.INSUFFICIENT_DATA
+    reason: Reason | None = MissingFigures.NO_SHARED_CASES
     if p is not None and contrast.low is not None and contrast.high is not None:
-        verdict, reasons = judge(contrast.low, contrast.high, p, margin), []
+        verdict, reason = judge(contrast.low, contrast.high, p, margin), None
         if verdict is Verdict.INSUFFICIENT_DATA:
-            reasons = [_unsure(contrast, contrast.low, contrast.high, p, margin, tests)]
+            reason = TooFewCases(contrast.low, contrast.high, margin, contrast.planned, is_unfinished(contrast))
+            if contrast.high < 0:
+                reason = UncertainLoss(contrast.p_value, p, tests)
         elif (doubt := _doubt(finding, verdict, margin, least_sure)) is not None:
-            verdict, reasons = Verdict.INSUFFICIENT_DATA, [doubt]
-    return replace(contrast, adjusted_p=p, verdict=verdict, reasons=tuple(reasons))
+            verdict, reason = Verdict.INSUFFICIENT_DATA, doubt
+    return replace(contrast, adjusted_p=p, verdict=verdict, reasons=() if reason is None else (reason,))
 
 
-def _doubt(finding: Difference, verdict: Verdict, margin: float, least_sure: float) -> str | None:
+def _doubt(finding: Difference, verdict: Verdict, margin: float, least_sure: float) -> UnscoredCases | None:
     """Why a verdict would rest on trials that were not scored; `None` if it would not."""
     worst, best, cases = finding.worst, finding.best, finding.cases
-    apart = f"; {more}" if (more := describe_never_fit(cases.never_fit, is_more=True)) else ""
     if verdict is Verdict.NO_REGRESSION:
         if worst is None or worst.low > -margin:
             return None
-        who, bound = _tell(cases, cases.may_be_losses), format_bound(worst.low, margin)
-        return f"{who}; counted as lost, the lower bound is {bound} points{apart}."
+        return _unscored(cases, cases.may_be_losses, CountedAs.LOST, margin, bound=worst.low)
     gains = cases.may_be_gains
     if best is not None and best.high >= 0:
-        bound = format_bound(best.high, margin)
-        return f"{_tell(cases, gains)}; counted as won, the upper bound is {bound} points{apart}."
+        return _unscored(cases, gains, CountedAs.WON, margin, bound=best.high)
     if least_sure >= SIGNIFICANT:
-        count = max(gains, cases.may_be_losses)
-        who = _tell(cases, count) if count else "Not all cases of other arms are scored"
-        return f"{who}; counted as won, the adjusted p value is {least_sure:.2g}{apart}."
+        return _unscored(cases, max(gains, cases.may_be_losses), CountedAs.WON, margin, adjusted_p=least_sure)
     return None
 
 
-def _unsure(contrast: Contrast, low: float, high: float, p: float, margin: float, tests: int) -> str:
-    if high < 0:
-        alone, head = contrast.p_value, "A loss is likely but not certain:"
-        if tests == 1 or alone is None:
-            return f"{head} the p value is {p:.2g}."
-        if alone < SIGNIFICANT:
-            chance = f"among {tests} verdicts it may be chance (adjusted: {p:.2g})"
-            return f"{head} alone its p value would be {alone:.2g}; {chance}."
-        return f"{head} the p value is {alone:.2g} (adjusted over {tests} verdicts: {p:.2g})."
-    few = f"Too few of {contrast.planned:,} cases are answered yet" if is_unfinished(contrast) else "Too few cases"
-    return f"{few}: {format_bounds(low, high, margin)} points are possible."
-
-
-def _tell(cases: PairedCases, count: int) -> str:
-    return describe_incomplete(count, cases.planned, cases.epochs)
-
-
-def describe_incomplete(incomplete: int, planned: int, epochs: int) -> str:
-    """`12 of 724 cases are not scored in both arms`."""
-    how = "not scored in both arms" if epochs == 1 else "not scored at every epoch in both arms"
-    return f"{incomplete:,} of {plural(planned, 'case')} {'is' if incomplete == 1 else 'are'} {how}"
-
-
-def describe_never_fit(count: int, *, is_more: bool = False) -> str:
-    """`13 cases fit the window in neither arm and count for neither`; empty where there are none.
-
-    Args:
-        count: How many.
-        is_more: Whether others were spoken of before.
-    """
-    if not count:
-        return ""
-    cases = f"{count:,} more" if is_more else plural(count, "case")
-    return f"{cases} {'fits' if count == 1 else 'fit'} the window in neither arm and {_counts(count)} for neither"
-
-
-def _counts(count: int) -> str:
-    return "counts" if count == 1 else "count"
+def _unscored(
+    cases: PairedCases,
+    count: int,
+    counted_as: CountedAs,
+    margin: float,
+    *,
+    bound: float | None = None,
+    adjusted_p: float | None = None,
+) -> UnscoredCases:
+    return UnscoredCases(
+        count, cases.planned, cases.epochs, counted_as, cases.never_fit, margin, bound=bound, adjusted_p=adjusted_p
+    )
 
 
 def _holm(p_values: Sequence[float | None]) -> list[float | None]:

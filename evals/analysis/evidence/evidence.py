@@ -101,8 +101,13 @@ class ArmName:
 
     @property
     def label(self) -> str:
-        """What tells it from other arms."""
+        """What distinguishes it from other arms."""
         return " · ".join(part for part in self.key if part)
+
+    @property
+    def toolset_label(self) -> str:
+        """What distinguishes it from other arms of its model."""
+        return " · ".join(part for part in (self.toolset, self.variant) if part)
 
 
 @dataclass(frozen=True, slots=True)

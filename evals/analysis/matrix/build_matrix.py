@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from toolbelt.evals.analysis.comparison.comparability import find_notes
+from toolbelt.evals.analysis.comparison.comparability import find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
-from toolbelt.evals.analysis.comparison.paired_cases import describe_cluster_sizes, measure_clusters, pair_cases
+from toolbelt.evals.analysis.comparison.paired_cases import find_uneven_clusters, measure_clusters, pair_cases
+from toolbelt.evals.analysis.comparison.reason_text import describe_cluster_sizes, describe_side_note
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.matrix.candidates import can_assign_toolset, is_fixed
 from toolbelt.evals.analysis.matrix.choose_toolsets import choose_toolsets
@@ -16,7 +17,7 @@ from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
 from toolbelt.loadouts.fit import Verdict
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.text import plural
 
 
@@ -25,7 +26,7 @@ def build_matrix(
     side: Side,
     margin: float = MARGIN,
     *,
-    own_models: Sequence[OwnModel] | None = None,
+    own_models: Sequence[ProjectModel] | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> Matrix:
     """A run as models × toolsets, with what each model is to be given.
@@ -166,7 +167,7 @@ def _left_out(one: LeftOut) -> Cell:
 
 def _notes(summary: RunSummary, side: Side) -> Iterator[str]:
     about = side.about
-    yield from find_notes(about, about)
+    yield from map(describe_side_note, find_side_notes(about, about))
     by_case = dict.fromkeys(arm.toolset for arm in summary.arms if not can_assign_toolset(arm.toolset))
     if by_case:
         yield f"Not to be chosen, for going by the case and not by the model: {', '.join(by_case)}."
@@ -179,8 +180,8 @@ def _notes(summary: RunSummary, side: Side) -> Iterator[str]:
     if scored is not None:
         found = side.read(scored)
         cases = pair_cases(found, found, about.cases, about.epochs).scored
-        if told := describe_cluster_sizes([measure_clusters(cases)]):
-            yield told
+        if uneven := find_uneven_clusters([measure_clusters(cases)]):
+            yield describe_cluster_sizes(uneven)
 
 
 _FIRST = (str(FULL), str(BY_WINDOW))

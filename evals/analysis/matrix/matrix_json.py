@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison import Contrast
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 
@@ -110,5 +111,5 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
         "planned": contrast.planned,
         "unanswered": contrast.unanswered,
         "method": contrast.method or None,
-        "reasons": list(contrast.reasons),
+        "reasons": [describe_reason(reason) for reason in contrast.reasons],
     }

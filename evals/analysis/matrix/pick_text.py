@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, Contrast
-from toolbelt.evals.analysis.comparison.comparison_text import format_bounds, format_margin, format_points
-from toolbelt.evals.analysis.comparison.sample_size import advice, common_advice
+from toolbelt.evals.analysis.comparison.comparison_text import describe_advice
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 from toolbelt.evals.analysis.matrix.candidates import (
     count_calls,
@@ -247,13 +247,13 @@ def _promise(context: _Context) -> Iterator[str]:
     pick = context.pick
     if pick.choice is not None and not pick.sure and not any(rival.overflowing for rival in pick.rivals):
         wanted = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
-        if said := common_advice(wanted, context.margin):
+        if said := describe_advice(wanted, context.margin):
             yield f"To be sure of {context.name(pick.choice)}: {said}."
     if pick.promising is None:
         return
     contrast = next(one.contrast for one in pick.candidates if one.arm == pick.promising)
     assert contrast is not None  # noqa: S101  it was held against the best
-    wanted_more = advice(contrast, context.margin, pick.level)
+    wanted_more = describe_advice([contrast], context.margin, pick.level)
     difference = format_difference(contrast, context.margin, pick.level)
     yield (
         f"{context.name(pick.promising)} is smaller and looks good enough, but is not sure to be (against the best "

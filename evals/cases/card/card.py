@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolbelt.catalog.frozen import FrozenDict
-from toolbelt.stores.shipped import CASES_FILE
+from toolbelt.stores.catalogs import CASES_FILE
 
 CARD_FILE = "card.yaml"
 CARD_KEYS = ("name", "summary", "licence", "languages", "made", "content", "readings", "ambiguities")

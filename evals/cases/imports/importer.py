@@ -26,8 +26,7 @@ from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE
 from toolbelt.evals.cases.own_layout import parse_case
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.sources import parse_json
-from toolbelt.stores.catalogs import CATALOG_FILES, write_catalog
-from toolbelt.stores.shipped import CASES_FILE
+from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, write_catalog
 
 _TOLD_EVERY = 200
 Progress = Callable[[int], None]

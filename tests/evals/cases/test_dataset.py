@@ -17,8 +17,7 @@ from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
 from toolbelt.evals.cases.layout import Form
-from toolbelt.stores.catalogs import open_catalog
-from toolbelt.stores.shipped import datasets_folder, shipped_datasets
+from toolbelt.stores.catalogs import datasets_folder, open_catalog, shipped_datasets
 
 
 def findings(path: Path, **options: Any) -> list[tuple[str, int | None]]:

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.evals.cases.samples import case, public, write_dataset, write_imported
 from toolbelt.evals.cases.dataset import open_dataset
-from toolbelt.stores.shipped import shipped_datasets
+from toolbelt.stores.catalogs import shipped_datasets
 
 OWN = [
     case(

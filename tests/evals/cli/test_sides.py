@@ -11,7 +11,7 @@ from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import office
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.analysis.evidence.evidence import ArmName
-from toolbelt.evals.cli.sides import choose_arms, find_arm, find_arms, is_path, open_side
+from toolbelt.evals.analysis.evidence.sides import choose_arms, find_arm, find_arms, is_path, open_side
 
 __all__ = ["office"]
 

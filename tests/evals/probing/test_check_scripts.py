@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from toolbelt.catalog.definitions import MAX_LENGTH, is_legal_wire_name
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.catalog.wire_names import MAX_LENGTH, is_legal_wire_name
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.probing.check_scripts import make_scripts
 from toolbelt.evals.probing.checks import CHECKS, EVERY, TOOL_COUNTS, tools_key

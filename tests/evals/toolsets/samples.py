@@ -22,8 +22,7 @@ from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistr
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.tiers import MetaTools
-from toolbelt.toolkits.reserved import MetaRole
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit import MetaRole, Toolkit
 
 SMALL = Catalog(
     (

@@ -21,7 +21,7 @@ from tests.evals.toolsets.samples import (
     with_renderer,
 )
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.wire_names import is_legal_wire_name
+from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.toolsets.toolset import GO_AHEAD, Toolset

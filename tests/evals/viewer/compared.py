@@ -13,7 +13,9 @@ from toolbelt.evals.analysis.comparison.comparison import (
     Flip,
     Measure,
     Part,
+    Unpaired,
 )
+from toolbelt.evals.analysis.comparison.reasons import CasesNote, CasesProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.analysis.gate.verdict import Check
 from toolbelt.evals.scoring.outcome import Outcome
@@ -44,9 +46,9 @@ PAIR = ArmComparison(
     confusions=(Confusion("files/read_1", "files/write", 0, 4), Confusion("", "files/write", 2, 2)),
     contribution=Contribution(-0.04, -0.06, 1.0, 0.9, 0.9, 0.89, newly_uncovered=2),
     parts=(Part("single", 14, 0, 1, 0.912, 0.8), Part("multi", 6, 0, 0, 1.0, 1.0)),
-    unpaired={"new: error": 2},
+    unpaired=(Unpaired(True, "error", 2),),
 )
-WITHIN = Comparison(ABOUT, ABOUT, notes=("2 cases were not scored.",), pairs=(PAIR,))
+WITHIN = Comparison(ABOUT, ABOUT, notes=(CasesNote(CasesProblem.UNSCORED, 2, 1, 1),), pairs=(PAIR,))
 CHECKS = (
     Check("complete", Verdict.NO_REGRESSION, "all of 60 trials came to an end"),
     Check("sample-size", Verdict.INSUFFICIENT_DATA, "20 clusters are too few", arm="full"),

@@ -9,8 +9,17 @@ from tests.evals.viewer.compared import ABOUT, ACCURACY, CHECKS, PAIR, RIGHT, TO
 from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, small_run
 from tests.evals.viewer.writing import page_text
-from toolbelt.evals.analysis.comparison.comparison import Comparison, Confusion, Contrast, Flip, Measure
+from toolbelt.evals.analysis.comparison.comparison import Comparison, Confusion, Contrast, Flip, Measure, Unpaired
 from toolbelt.evals.analysis.comparison.comparison_text import sentence
+from toolbelt.evals.analysis.comparison.reasons import (
+    ArmsNote,
+    Aspect,
+    Mismatch,
+    MissingFigures,
+    SideNote,
+    SideProblem,
+    TooFewCases,
+)
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
 from toolbelt.evals.analysis.summary.summarize import summarize
@@ -54,7 +63,7 @@ def test_a_comparison_says_its_sentence_for_every_pair_and_what_to_know_first() 
     top = top_of(page)
     assert sentence(WITHIN, PAIR) in top
     assert "✕ Regression" in top
-    assert "2 cases were not scored." in top
+    assert "2 of 20 cases are not scored in both arms." in top
     assert "Unscored, so in no rate: 3 error." in top
     text = Read.of(page).text
     for told in (
@@ -103,9 +112,13 @@ def test_E4_cases_that_no_longer_fit_are_named() -> None:
 
 
 def test_why_a_verdict_is_no_better_stands_beside_it() -> None:
-    open_ = replace(ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=("20 cases are too few",))
+    open_ = replace(
+        ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=(TooFewCases(-0.1, 0.1, 0.02, 20, is_unfinished=False),)
+    )
     page = page_text(small_run(), comparison=replace(WITHIN, pairs=(replace(PAIR, contrasts=(open_,)),)))
-    assert "20 cases are too few" in Read.of(page).text.partition("Measures of each arm")[2]
+    assert (
+        "Too few cases: -10.0 to +10.0 points are possible." in Read.of(page).text.partition("Measures of each arm")[2]
+    )
 
 
 def test_what_was_wanted_stands_beside_what_was_called_and_leads_to_the_arm() -> None:
@@ -141,8 +154,8 @@ def test_a_flip_wants_no_tool_that_was_called(attempt: Attempt, called: str | No
 
 def test_what_cannot_be_compared_says_why_and_gives_no_verdict() -> None:
     other = replace(ABOUT, name="other")
-    top = top_of(page_text(small_run(), comparison=Comparison(other, ABOUT, reasons=("The cases differ.",))))
-    assert "cannot be compared. The cases differ." in top
+    top = top_of(page_text(small_run(), comparison=Comparison(other, ABOUT, reasons=(Mismatch(Aspect.EPOCHS),))))
+    assert "cannot be compared. Cases were not asked equally often: " in top
     assert "egression" not in top
 
 
@@ -172,10 +185,10 @@ def test_of_very_many_flips_the_first_are_listed_and_the_rest_counted() -> None:
 
 
 def test_figures_that_are_not_known_say_so() -> None:
-    unknown = Contrast(Measure.COST_USD, reasons=("the price is unknown",))
+    unknown = Contrast(Measure.COST_USD, reasons=(MissingFigures.UNKNOWN_COST,))
     (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(unknown,), contribution=None),)), SUMMARY)
     assert pair["contrasts"][0]["difference"] == "–"
-    assert pair["contrasts"][0]["interval"] == "the price is unknown"
+    assert pair["contrasts"][0]["interval"] == "The price is not known of every trial."
     assert pair["contribution"] == ""
 
 
@@ -185,10 +198,11 @@ def test_hostile_texts_of_a_comparison_and_a_gate_are_escaped(text: str) -> None
     attempt = Attempt(Outcome.WRONG_TOOL, covered=True, called=(text,))
     pair = replace(
         PAIR, new=arm, flips=(Flip(text, text, -1.0, attempt, attempt),), confusions=(Confusion(text, text, 0, 1),),
-        unpaired={text: 1},
+        unpaired=(Unpaired(True, text, 1),),
     )  # fmt: skip
-    about = replace(ABOUT, name=text)
-    comparison = Comparison(about, ABOUT, differences=(text,), notes=(text,), pairs=(pair,))
+    about = replace(ABOUT, name=text, catalog=text, status=text, reason=text)
+    notes = (SideNote(SideProblem.UNFINISHED, about),)
+    comparison = Comparison(about, ABOUT, differences=(Mismatch(Aspect.CATALOG),), notes=notes, pairs=(pair,))
     page = page_text(
         small_run(), gate=GateResult(about, (Check(text, Verdict.REGRESSION, text, arm=text),), Limits(), comparison)
     )
@@ -200,7 +214,7 @@ def test_hostile_texts_of_a_comparison_and_a_gate_are_escaped(text: str) -> None
 
 def test_a_run_of_which_no_two_arms_can_be_compared_says_what_was_run_and_why_no_more() -> None:
     summary = summarize(small_run(), RUN)
-    alone = replace(WITHIN, pairs=(), notes=("Not compared, as nothing fits: m with full.",))
+    alone = replace(WITHIN, pairs=(), unfit=(ArmName("m", "full"),), notes=(ArmsNote.UNFIT,))
     values = verdict_values(summary, alone, None)
     assert (values["pairs"], values["notes"][0]) == ([], "Not compared, as nothing fits: m with full.")
     assert values["lead"] == [

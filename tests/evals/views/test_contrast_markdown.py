@@ -22,7 +22,8 @@ from tests.evals.analysis.comparison.samples import (
     many_pairs,
     with_accuracy,
 )
-from toolbelt.evals.analysis.comparison.comparison import Comparison
+from toolbelt.evals.analysis.comparison.comparison import Comparison, Unpaired
+from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.views.contrast_markdown import comparison_markdown
 
@@ -31,7 +32,10 @@ EXPECTED = Path(__file__).parent / "expected"
 
 def test_E10_one_pair_of_two_sides() -> None:
     found = make_comparison(
-        make_pair(FULL, FULL), old=BASELINE, notes=("Run x is not finished.",), differences=("The catalog is other.",)
+        make_pair(FULL, FULL),
+        old=BASELINE,
+        notes=(SideNote(SideProblem.UNFINISHED, replace(RUN, status="running")),),
+        differences=(Mismatch(Aspect.CATALOG),),
     )
     assert comparison_markdown(found) == (EXPECTED / "comparison.md").read_text(encoding="utf-8")
 
@@ -42,8 +46,11 @@ def test_E10_several_pairs_of_one_run() -> None:
 
 
 def test_E7_what_cannot_be_compared_says_why_and_no_more() -> None:
-    text = comparison_markdown(Comparison(BASELINE, RUN, reasons=("Other cases.", "Other *settings*.")))
-    assert text.endswith("These cannot be compared:\n\n- Other cases.\n- Other \\*settings\\*.\n")
+    reasons = (Mismatch(Aspect.EPOCHS), Mismatch(Aspect.SETTING, ("x",)))
+    text = comparison_markdown(Comparison(replace(BASELINE, settings={"x": "*1*"}), RUN, reasons=reasons))
+    first, second = text.partition("These cannot be compared:\n\n")[2].splitlines()
+    assert first.startswith("- Cases were not asked equally often: ")
+    assert "--x is \\*1\\* in baseline" in second
     assert "|" not in text
 
 
@@ -67,8 +74,12 @@ def test_every_pair_is_told_of_in_a_sentence_of_its_own() -> None:
 @settings(max_examples=50, deadline=None)
 def test_foreign_text_keeps_tables_in_shape_and_holds_no_html(name: str, other: str) -> None:
     flip = replace(WORSE, case=name, kind=other, change=-0.5, new=replace(WORSE.new, called=(name, other)))
-    pair = make_pair(ArmName(name, "x"), ArmName(other, "y"), flips=(flip,), unpaired={other: 1})
-    text = comparison_markdown(make_comparison(pair, pair, notes=(name,), reasons=(), differences=(other,)))
+    pair = make_pair(ArmName(name, "x"), ArmName(other, "y"), flips=(flip,), unpaired=(Unpaired(True, other, 1),))
+    old = replace(RUN, name=name, catalog=other, status=other)
+    notes = (SideNote(SideProblem.UNFINISHED, old),)
+    text = comparison_markdown(
+        make_comparison(pair, pair, notes=notes, old=old, differences=(Mismatch(Aspect.CATALOG),))
+    )
     tags = set(re.findall(r"<[^>]*>", text))
     assert tags <= {"<details>", "<summary>", "</summary>", "</details>", "<!-- -->"}  # the last one breaks mentions
     for block in text.split("\n\n"):

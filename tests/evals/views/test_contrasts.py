@@ -19,6 +19,7 @@ from tests.evals.analysis.comparison.samples import (
     LOADOUT,
     PROMPT,
     REGRESSION,
+    RUN,
     TIERED,
     UNSURE,
     WORSE,
@@ -27,7 +28,8 @@ from tests.evals.analysis.comparison.samples import (
     many_pairs,
     with_accuracy,
 )
-from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure, Part
+from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure, Part, Unpaired
+from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, MissingFigures, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
@@ -48,8 +50,8 @@ def _two_sides() -> Comparison:
     return make_comparison(
         make_pair(FULL, FULL),
         old=BASELINE,
-        notes=("Run 20260101-120000-ab12 is not finished (killed).",),
-        differences=("The catalog is assistant in baseline reports/baseline.json, other in run 20260101-120000-ab12.",),
+        notes=(SideNote(SideProblem.UNFINISHED, replace(RUN, status="running")),),
+        differences=(Mismatch(Aspect.CATALOG),),
     )
 
 
@@ -66,7 +68,7 @@ def test_E10_thirty_pairs_a_line_each(width: int) -> None:
 
 def test_E7_what_must_be_known_stands_before_any_verdict() -> None:
     shown = _shown(_two_sides(), 118)
-    places = [shown.index(text) for text in ("not finished (killed)", "The catalog is", "no_regression")]
+    places = [shown.index(text) for text in ("not finished (running)", "The catalog is", "no_regression")]
     assert places == sorted(places)
 
 
@@ -180,12 +182,10 @@ def test_E4_new_overflows_are_named() -> None:
 
 
 def test_E7_a_pair_of_which_nothing_was_scored() -> None:
-    nothing = Contrast(
-        Measure.ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=("No case was scored in both arms.",)
-    )
+    nothing = Contrast(Measure.ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=(MissingFigures.NO_SHARED_CASES,))
     pair = make_pair(
         contrasts=(nothing, Contrast(Measure.PROMPT_TOKENS)), flips=(), confusions=(), contribution=None, parts=(),
-        unpaired={"new: error": 600},
+        unpaired=(Unpaired(True, "error", 600),),
     )  # fmt: skip
     shown = _shown(make_comparison(pair, make_pair(new=TIERED)), 80)
     assert "cannot be told: no case was scored" in " ".join(shown.split())
@@ -197,11 +197,14 @@ def test_E7_a_pair_of_which_nothing_was_scored() -> None:
 
 def test_one_reason_of_several_measures_is_told_once() -> None:
     unknown = [
-        Contrast(measure, reasons=("Too few.", *more))
-        for measure, more in ((Measure.REQUESTS, ()), (Measure.COST_USD, ("No price.",)))
+        Contrast(measure, reasons=(MissingFigures.SINGLE_CLUSTER, *more))
+        for measure, more in ((Measure.REQUESTS, ()), (Measure.COST_USD, (MissingFigures.UNKNOWN_COST,)))
     ]
     shown = _shown(make_comparison(make_pair(contrasts=(ACCURACY, *unknown))), 118)
-    assert "requests, cost: Too few.\ncost: No price.\n" in shown
+    assert (
+        "requests, cost: A single cluster of cases has no interval.\ncost: The price is not known of every trial.\n"
+        in shown
+    )
 
 
 def test_models_stand_above_their_arms_and_one_model_is_not_repeated() -> None:
@@ -236,10 +239,10 @@ def test_many_cases_would_tell_of_all_that_are_unsure() -> None:
 
 
 def test_what_was_not_scored_is_told_side_by_side() -> None:
-    lost = {"old: error": 10, "old: not run": 1_200, "new: context_overflow": 3}
+    lost = (Unpaired(False, "error", 10), Unpaired(False, "not run", 1_200), Unpaired(True, "context_overflow", 3))
     shown = _shown(make_comparison(make_pair(unpaired=lost)), 118)
     assert "\nCases not scored: old 10 error, 1,200 not run; new 3 context_overflow.\n" in shown
-    assert "not scored" not in _shown(make_comparison(make_pair(unpaired={})), 118)
+    assert "not scored" not in _shown(make_comparison(make_pair(unpaired=())), 118)
 
 
 def test_what_differs_is_left_out_before_the_difference_is_folded() -> None:
@@ -277,10 +280,13 @@ def test_E7_a_column_tells_no_change_from_nothing_to_tell() -> None:
 @settings(max_examples=30, deadline=None)
 def test_foreign_text_is_made_visible_and_moves_nothing(name: str, other: str) -> None:
     flip = replace(WORSE, case=f"a{name}", kind=other, new=replace(WORSE.new, called=(name, other)))
-    pair = make_pair(ArmName("m", f"t{name}"), ArmName("m", f"u{other}"), flips=(flip,), unpaired={name: 2})
-    shown = _shown(
-        make_comparison(pair, pair, notes=(name,), differences=(other,), old=replace(BASELINE, name=name)), 80
+    pair = make_pair(
+        ArmName("m", f"t{name}"), ArmName("m", f"u{other}"), flips=(flip,), unpaired=(Unpaired(True, name, 2),)
     )
+    old = replace(BASELINE, name=name, catalog=other, status=other)
+    notes = (SideNote(SideProblem.UNFINISHED, old),)
+    comparison = make_comparison(pair, pair, notes=notes, differences=(Mismatch(Aspect.CATALOG),), old=old)
+    shown = _shown(comparison, 80)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown)
 
 

@@ -13,6 +13,6 @@ The properties of a request body that is an object stand beside the parameters; 
 Arguments that are not listed there, which a tool takes only where its body does, belong in the body.
 """
 
-from toolbelt.importers.openapi.importer import convert_openapi, is_openapi
+from toolbelt.importers.openapi.convert import convert_openapi, is_openapi
 
 __all__ = ["convert_openapi", "is_openapi"]

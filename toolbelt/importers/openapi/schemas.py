@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
-from toolbelt.importers.openapi.graphs import closure
 from toolbelt.importers.openapi.keywords import (
     BESIDE_REF,
     DEFS,
@@ -26,10 +25,9 @@ from toolbelt.importers.openapi.keywords import (
     Schema,
     translate,
 )
-from toolbelt.importers.openapi.loops import break_loops, references_in_place
-from toolbelt.importers.openapi.naming import free_name
-from toolbelt.importers.openapi.read_only import ReadOnly
-from toolbelt.importers.openapi.reading import Node, Reading
+from toolbelt.importers.openapi.loops import break_loops, closure, references_in_place
+from toolbelt.importers.openapi.spec import Spec, free_name
+from toolbelt.sources.section import Section
 
 if TYPE_CHECKING:
     from toolbelt.sources import Key
@@ -39,26 +37,26 @@ class Schemas:
     """The schemas of a document, converted as they are asked for.
 
     Args:
-        reading: Where mistakes and remarks go.
+        spec: Where mistakes and remarks go.
         siblings_count: Whether keywords beside a `$ref` apply: since OpenAPI 3.1, but not in 3.0.
 
     Attributes:
         read_only: Which properties no request sends.
     """
 
-    def __init__(self, reading: Reading, *, siblings_count: bool) -> None:
-        self.read_only = ReadOnly(reading)
-        self._reading = reading
+    def __init__(self, spec: Spec, *, siblings_count: bool) -> None:
+        self.read_only = ReadOnly(spec)
+        self._spec = spec
         self._siblings_count = siblings_count
         self._converted: dict[tuple[Key, ...], Schema] = {}
         self._names: dict[tuple[Key, ...], str] = {}
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, Section] = {}
         self._loopless: dict[str, Schema] = {}
         self._edges: dict[str, frozenset[str]] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._definitions: dict[frozenset[str], FrozenDict] = {}
 
-    def convert(self, node: Node) -> Schema:
+    def convert(self, node: Section) -> Schema:
         """The schema at `node` in JSON Schema 2020-12, frozen; its references are to `$defs`."""
         if node.path not in self._converted:
             self._converted[node.path] = freeze(self._schema(node))
@@ -78,11 +76,11 @@ class Schemas:
             self._definitions[roots] = FrozenDict({name: self.definition(name) for name in sorted(names)})
         return self._definitions[roots]
 
-    def _schema(self, node: Node, unrequired: frozenset[str] = frozenset()) -> dict[str, Any] | bool:
+    def _schema(self, node: Section, unrequired: frozenset[str] = frozenset()) -> dict[str, Any] | bool:
         value = node.value
         if isinstance(value, bool):
             return value
-        if not self._reading.is_mapping(node, "A schema"):
+        if node.read_mapping() is None:
             return {}
         if "required" in value or "allOf" in value:
             unrequired |= self.read_only.names(node)
@@ -92,10 +90,10 @@ class Schemas:
                 self._keyword(node, key, unrequired, made)
         return translate(made)
 
-    def _keyword(self, node: Node, key: str, unrequired: frozenset[str], made: dict[str, Any]) -> None:
+    def _keyword(self, node: Section, key: str, unrequired: frozenset[str], made: dict[str, Any]) -> None:
         child = node.child(key)
         if key == "$ref":
-            if (target := self._reading.find_target(node)) is not None:
+            if (target := self._spec.find_target(node)) is not None:
                 made[key] = DEFS + self._name(target)
         elif key in SUBSCHEMAS:
             made[key] = self._schema(child)
@@ -109,30 +107,30 @@ class Schemas:
                 if key == "required":
                     made[key] = [name for name in child.value if name not in unrequired]
         elif key not in DROPPED and not key.startswith("x-"):
-            self._reading.note(f"the schema keyword {key!r} is not read")
+            self._spec.note(f"the schema keyword {key!r} is not read")
 
-    def _list(self, node: Node, key: str, unrequired: frozenset[str]) -> list[Any]:
+    def _list(self, node: Section, key: str, unrequired: frozenset[str]) -> list[Any]:
         if not isinstance(node.value, list) or not node.value:
-            self._reading.refuse("wrong-type", f"`{key}` must be a list of schemas that is not empty.", node)
+            node.add_error("wrong-type", f"`{key}` must be a list of schemas that is not empty.")
             return [{}]
         return [self._schema(node.child(index), unrequired) for index in range(len(node.value))]
 
-    def _map(self, node: Node, key: str) -> dict[str, Any]:
-        if not self._reading.is_mapping(node, f"`{key}`"):
+    def _map(self, node: Section, key: str) -> dict[str, Any]:
+        if node.read_mapping() is None:
             return {}
         return {name: self._schema(node.child(name)) for name in node.value if not self._is_left_out(node, key, name)}
 
-    def _is_left_out(self, node: Node, key: str, name: str) -> bool:
+    def _is_left_out(self, node: Section, key: str, name: str) -> bool:
         if key == "patternProperties":
             return not self._is_pattern(name)
         return key == "properties" and self.read_only.covers(node.child(name))
 
-    def _is_right(self, node: Node, key: str) -> bool:
+    def _is_right(self, node: Section, key: str) -> bool:
         if node.value is None and key in ("title", "description"):
             return False  # nothing written after the colon
         check, wanted = VALUES[key]
         if not check(node.value):
-            self._reading.refuse("wrong-type", f"`{key}` of a schema must be {wanted}.", node)
+            node.add_error("wrong-type", f"`{key}` of a schema must be {wanted}.")
             return False
         return key != "pattern" or self._is_pattern(node.value)
 
@@ -143,11 +141,11 @@ class Schemas:
                 warnings.simplefilter("ignore")
                 re.compile(pattern)
         except (re.error, RecursionError, OverflowError):
-            self._reading.note(f"the pattern {pattern!r} is left out, as Python cannot read it")
+            self._spec.note(f"the pattern {pattern!r} is left out, as Python cannot read it")
             return False
         return True
 
-    def _name(self, target: Node) -> str:
+    def _name(self, target: Section) -> str:
         if target.path not in self._names:
             is_component = target.path[:2] == ("components", "schemas") and len(target.path) == 3
             words = target.path[2:] if is_component else target.path
@@ -197,9 +195,59 @@ class Schemas:
             text += (
                 f"it takes in {cut.base!r} instead, what {cut.target!r} says itself" if cut.base else "that is left out"
             )
-            self._reading.note(text, f"schema {cut.source!r}")
+            self._spec.note(text, f"schema {cut.source!r}")
 
     def _base_name(self, name: str) -> str:
         base = free_name(f"{name}_base", self._nodes)
         self._nodes[base] = self._nodes[name]
         return base
+
+
+class ReadOnly:
+    """The read-only properties of a document's schemas."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._parts: dict[tuple[Key, ...], tuple[frozenset[str], list[Section]]] = {}
+
+    def names(self, node: Section) -> frozenset[str]:
+        """Properties that only answers have, of the schema at `node` and of all it takes in by `allOf` and `$ref`."""
+        names: set[str] = set()
+        seen: set[tuple[Key, ...]] = set()
+        pending = [node]
+        while pending:
+            current = pending.pop()
+            if current.path not in seen:
+                seen.add(current.path)
+                own, taken_in = self._own(current)
+                names |= own
+                pending.extend(taken_in)
+        return frozenset(names)
+
+    def covers(self, node: Section) -> bool:
+        """Whether the schema at `node`, or one that it refers to, is marked."""
+        seen: set[tuple[Key, ...]] = set()
+        current: Section | None = node
+        while current is not None and isinstance(current.value, dict) and current.path not in seen:
+            if current.value.get("readOnly") is True:
+                return True
+            seen.add(current.path)
+            current = self._spec.find_target(current) if "$ref" in current.value else None
+        return False
+
+    def _own(self, node: Section) -> tuple[frozenset[str], list[Section]]:
+        """The read-only properties written at `node` itself, and the schemas it takes in."""
+        if node.path not in self._parts:
+            taken_in: list[Section] = []
+            names: frozenset[str] = frozenset()
+            value = node.value if isinstance(node.value, dict) else {}
+            if "$ref" in value and (target := self._spec.find_target(node)):
+                taken_in.append(target)
+            if isinstance(value.get("properties"), dict):
+                properties = node.child("properties")
+                names = frozenset(name for name in properties.value if self.covers(properties.child(name)))
+            if isinstance(value.get("allOf"), list):
+                parts = node.child("allOf")
+                taken_in.extend(parts.child(index) for index in range(len(parts.value)))
+            self._parts[node.path] = names, taken_in
+        return self._parts[node.path]

@@ -14,7 +14,9 @@ from toolbelt.evals.analysis.comparison.comparison import (
     Flip,
     Measure,
     Part,
+    Unpaired,
 )
+from toolbelt.evals.analysis.comparison.reasons import MissingFigures, TooFewCases
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
@@ -68,7 +70,7 @@ REQUESTS = replace(
     DEFINITIONS, measure=Measure.REQUESTS, old=1.0, new=1.0, difference=0.0, low=0.0, high=0.0, ratio=1.0,
     ratio_low=1.0, ratio_high=1.0,
 )  # fmt: skip
-COST = Contrast(Measure.COST_USD, cases=600, clusters=590, reasons=("the price of local/bm25 is unknown",))
+COST = Contrast(Measure.COST_USD, cases=600, clusters=590, reasons=(MissingFigures.UNKNOWN_COST,))
 LATENCY = replace(
     DEFINITIONS, measure=Measure.LATENCY_SECONDS, old=0.0121, new=0.0048, difference=-0.0073, low=-0.008, high=-0.006,
     ratio=0.397, ratio_low=0.33, ratio_high=0.5,
@@ -116,7 +118,7 @@ def make_pair(old: ArmName = FULL, new: ArmName = LOADOUT, **changes: Any) -> Ar
             Part("single", 430, 11, 4, 0.29, 0.3063),
             Part("irrelevant", 20, 0, 0, 1.0, 1.0),
         ),
-        unpaired={"old: error": 3, "new: not run": 1},
+        unpaired=(Unpaired(False, "error", 3), Unpaired(True, "not run", 1)),
     )
     return replace(pair, **changes)
 
@@ -138,7 +140,7 @@ REGRESSION = {
 }  # fmt: skip
 UNSURE = {
     "new": 0.271, "difference": -0.002, "low": -0.041, "high": 0.037, "p_value": 0.9, "adjusted_p": 1.0,
-    "verdict": Verdict.INSUFFICIENT_DATA, "reasons": ("the interval reaches beyond the margin",),
+    "verdict": Verdict.INSUFFICIENT_DATA, "reasons": (TooFewCases(-0.041, 0.037, 0.02, 600, is_unfinished=False),),
 }  # fmt: skip
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tests.evals.analysis.comparison.sides import ARM, OUTCOMES, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
+from toolbelt.evals.analysis.comparison.reasons import DifferentTokenizers, MissingFigures
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 
 AMOUNTS = [measure for measure in Measure if not measure.is_share]
@@ -31,7 +32,7 @@ def contrasts(
 ) -> dict[Measure, Contrast]:
     before = side(old, names=[names[0]], clusters=clusters)
     after = side(new, names=[names[1]], clusters=clusters)
-    (pair,) = compare(before, after, pair_arms(before.arms, after.arms)).pairs
+    (pair,) = compare_arms(before, after, pair_arms(before.arms, after.arms)).pairs
     return {contrast.measure: contrast for contrast in pair.contrasts}
 
 
@@ -71,34 +72,32 @@ def test_E7_a_single_cluster_has_no_interval() -> None:
         cases=3,
         clusters=1,
         planned=3,
-        reasons=("A single cluster of cases has no interval.",),
+        reasons=(MissingFigures.SINGLE_CLUSTER,),
     )
 
 
 @pytest.mark.parametrize(
     ("measure", "old", "new", "reason"),
     [
-        pytest.param(
-            Measure.COST_USD, tried(), tried(cost_usd=None), "The price is not known of every trial.", id="no-price"
-        ),
+        pytest.param(Measure.COST_USD, tried(), tried(cost_usd=None), MissingFigures.UNKNOWN_COST, id="no-price"),
         pytest.param(
             Measure.LATENCY_SECONDS,
             tried(latency_seconds=None),
             tried(),
-            "The latency was not kept of every trial, as in a baseline.",
+            MissingFigures.UNKNOWN_LATENCY,
             id="no-latency",
         ),
         pytest.param(
             Measure.PROMPT_TOKENS,
             tried(prompt_tokens=None),
             tried(own_prompt_tokens=None),
-            "Prompt tokens are neither reported nor counted by us in every trial.",
+            MissingFigures.UNKNOWN_TOKENS,
             id="no-tokens",
         ),
     ],
 )
 def test_E6_what_is_not_known_of_every_trial_has_no_figures(
-    measure: Measure, old: Attempt, new: Attempt, reason: str
+    measure: Measure, old: Attempt, new: Attempt, reason: MissingFigures
 ) -> None:
     found = contrasts([[old], [tried()]], [[tried()], [new]])
     assert found[measure] == Contrast(measure, cases=2, clusters=2, planned=2, reasons=(reason,))
@@ -110,14 +109,14 @@ def test_E6_prompt_tokens_are_as_reported_if_all_are_and_else_our_own_count_of_b
     assert (reported.old, reported.new, reported.reasons) == (10, 20, ())
     own = contrasts([[tried()]] * 2, [[tried(prompt_tokens=None)], [tried()]])[Measure.PROMPT_TOKENS]
     assert (own.old, own.new) == (12, 12)
-    assert own.reasons == ("Counted by us: not every trial has the provider's count.",)
+    assert own.reasons == (MissingFigures.ESTIMATED_TOKENS,)
 
 
 def test_E6_tokens_of_different_tokenizers_are_not_compared() -> None:
     arms = [[tried()]] * 2
     other = ArmName("claude", "full", tokenizer="claude")
     found = contrasts(arms, arms, (ARM, other))
-    reason = "Counted by different tokenizers: o200k and claude."
+    reason = DifferentTokenizers("o200k", "claude")
     for measure in (Measure.DEFINITION_TOKENS, Measure.PROMPT_TOKENS):
         assert found[measure] == Contrast(measure, cases=2, clusters=2, planned=2, reasons=(reason,))
     assert found[Measure.COST_USD].difference == 0
@@ -131,4 +130,4 @@ def test_E6_tokens_of_different_tokenizers_are_not_compared() -> None:
 
 def test_without_cases_there_is_nothing_to_compare() -> None:
     found = contrasts([[tried("e")]], [[tried()]])
-    assert {found[measure].reasons for measure in AMOUNTS} == {("No case was scored in both arms.",)}
+    assert {found[measure].reasons for measure in AMOUNTS} == {(MissingFigures.NO_SHARED_CASES,)}

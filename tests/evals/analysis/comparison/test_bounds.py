@@ -7,16 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import Written, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason
+from toolbelt.evals.analysis.comparison.reasons import CasesNote, CasesProblem
 from toolbelt.evals.statistics.verdict import Verdict
 
 PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
 
 
 def held(old: Written, new: Written, margin: float) -> Comparison:
-    return compare(old, new, pair_arms(old.arms, new.arms), margin=margin, measures=[Measure.ACCURACY])
+    return compare_arms(old, new, pair_arms(old.arms, new.arms), margin=margin, measures=[Measure.ACCURACY])
 
 
 def contrast(old: Written, new: Written, margin: float) -> Contrast:
@@ -28,7 +30,7 @@ def test_E4_an_arm_that_overflows_as_before_passes_against_itself() -> None:
     found = held(arm, arm, 0.05)
     told = found.pairs[0].contrast(Measure.ACCURACY)
     assert (told.verdict, told.reasons, told.cases) == (PASS, (), 187)
-    assert "13 cases fit the window in neither arm and count for neither." in found.notes
+    assert CasesNote(CasesProblem.NEVER_FIT, 13, 1, 1) in found.notes
     assert (told.low, told.high) == pytest.approx((-0.0201, 0.0201), abs=2e-4), "of the 187, as if there were no others"
 
 
@@ -69,7 +71,7 @@ def test_E4_an_arm_that_overflows_as_before_passes_against_itself() -> None:
 )
 def test_E4_what_bounds_make_of_prompts_that_do_not_fit(old: str, new: str, verdict: Verdict, reason: str) -> None:
     found = contrast(side(old), side(new), 0.05)
-    assert (found.verdict, " ".join(found.reasons)) == (verdict, reason)
+    assert (found.verdict, " ".join(map(describe_reason, found.reasons))) == (verdict, reason)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import ABOUT, ARM, Written, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms, pair_within
+from toolbelt.evals.analysis.comparison.reasons import ArmsNote, Aspect, CasesNote, CasesProblem, Mismatch
 from toolbelt.evals.statistics.verdict import Verdict
 
 SHARES = [measure for measure in Measure if measure.is_share]
@@ -20,7 +21,7 @@ FEW = 50  # resamples, where only laws are looked at
 
 
 def compared(old: Written, new: Written, **settings: object) -> ArmComparison:
-    (pair,) = compare(old, new, pair_arms(old.arms, new.arms), resamples=FEW, **settings).pairs  # type: ignore[arg-type]
+    (pair,) = compare_arms(old, new, pair_arms(old.arms, new.arms), resamples=FEW, **settings).pairs  # type: ignore[arg-type]
     return pair
 
 
@@ -55,9 +56,7 @@ def test_E7_swapping_the_sides_negates(cases: list[tuple[str, str, str]]) -> Non
     assert {(c.wanted, c.called): (c.old, c.new) for c in one.confusions} == {
         (c.wanted, c.called): (c.new, c.old) for c in back.confusions
     }
-    assert one.unpaired == {
-        f"{'new' if key.startswith('old') else 'old'}{key[3:]}": count for key, count in back.unpaired.items()
-    }
+    assert set(one.unpaired) == {replace(count, is_new=not count.is_new) for count in back.unpaired}
 
 
 @settings(max_examples=40, deadline=None)
@@ -126,7 +125,9 @@ def test_E7_flips_and_kinds_are_of_the_share_that_is_told(cases: list[tuple[str,
 @given(st.lists(st.tuples(*[st.sampled_from("+-a.")] * 4), min_size=5, max_size=20))
 def test_E7_holm_never_lowers_a_p_value(cases: list[tuple[str, ...]]) -> None:
     run = side(*zip(*cases, strict=True))
-    found = [pair.contrast(measure) for pair in compare(run, run, pair_within(run.arms)).pairs for measure in SHARES]
+    found = [
+        pair.contrast(measure) for pair in compare_arms(run, run, pair_within(run.arms)).pairs for measure in SHARES
+    ]
     for one in found:
         if one.p_value is None:
             assert one.adjusted_p is None
@@ -138,7 +139,7 @@ def test_E7_holm_never_lowers_a_p_value(cases: list[tuple[str, ...]]) -> None:
 
 def test_E7_what_is_not_comparable_is_not_compared() -> None:
     old, new = side("+-"), side("+-", epochs=2, catalog="more", status="killed")
-    found = compare(old, new, pair_arms(old.arms, new.arms))
+    found = compare_arms(old, new, pair_arms(old.arms, new.arms))
     assert (found.is_comparable, found.pairs, len(found.reasons)) == (False, (), 1)
     assert (len(found.differences), len(found.notes)) == (1, 1)
 
@@ -148,7 +149,7 @@ def test_E4_a_case_that_was_too_long_before_is_not_newly_so() -> None:
     new = side(["+o", "oo", "oo", "oo", "oo", "o-", "+e"])
     pair = compared(old, new)
     assert pair.newly_overflowing == ("c0", "c4", "c5")
-    assert pair.unpaired == {
+    assert {one.label: one.cases for one in pair.unpaired} == {
         "old: context_overflow": 2,
         "old: error": 2,
         "old: not run": 1,
@@ -163,53 +164,49 @@ def test_E4_a_case_that_was_too_long_before_is_not_newly_so() -> None:
 
 def test_cases_that_neither_arm_has_read_are_counted_as_not_run() -> None:
     pair = compared(side(["+", "", "e", ""]), side(["+", "", "+", "."]))
-    assert pair.unpaired == {"old: error": 1, "old: not run": 2, "new: not run": 2}
+    assert {one.label: one.cases for one in pair.unpaired} == {"old: error": 1, "old: not run": 2, "new: not run": 2}
 
 
 def test_a_run_that_is_named_twice_is_told() -> None:
     run = side("++", "+-", names=[ARM, replace(ARM, toolset="tiered")])
-    itself = compare(run, run, pair_arms(run.arms, run.arms), resamples=FEW)
-    assert itself.notes == (f"Both sides are {ABOUT.name}, whose arms are held against themselves.",)
-    assert compare(run, run, Pairing(((0, 1),)), resamples=FEW).notes == ()
-    assert compare(run, run, pair_within(run.arms), resamples=FEW).notes == ()
-    assert compare(run, replace(run, about=replace(run.about, name="b")), Pairing(((0, 0),))).notes == ()
+    itself = compare_arms(run, run, pair_arms(run.arms, run.arms), resamples=FEW)
+    assert itself.notes == (ArmsNote.SAME_SIDES,)
+    assert compare_arms(run, run, Pairing(((0, 1),)), resamples=FEW).notes == ()
+    assert compare_arms(run, run, pair_within(run.arms), resamples=FEW).notes == ()
+    assert compare_arms(run, replace(run, about=replace(run.about, name="b")), Pairing(((0, 0),))).notes == ()
 
 
 def test_unscored_trials_and_missing_arms_are_said_first() -> None:
     names = [replace(ARM, toolset=toolset) for toolset in ("full", "loadout", "tiered")]
     old = side("+" * 9, "+++++++++", names=names[:2], name="a")
     new = side("++++e...-", "+" * 9, names=[names[0], names[2]], name="b")
-    found = compare(old, new, pair_arms(old.arms, new.arms))
+    found = compare_arms(old, new, pair_arms(old.arms, new.arms))
     assert (found.missing, found.added) == ((names[1],), (names[2],))
-    assert found.notes == (
-        "1 arm of a not in b: local/bm25 · loadout.",
-        "1 arm of b not in a: local/bm25 · tiered.",
-        "4 of 9 cases are not scored in both arms.",
-    )
-    within = compare(new, new, pair_within(new.arms))
-    assert within.notes == ("4 of 9 cases are not scored in both arms.",)
+    assert found.notes == (ArmsNote.MISSING, ArmsNote.ADDED, CasesNote(CasesProblem.UNSCORED, 4, 1, 1))
+    within = compare_arms(new, new, pair_within(new.arms))
+    assert within.notes == (CasesNote(CasesProblem.UNSCORED, 4, 1, 1),)
     assert within.differences == ()  # which arms are the contrast is plain to see
 
 
-def test_unscored_trials_of_many_arms_are_one_sentence() -> None:
+def test_unscored_trials_of_many_arms_are_one_note() -> None:
     run = side("++++", "+++e", "++++", "+e..")
-    assert compare(run, run, pair_within(run.arms)).notes == (
-        "3 of 4 cases are not scored in both arms (2 of 3 comparisons; this is the worst of them).",
+    assert compare_arms(run, run, pair_within(run.arms)).notes == (
+        CasesNote(CasesProblem.UNSCORED, 3, comparisons=2, of=3),
     )
 
 
 def test_arms_that_are_the_contrast_are_told() -> None:
     old, new = side("++", names=[ARM]), side("++", names=[replace(ARM, model="m", toolset="loadout")])
-    assert compare(old, new, pair_arms(old.arms, new.arms)).differences == (
-        "The arms compared differ in model and toolset.",
+    assert compare_arms(old, new, pair_arms(old.arms, new.arms)).differences == (
+        Mismatch(Aspect.ARM_NAMES, ("model", "toolset")),
     )
-    assert compare(new, new, Pairing(((0, 0),))).differences == ()
+    assert compare_arms(new, new, Pairing(((0, 0),))).differences == ()
 
 
 def test_measures_are_those_asked_for_shares_first() -> None:
     old = side("++")
     wanted = [Measure.REQUESTS, Measure.SOLVED, Measure.REQUESTS]
-    (pair,) = compare(old, old, Pairing(((0, 0),)), measures=wanted).pairs
+    (pair,) = compare_arms(old, old, Pairing(((0, 0),)), measures=wanted).pairs
     assert [contrast.measure for contrast in pair.contrasts] == [Measure.SOLVED, Measure.REQUESTS]
     assert pair.contrast(Measure.ACCURACY).verdict is None
 
@@ -224,7 +221,7 @@ def test_advance_is_told_each_pair_and_an_arm_is_read_once() -> None:
     told: list[int] = []
     written = side("++", "+-", "--", "-+")
     run = Counting(written.about, written.arms, written.evidence)
-    found: Comparison = compare(run, run, pair_within(run.arms), advance=told.append)
+    found: Comparison = compare_arms(run, run, pair_within(run.arms), advance=told.append)
     assert told == [1, 2, 3]
     assert read == [0, 1, 2, 3]
     assert [pair.new for pair in found.pairs] == list(run.arms[1:])
@@ -234,4 +231,4 @@ def test_advance_is_told_each_pair_and_an_arm_is_read_once() -> None:
 def test_a_margin_below_nothing_is_refused() -> None:
     old = Written(ABOUT, (ARM,), side("+").evidence)
     with pytest.raises(ValueError, match="A margin is 0 or more"):
-        compare(old, old, Pairing(((0, 0),)), margin=-0.1)
+        compare_arms(old, old, Pairing(((0, 0),)), margin=-0.1)

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from tests.evals.analysis.comparison.sides import Written, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.comparison.pairing import pair_within
 from toolbelt.evals.statistics.verdict import Verdict
@@ -28,7 +28,7 @@ Draw = Callable[[np.random.Generator], tuple[Arms, list[str] | None]]
 
 
 def verdicts(run: Written, margin: float = MARGIN, seed: int = 0) -> list[Verdict | None]:
-    found = compare(
+    found = compare_arms(
         run, run, pair_within(run.arms), margin=margin, measures=[Measure.ACCURACY], seed=seed, resamples=RESAMPLES
     )
     return [pair.contrast(Measure.ACCURACY).verdict for pair in found.pairs]

@@ -19,6 +19,7 @@ from tests.evals.analysis.comparison.samples import (
 )
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import SCHEMA, comparison_data
+from toolbelt.evals.analysis.comparison.reasons import ArmsNote, Aspect, Mismatch
 
 ARM = {"model": "local/bm25", "variant": ""}
 
@@ -47,7 +48,7 @@ def test_C_one_entry_a_pair_and_measure_with_the_least_keys() -> None:
     assert data["contrasts"][3]["ratio"] == 0.4396
     assert data["contrasts"][3]["verdict"] is None
     assert data["contrasts"][5]["difference"] is None
-    assert data["contrasts"][5]["reasons"] == ["the price of local/bm25 is unknown"]
+    assert data["contrasts"][5]["reasons"] == ["The price is not known of every trial."]
 
 
 def test_C_flipped_cases_stand_once_a_pair_with_what_was_called() -> None:
@@ -95,8 +96,8 @@ def test_both_sides_and_what_one_of_them_lacks() -> None:
         new=new,
         missing=(LOADOUT,),
         added=(TIERED,),
-        notes=("n",),
-        differences=("d",),
+        notes=(ArmsNote.MISSING,),
+        differences=(Mismatch(Aspect.ARM_NAMES, ("model",)),),
     )
     data = json.loads(json.dumps(comparison_data(found)))
     assert (data["old"]["name"], data["old"]["is_baseline"]) == ("reports/baseline.json", True)
@@ -105,10 +106,12 @@ def test_both_sides_and_what_one_of_them_lacks() -> None:
         {"run": "reports/baseline.json", "toolset": "loadout", "label": "local/bm25 · loadout", **ARM}
     ]
     assert data["added"][0]["run"] == RUN.name
-    assert (data["notes"], data["differences"], data["margin"], data["level"]) == (["n"], ["d"], 0.02, 0.95)
+    assert data["notes"] == [f"1 arm of reports/baseline.json not in {RUN.name}: local/bm25 · loadout."]
+    assert data["differences"] == ["The arms compared differ in model."]
+    assert (data["margin"], data["level"]) == (0.02, 0.95)
 
 
 def test_E7_what_cannot_be_compared_says_why_and_nothing_else() -> None:
-    data = comparison_data(Comparison(RUN, BASELINE, reasons=("Other cases.",)))
-    assert (data["comparable"], data["reasons"]) == (False, ["Other cases."])
+    data = comparison_data(Comparison(RUN, BASELINE, reasons=(Mismatch(Aspect.EPOCHS),)))
+    assert (data["comparable"], len(data["reasons"])) == (False, 1)
     assert data["contrasts"] == data["pairs"] == []

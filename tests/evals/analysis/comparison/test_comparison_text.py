@@ -23,13 +23,9 @@ from tests.evals.analysis.comparison.samples import (
     with_accuracy,
 )
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.comparison_text import (
-    format_bounds,
-    format_change,
-    format_margin,
-    format_points,
-    sentence,
-)
+from toolbelt.evals.analysis.comparison.comparison_text import sentence
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
+from toolbelt.evals.analysis.comparison.reasons import MissingFigures, UncertainLoss
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.statistics.verdict import Verdict
 
@@ -61,9 +57,9 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
             id="too-few-cases-says-how-many-would-do",
         ),
         pytest.param(
-            {"verdict": Verdict.INSUFFICIENT_DATA, "reasons": ("30 of 600 cases are not scored in both arms.",)},
-            "Whether loadout is worse than full by more than 2.0 points cannot be told: 30 of 600 cases are not scored "
-            f"in both arms. loadout {SAVED}",
+            {"verdict": Verdict.INSUFFICIENT_DATA, "reasons": (MissingFigures.SINGLE_CLUSTER,)},
+            "Whether loadout is worse than full by more than 2.0 points cannot be told: A single cluster of "
+            f"cases has no interval. loadout {SAVED}",
             id="unscored-is-no-matter-of-more-cases",
         ),
         pytest.param(
@@ -73,11 +69,11 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
                 "high": -0.014,
                 "adjusted_p": 0.3,
                 "verdict": Verdict.INSUFFICIENT_DATA,
-                "reasons": ("A loss is likely: the p value is 0.3.",),
+                "reasons": (UncertainLoss(0.3, 0.3, 1),),
             },
-            "Whether loadout is worse than full by more than 2.0 points cannot be told. A loss is likely: the p value "
-            f"is 0.3; the difference lies between -9.6 and -1.4 points ({INTERVAL}); about 910 cases would do. loadout "
-            f"{SAVED}",
+            "Whether loadout is worse than full by more than 2.0 points cannot be told. A loss is likely but not "
+            f"certain: the p value is 0.3; the difference lies between -9.6 and -1.4 points ({INTERVAL}); about 910 "
+            f"cases would do. loadout {SAVED}",
             id="why-an-interval-below-0-is-no-loss",
         ),
         pytest.param(
@@ -119,9 +115,7 @@ def test_E7_a_sentence_of_each_verdict(changes: dict[str, Any], said: str) -> No
 
 
 def test_E7_nothing_scored_is_said_so() -> None:
-    nothing = Contrast(
-        Measure.ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=("No case was scored in both arms.",)
-    )
+    nothing = Contrast(Measure.ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=(MissingFigures.NO_SHARED_CASES,))
     pair = make_pair(contrasts=(nothing,))
     assert _say(pair) == "Whether loadout is worse than full cannot be told: no case was scored in both arms."
 

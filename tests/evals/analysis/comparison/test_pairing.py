@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import Written, side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
-from toolbelt.evals.analysis.comparison.comparison_text import name_arms
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms, pair_by_model, pair_within
+from toolbelt.evals.analysis.comparison.reason_text import describe_notes, name_arms
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
@@ -83,7 +83,7 @@ def against(written: Written) -> dict[str, str]:
 
 
 def compared(written: Written) -> Comparison:
-    return compare(written, written, pair_by_model(written), resamples=200)
+    return compare_arms(written, written, pair_by_model(written), resamples=200)
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_E4_what_does_not_fit_is_named_once_and_is_neither_a_regression_nor_too_
         m__full=UNFIT, m__auto=RIGHT, m__tiered=RIGHT, n__full=RIGHT, n__tiered="++++", n__wide=UNFIT, o__full=RIGHT
     )
     found = compared(written)
-    assert "Not compared, as nothing fits: m with full; n with wide." in found.notes
-    assert "Not compared, as there is no other of the same model to compare with: o with full." in found.notes
+    assert "Not compared, as nothing fits: m with full; n with wide." in describe_notes(found)
+    assert "Not compared, as there is no other of the same model to compare with: o with full." in describe_notes(found)
     assert [(pair.old.label, pair.new.label) for pair in found.pairs] == [
         ("m · auto", "m · tiered"),
         ("n · full", "n · tiered"),
@@ -195,9 +195,9 @@ def test_E4_an_arm_that_fits_less_than_its_models_first_has_regressed_all_the_sa
 
 def test_E4_against_what_is_named_all_is_as_asked() -> None:
     written = run(m__full=UNFIT, m__auto=RIGHT, m__wide=UNFIT)
-    found = compare(written, written, pair_within(written.arms, 1), resamples=200)
+    found = compare_arms(written, written, pair_within(written.arms, 1), resamples=200)
     assert [pair.verdict for pair in found.pairs] == [Verdict.REGRESSION, Verdict.REGRESSION]
-    found = compare(written, written, pair_within(written.arms, 0), resamples=200)
+    found = compare_arms(written, written, pair_within(written.arms, 0), resamples=200)
     assert [pair.verdict for pair in found.pairs] == [Verdict.INSUFFICIENT_DATA, Verdict.INSUFFICIENT_DATA]
 
 

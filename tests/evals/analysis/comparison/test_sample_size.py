@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.samples import ACCURACY
 from tests.evals.analysis.comparison.sides import side
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
-from toolbelt.evals.analysis.comparison.comparison_text import sentence
+from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, sentence
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
-from toolbelt.evals.analysis.comparison.sample_size import advice, common_advice, is_too_few, wanted_cases
+from toolbelt.evals.analysis.comparison.reasons import TooFewCases, UncertainLoss
+from toolbelt.evals.analysis.comparison.sample_size import is_too_few, wanted_cases
 from toolbelt.evals.statistics.paired import paired_difference
 from toolbelt.evals.statistics.planning import cases_for_difference, cases_for_margin
 from toolbelt.evals.statistics.verdict import Verdict, judge
@@ -89,7 +90,7 @@ def test_E7_clusters_count_for_less_than_their_cases() -> None:
 def test_E7_no_number_where_none_helps(changes: dict[str, Any]) -> None:
     contrast = replace(ACCURACY, **changes)
     assert wanted_cases(contrast) is None
-    assert advice(contrast) == ""
+    assert describe_advice([contrast]) == ""
 
 
 def test_no_margin_and_no_difference_takes_no_number_of_cases() -> None:
@@ -103,7 +104,7 @@ def test_no_margin_and_no_difference_takes_no_number_of_cases() -> None:
 def test_the_number_is_told_to_two_digits_and_never_too_small() -> None:
     contrast = _found(20, 20, 400)
     assert wanted_cases(contrast) == 2137
-    assert advice(contrast) == "about 2,200 cases would do"
+    assert describe_advice([contrast]) == "about 2,200 cases would do"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_the_number_is_told_to_two_digits_and_never_too_small() -> None:
     ],
 )
 def test_one_number_for_several(found: list[tuple[int, int, int]], said: str) -> None:
-    assert common_advice([_found(*one) for one in found]) == said
+    assert describe_advice([_found(*one) for one in found]) == said
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 400), st.sampled_from([0.005, 0.02, 0.05]))
@@ -133,7 +134,7 @@ def test_E7_more_cases_than_there_were(better: int, worse: int, alike: int, marg
 
 def compared(old: str, new: str, clusters: list[str] | None = None) -> Comparison:
     one, other = side(old, clusters=clusters), side(new, clusters=clusters)
-    return compare(one, other, pair_arms(one.arms, other.arms), measures=[Measure.ACCURACY])
+    return compare_arms(one, other, pair_arms(one.arms, other.arms), measures=[Measure.ACCURACY])
 
 
 def accuracy(old: str, new: str, clusters: list[str] | None = None) -> Contrast:
@@ -147,8 +148,9 @@ def test_E7_a_killed_run_is_to_be_finished_before_more_cases_are_asked() -> None
     found = accuracy(*KILLED)
     assert (found.cases, found.planned, found.unanswered) == (8, 180, 172)
     assert wanted_cases(found) is None
-    assert advice(found) == "172 of 180 cases lack an answer: first toolbelt eval resume --retry-errors"
-    assert found.reasons[0].startswith("Too few of 180 cases are answered yet: ")
+    assert describe_advice([found]) == "172 of 180 cases lack an answer: first toolbelt eval resume --retry-errors"
+    assert isinstance(reason := found.reasons[0], TooFewCases)
+    assert (reason.planned, reason.is_unfinished) == (180, True)
 
 
 def test_E7_the_sentence_says_over_how_many_cases_its_figures_are() -> None:
@@ -173,15 +175,15 @@ def test_E7_the_sentence_says_over_how_many_cases_its_figures_are() -> None:
     ],
 )
 def test_E7_answers_first_then_cases(old: str, new: str, says_answers: bool, says_cases: bool) -> None:
-    said = advice(accuracy(old, new))
+    said = describe_advice([accuracy(old, new)])
     assert (("resume" in said), ("cases would do" in said)) == (says_answers, says_cases), said
 
 
 def test_one_advice_for_several() -> None:
     killed, few = accuracy(*KILLED), accuracy("+" * 30, "+" * 30)
-    assert common_advice([killed, few, few]) == (
+    assert describe_advice([killed, few, few]) == (
         "172 of 180 cases lack an answer for 1 of 3: first toolbelt eval resume --retry-errors; "
-        f"{advice(few).replace('do if', 'do for 2 of 3 if')}"
+        f"{describe_advice([few]).replace('do if', 'do for 2 of 3 if')}"
     )
 
 
@@ -199,7 +201,7 @@ def test_E7_both_numbers_are_told_where_no_case_differed() -> None:
     allowed = cases_for_margin(0.02, (found.low / 1.96) ** 2 * 30)
     assert allowed is not None
     assert (
-        advice(found)
+        describe_advice([found])
         == f"about 190 cases would do if none flips, {-(-allowed // 100) * 100:,} if as many do as these allow"
     )
 
@@ -207,8 +209,8 @@ def test_E7_both_numbers_are_told_where_no_case_differed() -> None:
 def test_E7_cases_that_cancel_out_are_no_cases_alike() -> None:
     found = accuracy("+-" + "+" * 28, "-+" + "+" * 28)
     assert (found.difference, found.differing) == (0, 2)
-    assert "if none flips" not in advice(found)
-    both = common_advice([found, accuracy("+" * 30, "+" * 30)])
+    assert "if none flips" not in describe_advice([found])
+    both = describe_advice([found, accuracy("+" * 30, "+" * 30)])
     assert both.endswith("cases would do for both")
 
 
@@ -230,11 +232,10 @@ def test_E7_no_number_helps_where_no_case_differed_and_nothing_may_be_lost() -> 
 def test_S9_a_p_value_is_told_alone_and_among_the_others() -> None:
     old = side(*["+" * 40] * 3)
     new = side("-" * 6 + "+" * 34, "-" * 5 + "+" * 35, "+" * 40)
-    found = compare(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
+    found = compare_arms(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
     one, other, _ = (pair.contrast(Measure.ACCURACY).reasons for pair in found.pairs)
-    chance = "among 3 verdicts it may be chance (adjusted: 0.094)"
-    assert one == (f"A loss is likely but not certain: alone its p value would be 0.031; {chance}.",)
-    assert other == ("A loss is likely but not certain: the p value is 0.062 (adjusted over 3 verdicts: 0.12).",)
+    assert one == (UncertainLoss(0.03125, 0.09375, 3),)
+    assert other == (UncertainLoss(0.0625, 0.125, 3),)
 
 
 def test_the_data_say_how_many_cases_were_planned() -> None:

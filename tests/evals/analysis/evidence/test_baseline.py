@@ -27,14 +27,8 @@ from tests.evals.analysis.evidence.sides import (
     side,
 )
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
-from toolbelt.evals.analysis.evidence.baseline import (
-    format_baseline,
-    is_baseline,
-    parse_baseline,
-    read_baseline,
-    why_unfit,
-)
-from toolbelt.evals.analysis.evidence.baseline_changes import describe_changes
+from toolbelt.evals.analysis.evidence.baseline_reader import is_baseline, parse_baseline, read_baseline
+from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.scoring.outcome import Outcome
@@ -227,42 +221,42 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param(SAVED.replace("baseline/1", "baseline/2"), "another version", id="another-version"),
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": NaN'), "nan has no form", id="nan"),
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 1e999'), "inf", id="infinity"),
-        pytest.param(SAVED.replace('"epochs": 1', f'"epochs": {"9" * 4000}'), "beyond", id="a-huge-number"),
+        pytest.param(SAVED.replace('"epochs": 1', f'"epochs": {"9" * 4000}'), "a whole number", id="a-huge-number"),
         pytest.param(SAVED.replace('"epochs": 1', f'"epochs": {"9" * 5000}'), "Not JSON", id="too-huge-to-read"),
-        pytest.param(SAVED.replace('"epochs": 1', '"epochs": true'), "'epochs'", id="a-boolean"),
+        pytest.param(SAVED.replace('"epochs": 1', '"epochs": true'), "`epochs` must be a whole number", id="a-boolean"),
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 2'), "2 epochs; here are 1", id="epochs"),
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 1, "epochs": 1'), "twice", id="a-key-twice"),
         pytest.param(SAVED.replace('"c1"', '"c0"'), "'c0' stands here twice", id="a-case-twice"),
-        pytest.param(SAVED.replace('"tiered"', '"full"'), "arms[0] again", id="an-arm-twice"),
+        pytest.param(SAVED.replace('"tiered"', '"full"'), "is `arms[0]` again", id="an-arm-twice"),
         pytest.param(SAVED.replace('"correct"', '"corect"', 1), "Did you mean 'correct'", id="an-outcome"),
         pytest.param(SAVED.replace('"correct"', '"error"', 1), "ended with an error", id="an-error"),
-        pytest.param(SAVED.replace('"correct"', "7", 1), "7 is no outcome", id="a-number-for-an-outcome"),
-        pytest.param(SAVED.replace("100, 150", "-1, 150", 1), "definition_tokens is a count", id="negative"),
-        pytest.param(SAVED.replace("100, 150", "1.5, 150", 1), "definition_tokens is a count", id="half-a-token"),
-        pytest.param(SAVED.replace("100, 150", "1e15, 150", 1), "definition_tokens is a count", id="absurd"),
+        pytest.param(SAVED.replace('"correct"', "7", 1), "cannot be 7", id="a-number-for-an-outcome"),
+        pytest.param(SAVED.replace("100, 150", "-1, 150", 1), "must be a whole number of 0", id="negative"),
+        pytest.param(SAVED.replace("100, 150", "1.5, 150", 1), "must be a whole number of 0", id="half-a-token"),
+        pytest.param(SAVED.replace("100, 150", "1e15, 150", 1), "must be a whole number of 0", id="absurd"),
         pytest.param(SAVED.replace('"right": 1', '"right": 2', 1), "the cases come to 1", id="figures"),
         pytest.param(SAVED.replace('"accuracy": 0.5', '"accuracy": 0.9', 1), "come to 0.5", id="accuracy"),
         pytest.param(SAVED.replace('"covered": false', '"covered": true'), "left out", id="covered"),
         pytest.param(SAVED.replace('"missing"', '"misssing"'), "Did you mean 'missing'", id="a-key-misspelt"),
-        pytest.param(SAVED.replace('["git/log"]', "[7]"), "names of tools", id="no-tool"),
+        pytest.param(SAVED.replace('["git/log"]', "[7]"), "must be text", id="no-tool"),
         pytest.param(SAVED.replace('"git/log"', '"\\ud800"'), "surrogate", id="half-a-character"),
-        pytest.param(broken(lambda data: data.pop("cases")), "'cases' is missing", id="no-cases"),
-        pytest.param(broken(lambda data: data.update(cases=[])), "a case at least", id="empty-cases"),
-        pytest.param(broken(lambda data: data.update(arms=[])), "an arm at least", id="empty-arms"),
-        pytest.param(broken(lambda data: data.update(arms={})), "Here stands a list", id="arms-an-object"),
-        pytest.param(broken(lambda data: data.update(dataset="office")), "'dataset' is an object", id="dataset"),
-        pytest.param(broken(lambda data: data.update(dataset={})), "'digest' is missing", id="empty-dataset"),
-        pytest.param(broken(lambda data: data.update(code={"toolbelt": 1})), "is a text", id="code"),
-        pytest.param(broken(lambda data: data.update(settings=[])), "'settings' is an object", id="settings"),
-        pytest.param(broken(lambda data: data.update(filter=[])), "'filter' is an object", id="filter"),
+        pytest.param(broken(lambda data: data.pop("cases")), "needs a `cases`", id="no-cases"),
+        pytest.param(broken(lambda data: data.update(cases=[])), "one of `cases` at least", id="empty-cases"),
+        pytest.param(broken(lambda data: data.update(arms=[])), "one of `arms` at least", id="empty-arms"),
+        pytest.param(broken(lambda data: data.update(arms={})), "`arms` must be a list", id="arms-an-object"),
+        pytest.param(broken(lambda data: data.update(dataset="office")), "`dataset` must be an object", id="dataset"),
+        pytest.param(broken(lambda data: data.update(dataset={})), "needs a `digest`", id="empty-dataset"),
+        pytest.param(broken(lambda data: data.update(code={"toolbelt": 1})), "must be text", id="code"),
+        pytest.param(broken(lambda data: data.update(settings=[])), "`settings` must be an object", id="settings"),
+        pytest.param(broken(lambda data: data.update(filter=[])), "`filter` must be an object", id="filter"),
         pytest.param(broken(lambda data: data.update(filter={"kinds": []})), "Did you mean 'kind'", id="no-such-flag"),
-        pytest.param(broken(lambda data: data.update(filter={"tag": [1]})), "'tag' is a list of texts", id="no-tag"),
-        pytest.param(broken(lambda data: data.update(filter={"limit": "1"})), "is a whole number", id="no-limit"),
-        pytest.param(broken(lambda data: data["cases"].pop()), "'case_count' says 3", id="a-case-lost"),
-        pytest.param(broken(lambda data: data["cases"].append(None)), "A case is an object", id="null-for-a-case"),
-        pytest.param(broken(lambda data: data["cases"][0]["arms"].pop()), "There are 2 arms", id="an-arm-lost"),
-        pytest.param(broken(lambda data: data["cases"][0]["arms"][0].append(5)), "An attempt is a list", id="attempt"),
-        pytest.param(broken(lambda data: data["columns"].reverse()), "'columns' are", id="columns"),
+        pytest.param(broken(lambda data: data.update(filter={"tag": [1]})), "`filter.tag[0]` must be", id="no-tag"),
+        pytest.param(broken(lambda data: data.update(filter={"limit": "1"})), "must be a whole number", id="no-limit"),
+        pytest.param(broken(lambda data: data["cases"].pop()), "`case_count` says 3", id="a-case-lost"),
+        pytest.param(broken(lambda data: data["cases"].append(None)), "must be an object", id="null-for-a-case"),
+        pytest.param(broken(lambda data: data["cases"][0]["arms"].pop()), "there are 2 arms", id="an-arm-lost"),
+        pytest.param(broken(lambda data: data["cases"][0]["arms"][0].append(5)), "a list of outcome", id="attempt"),
+        pytest.param(broken(lambda data: data["columns"].reverse()), "`columns` must be", id="columns"),
     ],
 )
 def test_every_mistake_is_told_with_its_place(text: str, says: str) -> None:
@@ -290,7 +284,7 @@ def test_the_line_of_a_mistake() -> None:
         parse_baseline(SAVED.replace('"wrong_tool"', '"wrong_tol"'), "b.json")
     (finding,) = caught.value.findings
     assert finding.place == "b.json:18"
-    assert finding.message.startswith("cases[1].arms[0][0][0]: 'wrong_tol' is no outcome. Did you mean 'wrong_tool'")
+    assert finding.message.startswith("`cases[1].arms[0][0][0]` cannot be 'wrong_tol'. Did you mean 'wrong_tool'")
 
 
 def test_thousands_of_mistakes_are_told_in_brief() -> None:

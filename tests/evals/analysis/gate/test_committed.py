@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolbelt.evals.analysis.evidence.baseline import format_baseline, read_baseline
+from toolbelt.evals.analysis.evidence.baseline_reader import read_baseline
+from toolbelt.evals.analysis.evidence.baseline_writer import format_baseline
 from toolbelt.evals.cases.dataset import open_dataset
 
 FILE = Path(__file__).resolve().parents[4] / "reports" / "baseline.json"

@@ -23,7 +23,8 @@ from tests.evals.analysis.evidence.sides import (
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data, summary_line
+from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data
+from toolbelt.evals.analysis.gate.gate_text import summary_line
 from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, GateResult, Limits, LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.intervals import wilson_interval

@@ -10,7 +10,8 @@ import pytest
 from tests.evals.analysis.evidence.sides import FAILED, FULL, RIGHT, TIERED, TOO_LONG, WrittenSide, side
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.gate_json import gate_data, summary_line
+from toolbelt.evals.analysis.gate.gate_json import gate_data
+from toolbelt.evals.analysis.gate.gate_text import summary_line
 from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, GateResult, Limits
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.exports.schemas import read_schema

@@ -11,7 +11,7 @@ from scipy import stats
 
 from tests.evals.analysis.comparison.sides import side
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of, stored
-from toolbelt.evals.analysis.comparison.compare import compare
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Contrast
 from toolbelt.evals.analysis.comparison.pairing import Pairing
 from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
@@ -282,7 +282,7 @@ def test_E7_verdicts_are_those_of_compare() -> None:
     with stored(run) as (store, row):
         opened = StoredRun(store, row)
         found = build_matrix(summarize(store.connection, row.run), opened, 0.05).rows[0].pick
-        told = compare(opened, opened, Pairing(((0, 1), (0, 2)), is_within=True), margin=0.05)
+        told = compare_arms(opened, opened, Pairing(((0, 1), (0, 2)), is_within=True), margin=0.05)
     contrasts = {one.arm: one.contrast for one in found.candidates}
     for place, pair in ((1, told.pairs[0]), (2, told.pairs[1])):
         mine, theirs = contrasts[place], pair.contrasts[0]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.evals.toolsets.samples import ASSISTANT, CATALOGS, SMALL, TIERED, case, play, shown, toolset, use
 from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.catalog.wire_names import is_legal_wire_name
 from toolbelt.evals.conversation import Message
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.toolsets.variants.presentation import make_presentation, without_descriptions

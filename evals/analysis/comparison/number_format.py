@@ -1,0 +1,50 @@
+"""Shares in percentage points and ratios as changes, never rounded across a limit."""
+
+from __future__ import annotations
+
+_MOST_PLACES = 6
+
+
+def format_points(share: float, places: int = 1) -> str:
+    """A difference of shares: `+1.7`, `-0.4`, `0.0`, in percentage points."""
+    text = f"{100 * share:+.{places}f}"
+    return text[1:] if not float(text) else text
+
+
+def format_margin(margin: float) -> str:
+    """`2.0`, `0.25`: in percentage points, with as many digits as it has."""
+    return next(
+        text
+        for places in range(1, _MOST_PLACES + 1)
+        if float(text := f"{100 * margin:.{places}f}") == round(100 * margin, _MOST_PLACES)
+    )
+
+
+def format_bounds(low: float, high: float, margin: float) -> str:
+    """`-0.4 to +3.7`, in points: never rounded to where the verdict would be another."""
+    return f"{format_bound(low, margin)} to {format_bound(high, margin)}"
+
+
+def format_bound(bound: float, margin: float) -> str:
+    """One of them."""
+    return format_points(bound, places_for(bound, (-margin, 0.0)))
+
+
+def format_change(ratio: float) -> str:
+    """What a ratio is as a change: `-56.0%`, `+140.0%`, `0.0%`; a bound below 0 is no more than all."""
+    percent = 100 * (max(ratio, 0.0) - 1)
+    text = f"{percent:+,.0f}%" if percent >= 1000 else f"{percent:+.1f}%"
+    return text[1:] if text[1:] == "0.0%" else text
+
+
+def places_for(bound: float, limits: tuple[float, ...]) -> int:
+    """Digits at which a bound is on the same side of every limit as in truth."""
+    for places in range(1, _MOST_PLACES):
+        shown = round(100 * bound, places)
+        if all(_side(shown, round(100 * limit, _MOST_PLACES)) == _side(bound, limit) for limit in limits):
+            return places
+    return _MOST_PLACES
+
+
+def _side(value: float, limit: float) -> int:
+    return (value > limit) - (value < limit)

@@ -1,0 +1,278 @@
+"""What a baseline's file holds: attempts, figures that follow from them, and the check of every value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from toolbelt.errors import InvalidFileError
+from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.findings import Finding, Severity
+from toolbelt.sources.document import Document
+from toolbelt.sources.section import Section, TooManyFindingsError
+
+SCHEMA_NAME = "toolbelt.baseline"
+SCHEMA = f"{SCHEMA_NAME}/1"
+COLUMNS = ("outcome", "definition_tokens", "own_prompt_tokens", "prompt_tokens", "requests", "cost_usd")
+"""What the elements of an attempt are, in order."""
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_READABLE = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.ERROR)
+_MAY_BE_NULL = frozenset(("own_prompt_tokens", "prompt_tokens", "cost_usd"))
+_MOST_FINDINGS = 20
+_MOST = 10**12
+"""No count of tokens and no cost in a real run is near it."""
+_MOST_EPOCHS = 10_000
+_HEAD = (
+    "schema",
+    "dataset",
+    "chosen",
+    "case_count",
+    "epochs",
+    "settings",
+    "catalog",
+    "surroundings",
+    "code",
+    "columns",
+    "arms",
+    "cases",
+)
+_NAMES = ("model", "toolset", "variant", "tokenizer")
+_AGAIN = "save the baseline again: toolbelt eval baseline save"
+
+
+def parse_attempt(attempt: Sequence[Any]) -> Attempt:
+    """An attempt of a baseline that was checked.
+
+    Args:
+        attempt: As in the file, see `baseline_reader`.
+    """
+    word, definition, own, reported, requests, cost, *rest = attempt
+    more = rest[0] if rest else {}
+    outcome, covered = _OUTCOMES[word], more.get("covered", True)
+    surplus = tuple(more.get("surplus", ()))
+    kept = outcome.is_scored and not (covered and outcome.is_right_by_names)
+    return Attempt(
+        outcome,
+        covered,
+        tuple(more.get("called", surplus)) if kept else None,
+        tuple(more.get("missing", ())),
+        surplus,
+        definition,
+        own,
+        reported,
+        requests,
+        cost,
+    )
+
+
+def arm_figures(attempts: Iterable[Attempt]) -> dict[str, Any]:
+    """What an arm came to, for whoever reads the file.
+
+    Args:
+        attempts: All of them.
+
+    Returns:
+        `trials`, `scored`, and of the latter how many were `right` by names, `solved` and `covered`; `accuracy`, a
+        fraction; and means over scored trials: `definition_tokens`, `prompt_tokens` (own count where those of a trial
+        were not reported), `requests` and `cost_usd`. `None` where nothing was scored or a figure is not known.
+    """
+    every = list(attempts)
+    scored = [attempt for attempt in every if attempt.is_scored]
+    right = sum(attempt.is_right for attempt in scored)
+    prompt = _mean([attempt.prompt_tokens for attempt in scored], 1)
+    cost = _mean([attempt.cost_usd for attempt in scored], 8)
+    return {
+        "trials": len(every),
+        "scored": len(scored),
+        "right": right,
+        "solved": sum(attempt.is_solved for attempt in scored),
+        "covered": sum(attempt.covered for attempt in scored),
+        "accuracy": round(right / len(scored), 6) if scored else None,
+        "definition_tokens": _mean([attempt.definition_tokens for attempt in scored], 1),
+        "prompt_tokens": _mean([attempt.own_prompt_tokens for attempt in scored], 1) if prompt is None else prompt,
+        "requests": _mean([attempt.requests for attempt in scored], 2),
+        "cost_usd": cost,
+    }
+
+
+def _mean(values: Sequence[float | None], places: int) -> float | None:
+    known = [value for value in values if value is not None]
+    if not values or len(known) < len(values):
+        return None
+    mean = round(sum(known) / len(known), places)
+    return int(mean) if mean == int(mean) else mean
+
+
+FIGURES = tuple(arm_figures(()))
+"""Names of the figures, in order."""
+
+
+def check_baseline(document: Document) -> None:
+    """Refuse what is no baseline of this version.
+
+    Raises:
+        InvalidFileError: every mistake found, twenty at most.
+    """
+    top = Section.of(document, null_is_absent=False, most=_MOST_FINDINGS)
+    try:
+        _check(top)
+    except TooManyFindingsError:
+        note = "There is more that is wrong with this file; what stands above is the beginning."
+        top.findings.append(Finding("more", Severity.WARNING, note, document.source))
+    if top.findings:
+        raise InvalidFileError(top.findings)
+
+
+def _check(top: Section) -> None:
+    schema = top.value.get("schema") if isinstance(top.value, dict) else None
+    if schema != SCHEMA:
+        _refuse_schema(top, schema)
+        return
+    _check_keys(top, _HEAD, "baseline", optional=("filter",))
+    for key in ("chosen", "catalog", "surroundings"):
+        top.read_text(key, blank=True)
+    case_count = top.read_int("case_count", least=1, most=_MOST)
+    epochs = top.read_int("epochs", least=1, most=_MOST_EPOCHS)
+    if top.read_mapping("dataset") is not None:
+        dataset = top.child("dataset")
+        _check_keys(dataset, ("name", "digest"), "dataset")
+        dataset.read_text("name")
+        dataset.read_text("digest")
+    top.read_mapping("settings")
+    for key in top.read_mapping("code") or ():
+        top.child("code").read_text(key, blank=True)
+    if top.read_mapping("filter") is not None:
+        _check_filter(top.child("filter"))
+    columns = top.child("columns")
+    if columns.value not in (None, list(COLUMNS)):
+        columns.add_error("wrong-columns", f"{columns.label} must be {', '.join(COLUMNS)}, in this order.")
+    arms, cases = top.read_items("arms"), top.read_items("cases")
+    for key in ("arms", "cases"):
+        if top.value.get(key) == []:
+            top.child(key).add_error("empty", f"A baseline has one of `{key}` at least.")
+    _check_arms(arms)
+    _check_cases(cases, len(arms), epochs)
+    if not top.findings and case_count != len(cases):
+        top.child("case_count").add_error(
+            "case-count",
+            f"`case_count` says {case_count:,}, but there are {len(cases):,} cases: lines were lost, perhaps in a "
+            f"merge; {_AGAIN}",
+        )
+    if not top.findings:
+        _check_figures(arms, top.value["cases"])
+
+
+def _refuse_schema(top: Section, schema: Any) -> None:
+    if isinstance(schema, str) and schema.startswith(f"{SCHEMA_NAME}/"):
+        message = (
+            f"This baseline was written by another version of toolbelt ({schema}; this one reads {SCHEMA}); {_AGAIN}"
+        )
+    else:
+        message = f"This is no baseline: its `schema` is not {SCHEMA!r}."
+    top.child("schema").add_error("not-a-baseline", message)
+
+
+def _check_keys(section: Section, keys: Sequence[str], what: str, optional: Sequence[str] = ()) -> None:
+    section.check_keys((*keys, *optional), what)
+    section.require_keys(*keys)
+
+
+def _check_filter(chosen: Section) -> None:
+    chosen.check_keys(("kind", "tag", "case", "limit", "seed"), "filter")
+    for key in ("kind", "tag", "case"):
+        _check_texts(chosen, key)
+    for key in ("limit", "seed"):
+        chosen.read_int(key)
+
+
+def _check_arms(arms: Sequence[Section]) -> None:
+    known: dict[tuple[str, ...], int] = {}
+    for place, arm in enumerate(arms):
+        if arm.read_mapping() is None:
+            continue
+        _check_keys(arm, (*_NAMES, *FIGURES), "arm")
+        names = [arm.read_text(name, blank=name in ("variant", "tokenizer")) for name in _NAMES]
+        key = tuple(name for name in names[:3] if name is not None)
+        if len(key) < 3:
+            continue
+        if key in known:
+            arm.add_error("duplicate-entry", f"{arm.label} is `arms[{known[key]}]` again.")
+        known.setdefault(key, place)
+
+
+def _check_cases(cases: Sequence[Section], arms: int, epochs: int | None) -> None:
+    known: set[str] = set()
+    for case in cases:
+        if case.read_mapping() is None:
+            continue
+        _check_keys(case, ("case", "kind", "arms"), "case", optional=("cluster",))
+        name = case.read_text("case")
+        case.read_text("kind", blank=True)
+        case.read_text("cluster")
+        if name is not None and name in known:
+            case.add_error("duplicate-entry", f"{case.label}: {name!r} stands here twice.")
+        known.add(name or "")
+        of_arms = case.read_list("arms")
+        if of_arms is not None and arms and len(of_arms) != arms:
+            case.add_error("wrong-count", f"{case.label}: there are {arms} arms; this case has {len(of_arms)}.")
+        for attempts in case.read_items("arms"):
+            items = attempts.read_items()
+            if epochs is not None and isinstance(attempts.value, list) and len(items) != epochs:
+                there = f"there are {epochs} epochs; here are {len(items)} attempts."
+                attempts.add_error("wrong-count", f"{attempts.label}: {there}")
+            for attempt in items:
+                _check_attempt(attempt)
+
+
+def _check_attempt(attempt: Section) -> None:
+    values = attempt.value
+    if not isinstance(values, list) or not len(COLUMNS) <= len(values) <= len(COLUMNS) + 1:
+        attempt.add_wrong_type(f"a list of {', '.join(COLUMNS)}, and an object if need be")
+        return
+    if values[0] == Outcome.ERROR.value:
+        attempt.child(0).add_error(
+            "error-outcome", f"{attempt.label}: a baseline holds no trial that ended with an error; {_AGAIN}"
+        )
+    else:
+        attempt.read_choice(0, _READABLE, "outcome")
+    for place, column in enumerate(COLUMNS[1:], start=1):
+        if values[place] is None and column in _MAY_BE_NULL:
+            continue
+        if column == "cost_usd":
+            attempt.read_number(place, least=0, most=_MOST)
+        else:
+            attempt.read_int(place, least=0, most=_MOST)
+    if len(values) > len(COLUMNS) and attempt.read_mapping(len(COLUMNS)) is not None:
+        more = attempt.child(len(COLUMNS))
+        more.check_keys(("covered", "missing", "surplus", "called"), "attempt")
+        if more.value.get("covered", False) is not False:
+            more.add_error("wrong-type", f"{more.label}: `covered` is written if it is false, and left out elsewhere.")
+        for key in ("missing", "surplus", "called"):
+            _check_texts(more, key)
+
+
+def _check_texts(section: Section, key: str) -> None:
+    for item in section.read_items(key, "a list of texts"):
+        item.read_text(blank=True)
+
+
+def _check_figures(arms: Sequence[Section], cases: Sequence[Mapping[str, Any]]) -> None:
+    """Compare what the head says of the arms with the cases."""
+    for place, arm in enumerate(arms):
+        figures = arm_figures(parse_attempt(attempt) for row in cases for attempt in row["arms"][place])
+        for name, value in figures.items():
+            if not _is_same(arm.value[name], value):
+                written = arm.child(name)
+                written.add_error(
+                    "wrong-figure",
+                    f"{written.label} says {written.describe()}, but the cases come to {value}: they were changed, "
+                    f"perhaps in a merge; {_AGAIN}",
+                )
+
+
+def _is_same(written: Any, figure: float | None) -> bool:
+    if figure is None or isinstance(written, bool) or not isinstance(written, int | float):
+        return written is None and figure is None
+    return math.isclose(written, figure, rel_tol=1e-6, abs_tol=1e-9)

@@ -1,0 +1,217 @@
+"""Writes a run as a baseline, and says what changes against the one that it replaces; see `baseline_reader`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolbelt.evals.analysis.evidence.baseline_format import COLUMNS, SCHEMA, arm_figures, parse_attempt
+from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence, Side
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.text import INVISIBLE, plural
+
+_HIDDEN = re.compile(f"[{INVISIBLE}]")
+_HALF = re.compile("[\ud800-\udfff]")
+_LONGEST_NAME = 200
+"""Characters that are kept of what a model called; names of real tools are shorter."""
+
+
+def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
+    """The text of a baseline.
+
+    Args:
+        side: A run of which every trial has finished, none with an error: see `why_unfit`; or a baseline.
+        arms: 0-based positions of the arms it is of; all if `None`.
+
+    Raises:
+        ValueError: a trial has not finished, or with an error.
+    """
+    chosen = range(len(side.arms)) if arms is None else arms
+    about = side.about
+    heads: list[dict[str, Any]] = []
+    rows: dict[str, tuple[CaseEvidence, list[str]]] = {}
+    for arm in chosen:
+        found = side.read(arm)
+        if len(found) != about.cases:
+            raise ValueError(f"{about.name!r} is not finished: {len(found)} of {about.cases} cases.")
+        name = side.arms[arm]
+        heads.append(
+            {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
+            | arm_figures(parse_attempt(_attempt(one)) for one in _finished(found))  # as they are read
+        )
+        for case in found.values():
+            attempts = [_attempt(one) for one in case.attempts if one is not None]
+            rows.setdefault(case.case, (case, []))[1].append(_json(attempts))
+    head = {
+        "schema": SCHEMA,
+        "dataset": {"name": about.dataset, "digest": about.digest},
+        "chosen": about.chosen,
+        "case_count": about.cases,
+        "epochs": about.epochs,
+        **({"filter": dict(about.filter)} if about.filter else {}),
+        "settings": dict(sorted(about.settings.items())),
+        "catalog": about.catalog,
+        "surroundings": about.surroundings,
+        "code": {key: value for key, value in about.code.items() if key == "toolbelt"},
+        "columns": list(COLUMNS),
+    }
+    parts = [
+        "{",
+        *(f"  {_json(key)}: {_json(value)}," for key, value in head.items()),
+        '  "arms": [',
+        *_listed(map(_json, heads)),
+        "  ],",
+        '  "cases": [',
+        *_listed(_row(case, texts) for case, texts in rows.values()),
+        "  ]",
+        "}",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
+    """Why no baseline is to be made of a run, each with what to do about it; nothing if it may be."""
+    about = side.about
+    again = f"toolbelt eval resume {about.name}"
+    reasons = []
+    if about.drafts:
+        reasons.append(
+            f"{about.drafts:,} of {plural(about.cases, 'case')} are drafts, which prove nothing until somebody "
+            "has reviewed them: do, and remove their `draft`, or run the others alone"
+        )
+    if about.status != "finished":
+        why = f" ({about.reason.rstrip('.')})" if about.reason else ""
+        hint = "wait for it to end" if about.status == "running" else f"go on with: {again}"
+        reasons.append(f"it is {about.status}{why}; {hint}")
+    errors = missing = 0
+    for arm in range(len(side.arms)) if arms is None else arms:
+        attempts = [attempt for case in side.read(arm).values() for attempt in case.attempts]
+        errors += sum(attempt is not None and attempt.outcome is Outcome.ERROR for attempt in attempts)
+        missing += about.cases * about.epochs - sum(attempt is not None for attempt in attempts)
+    if missing and about.status == "finished":
+        reasons.append(f"{plural(missing, 'trial')} have not finished; go on with: {again}")
+    if errors:
+        reasons.append(f"{plural(errors, 'trial')} ended with an error; again: {again} --retry-errors")
+    return tuple(reasons)
+
+
+def _finished(found: Mapping[str, CaseEvidence]) -> Iterator[Attempt]:
+    for case in found.values():
+        for attempt in case.attempts:
+            if attempt is None or attempt.outcome is Outcome.ERROR:
+                raise ValueError(f"A trial of case {case.case!r} has not finished, or with an error.")
+            yield attempt
+
+
+def _attempt(attempt: Attempt) -> list[Any]:
+    cost = attempt.cost_usd
+    figures = [
+        attempt.outcome.value,
+        attempt.definition_tokens,
+        attempt.own_prompt_tokens,
+        attempt.prompt_tokens,
+        attempt.requests,
+        # Ten digits: what was added up in another order is the same.
+        None if cost is None else 0 if cost == 0 else float(f"{cost:.10g}"),
+    ]
+    more = dict(_more(attempt))
+    return [*figures, more] if more else figures
+
+
+def _more(attempt: Attempt) -> Iterator[tuple[str, Any]]:
+    if not attempt.covered:
+        yield "covered", False
+    if attempt.is_right or not attempt.is_scored:
+        return
+    for name, tools in (("missing", attempt.missing), ("surplus", attempt.surplus)):
+        if tools:
+            yield name, list(map(_name, tools))
+    if attempt.called is not None and attempt.called != attempt.surplus:
+        yield "called", list(map(_name, attempt.called))
+
+
+def _name(tool: str) -> str:
+    whole = _HALF.sub("\N{REPLACEMENT CHARACTER}", tool)  # a model may write anything
+    return whole if len(whole) <= _LONGEST_NAME else f"{whole[: _LONGEST_NAME - 1]}…"
+
+
+def _row(case: CaseEvidence, arms: Sequence[str]) -> str:
+    head = {"case": case.case, "kind": case.kind} | ({"cluster": case.cluster} if case.cluster != case.case else {})
+    return f'{_json(head)[:-1]}, "arms": [{", ".join(arms)}]}}'
+
+
+def _listed(texts: Iterator[str]) -> list[str]:
+    lines = [f"    {text}," for text in texts]
+    return [*lines[:-1], *(line[:-1] for line in lines[-1:])]
+
+
+def _json(value: Any) -> str:
+    """Readable in a review, where what hides or turns text around must be seen."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], text)
+
+
+def describe_changes(old: Side, new: Side) -> str:
+    """In one line: what it is of, and how many cases' results are not what they were.
+
+    Args:
+        old: The baseline that is replaced.
+        new: Its successor.
+
+    Returns:
+        Such as `full: 3 cases now wrong, 1 now right`; `nothing changed` where they are alike in all they hold.
+    """
+    parts = [f"{words} changed" for words, before, after in _heads(old, new) if before != after]
+    places = {arm.key: place for place, arm in enumerate(old.arms)}
+    same_model = len({arm.model for arm in (*old.arms, *new.arms)}) == 1
+    for place, arm in enumerate(new.arms):
+        label = " · ".join(filter(None, (arm.toolset, arm.variant))) if same_model else arm.label
+        if arm.key not in places:
+            parts.append(f"{label} is new")
+        elif told := _of_cases(old.read(places[arm.key]), new.read(place)):
+            parts.append(f"{label}: {told}")
+    known = {arm.key for arm in new.arms}
+    gone = [arm.label for arm in old.arms if arm.key not in known]
+    parts += [f"without {', '.join(gone)}"] if gone else []
+    return "; ".join(parts) or "nothing changed"
+
+
+def _heads(old: Side, new: Side) -> list[tuple[str, object, object]]:
+    before, after = old.about, new.about
+    cases = "the dataset" if before.dataset == after.dataset else f"the dataset (now {after.dataset})"
+    return [
+        (cases, (before.dataset, before.digest), (after.dataset, after.digest)),
+        ("which cases were asked", (before.chosen, before.cases), (after.chosen, after.cases)),
+        ("how often they were asked", before.epochs, after.epochs),
+        ("the settings", dict(before.settings), dict(after.settings)),
+        ("the catalog or the loadouts", before.surroundings, after.surroundings),
+        ("the version of toolbelt", before.code.get("toolbelt"), after.code.get("toolbelt")),
+    ]
+
+
+def _of_cases(before: Mapping[str, CaseEvidence], after: Mapping[str, CaseEvidence]) -> str:
+    """How many cases of an arm went how; empty where all are as they were."""
+    both = [case for case in after if case in before]
+    shares = [(_right(before[case]), _right(after[case])) for case in both]
+    otherwise = sum(
+        was == now and before[case].attempts != after[case].attempts
+        for case, (was, now) in zip(both, shares, strict=True)
+    )
+    counts = (
+        (sum(now < was for was, now in shares), "now wrong"),
+        (sum(now > was for was, now in shares), "now right"),
+        (otherwise, "otherwise changed"),
+        (len(after) - len(both), "new"),
+        (len(before) - len(both), "gone"),
+    )
+    told = [(count, words) for count, words in counts if count]
+    return ", ".join(
+        f"{plural(count, 'case') if place == 0 else f'{count:,}'} {words}" for place, (count, words) in enumerate(told)
+    )
+
+
+def _right(case: CaseEvidence) -> int:
+    return sum(attempt is not None and attempt.is_right for attempt in case.attempts)

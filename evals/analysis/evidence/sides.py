@@ -1,0 +1,137 @@
+"""Names on the command line: what a run, a baseline or an arm of one is called there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from toolbelt.errors import NotFoundError, ToolbeltError, nearest
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
+from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+from toolbelt.evals.running.run_names import is_file_name
+from toolbelt.evals.running.store import RunStore
+
+_BASELINE = ".json"
+_NUMBER = re.compile(r"#?([1-9][0-9]{0,5})")
+_BETWEEN = re.compile(r"[\s·]+")
+"""What may stand between model, toolset and variant: `gpt-4o · full`, or `gpt-4o full`, which is easier to type."""
+
+
+@contextmanager
+def open_side(name: str, store: Path) -> Iterator[Side]:
+    """What is called that, for as long as it is looked at.
+
+    Args:
+        name: A run's id, the beginning of one, `latest`, or the path of a baseline.
+        store: The file of runs; not opened for a baseline.
+
+    Raises:
+        NotFoundError: there is none, with the nearest names.
+        InvalidFileError: the baseline is broken.
+        ToolbeltError: several runs begin so.
+    """
+    if is_path(name):
+        from toolbelt.evals.analysis.evidence.baseline_reader import read_baseline
+
+        yield read_baseline(_existing(Path(name)))
+        return
+    with RunStore(store, must_exist=True) as opened:
+        try:
+            row = opened.get(name)
+        except NotFoundError as error:
+            hint = error.hint or "A baseline is named by its file, such as reports/baseline.json."
+            raise NotFoundError(error.kind, name, error.known, hint) from None
+        yield StoredRun(opened, row)
+
+
+def is_path(name: str) -> bool:
+    """Whether a side of that name is a file, not a run; see `toolbelt.evals.running.run_names.is_file_name`."""
+    return is_file_name(name, (_BASELINE,))
+
+
+def find_arm(arms: Sequence[ArmName], name: str) -> int:
+    """The 0-based position of the arm that is called that; see `find_arms`.
+
+    Raises:
+        NotFoundError: none is, with the nearest names.
+        ToolbeltError: several are, with the candidates.
+    """
+    found = find_arms(arms, name)
+    if len(found) > 1:
+        shown = ", ".join(f"{arms[place].label!r} (#{place + 1})" for place in found[:10])
+        more = f" and {len(found) - 10:,} more" if len(found) > 10 else ""
+        raise ToolbeltError(f"{len(found)} arms go by {name!r}; say which: {shown}{more}.")
+    return found[0]
+
+
+def choose_arms(arms: Sequence[ArmName], names: Sequence[str]) -> tuple[int, ...]:
+    """The 0-based positions of the arms that go by any of the names, each once, in their own order.
+
+    Args:
+        arms: Of a side.
+        names: As for `--arm`: each may be several, with commas between.
+
+    Raises:
+        NotFoundError: none goes by one of them.
+        ToolbeltError: something was asked for, and no name is in it.
+    """
+    return tuple(sorted({place for name in split_arms(names) for place in find_arms(arms, name)}))
+
+
+def split_arms(names: Sequence[str]) -> list[str]:
+    """Names of arms as they were asked for, of which each may be several with commas between.
+
+    Raises:
+        ToolbeltError: something was asked for, and no name is in it.
+    """
+    found = [part.strip() for name in names for part in name.split(",") if part.strip()]
+    if names and not found:  # an empty variable of a CI must not come to "no arm at all", which nothing speaks against
+        raise ToolbeltError("--arm names no arm: give one, or leave it out for all.")
+    return found
+
+
+def find_arms(arms: Sequence[ArmName], name: str) -> tuple[int, ...]:
+    """The 0-based positions of the arms that go by a name, in order; at least one.
+
+    The first of these that any arm goes by, upper and lower case alike: model, toolset and variant (`gpt-4o · full`,
+    `gpt-4o full · shuffled`); toolset and variant (`full`, `full · shuffled`), whatever the model; the toolset, the
+    model or the variant alone; the 1-based number (`#3`, or `3`).
+
+    Raises:
+        NotFoundError: none does, with the nearest names.
+    """
+    wanted = _normal(name)
+    if not name.lstrip().startswith("#"):
+        for names in _WAYS:
+            if found := tuple(place for place, arm in enumerate(arms) if wanted in map(_normal, names(arm))):
+                return found
+    number = _NUMBER.fullmatch(name.strip())
+    if number and int(number.group(1)) <= len(arms):
+        return (int(number.group(1)) - 1,)
+    known = dict.fromkeys(part for arm in arms for part in (arm.toolset_label, arm.model, arm.label) if part)
+    labels = [arm.label for arm in arms]
+    raise NotFoundError("arm", name, nearest(name, known) or labels, "" if arms else "There are no arms.")
+
+
+_WAYS: tuple[Callable[[ArmName], tuple[str, ...]], ...] = (
+    lambda arm: (arm.label,),
+    lambda arm: (arm.toolset_label,),
+    lambda arm: tuple(part for part in arm.key if part),
+)
+"""What an arm goes by, the fullest name first."""
+
+
+def _normal(name: str) -> str:
+    return _BETWEEN.sub(" ", name).strip().casefold()
+
+
+def _existing(path: Path) -> Path:
+    """The file of a baseline, or an error that names those beside it."""
+    if path.is_file():
+        return path
+    folder = path if path.is_dir() else path.parent
+    beside = sorted(folder.glob(f"*{_BASELINE}"))[:100] if folder.is_dir() else []
+    hint = "" if beside else "Save one with: toolbelt eval baseline save"
+    raise NotFoundError("baseline", str(path), map(str, beside), hint)

@@ -1,0 +1,156 @@
+"""Telling formats apart, and naming what was imported."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import SHARED_DATA, needs_shared_data
+from toolbelt.catalog.json_lines import Grouping
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError
+from toolbelt.findings import Finding
+from toolbelt.importers import IMPORTERS, import_catalog, recognise
+from toolbelt.importers.formats import FORMATS
+from toolbelt.sources import read_text
+
+SAMPLES: dict[str, Any] = {
+    "toolbelt": {"plugins": [{"name": "mine", "tools": [{"name": "f"}]}]},
+    "openapi": {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "paths": {"/x": {"get": {"operationId": "f", "responses": {}}}},
+    },
+    "mcp": {"tools": [{"name": "f", "inputSchema": {}}]},
+    "anthropic": [{"name": "f", "input_schema": {}}],
+    "openai": [{"type": "function", "function": {"name": "f"}}],
+}
+EACH = pytest.mark.parametrize("form", SAMPLES)
+
+
+def test_there_is_a_sample_of_each_format() -> None:
+    assert set(SAMPLES) == set(IMPORTERS)
+    assert (*IMPORTERS, "jsonl") == FORMATS
+
+
+@EACH
+def test_each_is_recognised(form: str) -> None:
+    assert recognise(SAMPLES[form]) == form
+
+
+@EACH
+@pytest.mark.parametrize("source", ["mine.json", "mine.yaml", "mine.txt", "-"])
+@pytest.mark.parametrize("given_form", [False, True])
+def test_each_is_imported_whatever_the_file_is_called(form: str, source: str, given_form: bool) -> None:
+    text = json.dumps(SAMPLES[form], indent=2)
+    made, label = import_catalog(text, source, form=form if given_form else None)
+    assert [tool.name for tool in made.catalog.tools] == ["f"]
+    assert label == IMPORTERS[form].label
+
+
+@pytest.mark.parametrize("source", ["t.jsonl", "t.NDJSON", "t.txt", "t"])
+def test_json_lines_are_recognised(source: str) -> None:
+    made, label = import_catalog('\n{"name": "f"}\n{"name": "g"}\n', source)
+    assert [tool.id for tool in made.catalog.tools] == ["t/f", "t/g"]
+    assert label == "JSON Lines"
+
+
+def test_json_lines_of_one_line_are_told_by_their_name_or_by_saying_so() -> None:
+    for source, form in (("t.jsonl", None), ("t.txt", "jsonl")):
+        assert len(import_catalog('{"name": "f"}', source, form=form)[0].catalog.tools) == 1
+
+
+def test_a_grouping_reaches_json_lines() -> None:
+    made, _ = import_catalog('{"name": "f", "team": "x"}', "t.jsonl", grouping=Grouping("team", None))
+    assert [plugin.name for plugin in made.catalog.plugins] == ["x"]
+
+
+@pytest.mark.parametrize("source", ["t.yaml", "t.YML"])
+@pytest.mark.parametrize("text", ["{plugins: [{name: p}]}", "plugins:\n- name: p\n", "# c\nplugins: [{name: p}]"])
+def test_yaml_may_begin_with_a_bracket(source: str, text: str) -> None:
+    assert [plugin.name for plugin in import_catalog(text, source)[0].catalog.plugins] == ["p"]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("weather.json", "weather"),
+        ("some/folder/weather.tools.json", "weather"),
+        ("some/folder/tools.json", "folder"),
+        ("some/folder/openapi.yaml", "folder"),
+        ("some/my folder/index.json", "my-folder"),
+        ("my  tools.json", "my-tools"),
+        ("-", "imported"),
+    ],
+)
+def test_a_catalog_is_named_after_its_file(source: str, expected: str) -> None:
+    made, _ = import_catalog(json.dumps(SAMPLES["mcp"]), source)
+    assert (made.catalog.name, made.catalog.plugins[0].name) == (expected, expected)
+
+
+def test_a_name_may_be_given() -> None:
+    assert import_catalog(json.dumps(SAMPLES["mcp"]), "t.json", name="other")[0].catalog.tools[0].id == "other/f"
+    with pytest.raises(InvalidDefinitionError, match="not blank"):
+        import_catalog(json.dumps(SAMPLES["mcp"]), "t.json", name=" ")
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [("", "t.yaml"), ("5", "t.json"), ("[5]", "t"), ("{}", "t"), ("just words", "t"), ('{"tools": []}', "t.json")],
+)
+def test_what_is_none_of_them_is_refused(text: str, source: str) -> None:
+    with pytest.raises(InvalidFileError, match=r"none of what can be read: toolbelt catalog, .*JSON Lines") as caught:
+        import_catalog(text, source)
+    assert [finding.rule for finding in caught.value.findings] == ["unknown-format"]
+
+
+def test_what_is_none_of_them_names_the_way_to_say_which() -> None:
+    with pytest.raises(InvalidFileError, match="`import --format` says which"):
+        import_catalog("{}", "t.json")
+
+
+@pytest.mark.parametrize("source", ["t.json", "t.yaml", "-"])
+def test_an_empty_list_is_a_list_without_tools(source: str) -> None:
+    assert recognise([]) == "openai"
+    with pytest.raises(InvalidFileError, match="There is no tool") as caught:
+        import_catalog("[]", source)
+    assert [finding.rule for finding in caught.value.findings] == ["empty"]
+
+
+def test_an_unknown_format_is_not_found() -> None:
+    with pytest.raises(NotFoundError, match="No format named 'opanai'. Did you mean 'openai'"):  # noqa: RUF043
+        import_catalog("[]", "t.json", form="opanai")
+
+
+KEYS = ["tools", "result", "name", "plugins", "function", "type", "inputSchema", "input_schema"]
+ANYTHING = st.recursive(
+    st.none() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS), inner),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@given(text=st.text() | ANYTHING.map(json.dumps))
+def test_whatever_the_text_it_is_imported_or_refused(form: str, text: str) -> None:
+    for given_form in (form, None):
+        try:
+            name = import_catalog(text, "t.txt", form=given_form, name="mine")[0].catalog.name
+            findings: tuple[Finding, ...] = ()
+        except InvalidFileError as error:
+            name, findings = "", error.findings
+        assert bool(name) != bool(findings)
+
+
+@needs_shared_data
+@pytest.mark.parametrize(
+    ("dataset", "tools"),
+    [("github_mcp", 117), ("livemcpbench", 527), ("seal_tools", 4076), ("bfcl", 3108), ("metatool", 199)],
+)
+def test_public_catalogues_are_imported_and_named_after_their_folder(dataset: str, tools: int) -> None:
+    path = SHARED_DATA / dataset / "catalog.jsonl"
+    made, label = import_catalog(read_text(path), str(path))
+    assert (label, made.catalog.name, len(made.catalog.tools)) == ("JSON Lines", dataset, tools)
