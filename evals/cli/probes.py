@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from toolbelt.evals.views.probes import later_line, list_view, probe_view, probes_view
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option
@@ -23,6 +22,7 @@ from toolbelt.evals.probing.selection import find_later, latest_of_each, pick_la
 from toolbelt.evals.running.run_names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.probe_news import entry_text, news_view
+from toolbelt.evals.views.probes import later_line, list_view, probe_view, probes_view
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models
