@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from toolbelt.evals.evaluate import resume_run, run_eval
     from toolbelt.evals.exports.loading import load_run
-    from toolbelt.evals.run import Run, resume_run, run_eval
+    from toolbelt.evals.run import Run
     from toolbelt.evals.running.plan import CaseFilter
 
 __all__ = ["CaseFilter", "Run", "load_run", "resume_run", "run_eval"]
@@ -23,8 +24,8 @@ _MODULES = MappingProxyType(
         "CaseFilter": "toolbelt.evals.running.plan",
         "Run": "toolbelt.evals.run",
         "load_run": "toolbelt.evals.exports.loading",
-        "resume_run": "toolbelt.evals.run",
-        "run_eval": "toolbelt.evals.run",
+        "resume_run": "toolbelt.evals.evaluate",
+        "run_eval": "toolbelt.evals.evaluate",
     }
 )
 

@@ -18,18 +18,12 @@ from toolbelt.evals.cli.console_reporter import ConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.shown import show_run
-from toolbelt.evals.run import (
-    DEFAULT_MODELS,
-    Run,
-    RunRequest,
-    SessionOptions,
-    estimate_eval,
-    resume_run,
-    start_run,
-)
+from toolbelt.evals.evaluate import resume_run
+from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.session import DEFAULT_MODELS, RunRequest, SessionOptions, estimate_eval, start_run
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
 from toolbelt.text import plural

@@ -15,10 +15,10 @@ import pytest
 from tests.evals.cli.test_eval_run import CASES, office, write_dataset
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals import CaseFilter, Run, load_run, resume_run, run_eval
-from toolbelt.evals.run import SessionOptions
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
+from toolbelt.evals.session import SessionOptions
 from toolbelt.evals.setup.reporting import CallbackReporter, Note, NoteKind
 
 __all__ = ["office"]
