@@ -41,9 +41,9 @@ def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporte
     except ToolbeltError:
         return
     for probe in probes:
-        if contradictions := tuple(_in_words(find_news(probe, workspace.facts(probe.model)))):
+        if contradictions := tuple(_describe_contradictions(find_news(probe, workspace.facts(probe.model)))):
             where = f" at {probe.api_base}" if probe.api_base else ""
-            named = shlex.join(("toolbelt", "model", "probes", probe.model, *_of_store(store)))
+            named = shlex.join(("toolbelt", "model", "probes", probe.model, *_store_arguments(store)))
             text = (
                 f"{probe.model}: its probe of {shown_day(probe.created)}{where} says otherwise than what is known, by "
                 f"which this run goes: {'; '.join(contradictions)}. To go by the probe, say so under `models` in "
@@ -52,13 +52,13 @@ def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporte
             reporter.note(Note(NoteKind.PROBE, text, (probe.model,)))
 
 
-def _of_store(store: Path) -> tuple[str, ...]:
+def _store_arguments(store: Path) -> tuple[str, ...]:
     from toolbelt.evals.running.store import DEFAULT_FILE
 
     return () if store == DEFAULT_FILE else ("--store", str(store))
 
 
-def _in_words(news: Iterable[News]) -> Iterable[str]:
+def _describe_contradictions(news: Iterable[News]) -> Iterable[str]:
     """What of it makes a difference to which tools a model is sent."""
     for fact in news:
         known = f" (known: {fact.known:,})" if isinstance(fact.known, int) else ""

@@ -1,4 +1,4 @@
-"""What was found out of a run's models by probing them, shown beside the run."""
+"""The probes of a run's models, a line a model beside its result."""
 
 from __future__ import annotations
 
