@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolbelt.loadouts.reader import WrittenLoadout, read_loadouts
-
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.loadouts.reader import WrittenLoadout, read_loadouts
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key, parse_json, read_text
 from toolbelt.sources.document import describe_value

@@ -13,12 +13,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolbelt.providers.chat import Failure, Sampling
-
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Message
 from toolbelt.evals.drafts.tool_drafts import ModelAnswer
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.providers.chat import Failure, Sampling
 
 _FINAL = frozenset({Failure.REFUSED, Failure.CONTEXT_OVERFLOW})
 """Failures that would occur again."""

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from toolbelt.providers.chat import Failure, Sampling
-
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message
 from toolbelt.evals.drafts.answer_store import AnswerStore, request_key
@@ -16,11 +14,10 @@ from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.tool_drafts import ModelAnswer, ToolDrafts
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.budget import Budget, CapReached
-from toolbelt.evals.running.metering import PromptCounter
-from toolbelt.evals.running.retrying import Gate, RetryingClient, RetryPolicy, Unanswered
-from toolbelt.evals.running.runner import ERRORS_IN_A_ROW
-from toolbelt.evals.running.workers import run_workers
+from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.evals.running.runner import ERRORS_IN_A_ROW, run_workers
+from toolbelt.providers.chat import Failure, Sampling
 
 NOTHING_OFFERED = Offer()
 

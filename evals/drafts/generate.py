@@ -19,9 +19,8 @@ from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.metering import PromptCounter
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.providers.chat import Sampling, Usage
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter

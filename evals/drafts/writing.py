@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolbelt.providers.chat import Failure, Sampling
-
 from toolbelt.evals.cases.case_file import CasesWriter, case_line
 from toolbelt.evals.cases.digests import id_digest, line_digest
 from toolbelt.evals.conversation import Message
@@ -21,6 +19,7 @@ from toolbelt.evals.drafts.folder import DraftFolder, FolderState, LinePlace
 from toolbelt.evals.drafts.jobs import Job, Jobs
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.drafts.tool_drafts import ToolDrafts, case_rows, draft_stem
+from toolbelt.providers.chat import Failure, Sampling
 
 NOT_ASKED = "not asked yet"
 """Reason of missing drafts that were not asked for."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
-from toolbelt.loadouts.reader import loadouts_of
 
 from tests.datasets.written_cases import (
     DATASETS,
@@ -28,6 +27,7 @@ from tests.datasets.written_cases import (
 from toolbelt import Catalog, ToolLoadoutRegistry
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.lint.lint import lint_dataset
+from toolbelt.loadouts.reader import loadouts_of
 from toolbelt.stores.catalogs import open_catalog
 
 CATALOGS: dict[str, Catalog] = {name: open_catalog(name).catalog for name in DATASETS}

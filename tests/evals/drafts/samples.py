@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolbelt.providers.chat import Sampling
-
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.references import CatalogNames
@@ -23,8 +21,8 @@ from toolbelt.evals.drafts.tool_drafts import ToolDrafts
 from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.scripted import ScriptedModel
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.providers.chat import Sampling
 
 _ORDER = {
     "type": "object",

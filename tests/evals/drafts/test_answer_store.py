@@ -9,7 +9,6 @@ from array import array
 from pathlib import Path
 
 import pytest
-from toolbelt.providers.chat import NOTHING_REPORTED, Failure, Sampling
 
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
@@ -17,6 +16,7 @@ from toolbelt.evals.drafts.answer_store import open_answers, read_answers, reque
 from toolbelt.evals.drafts.tool_drafts import ModelAnswer
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.records import RequestRecord
+from toolbelt.providers.chat import NOTHING_REPORTED, Failure, Sampling
 
 KEY, OTHER = b"k" * 16, b"o" * 16
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toolbelt.providers.chat import Failure, ModelError
 
 from tests.evals.cases.samples import CATALOG as OTHER_CATALOG
 from tests.evals.drafts.samples import CATALOG, ONE_EACH, draft_into, lines, make_jobs, said, whole
@@ -16,6 +15,7 @@ from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.models.model import Request
+from toolbelt.providers.chat import Failure, ModelError
 from toolbelt.stores.catalogs import write_catalog
 
 
