@@ -1,4 +1,4 @@
-"""A run laid out as models × toolsets (rules E4, E5 and E7)."""
+"""Builds the matrix of models × toolsets from a run (rules E4, E5 and E7)."""
 
 from __future__ import annotations
 
@@ -178,14 +178,14 @@ def _notes(summary: RunSummary, side: Side) -> Iterator[str]:
         yield f"{failed} failed and are in no figure; again: toolbelt eval resume {summary.run} --retry-errors."
     scored = next((place for place, arm in enumerate(summary.arms) if arm.scored), None)
     if scored is not None:
-        found = side.read(scored)
-        cases = pair_cases(found, found, about.cases, about.epochs).scored
+        evidence = side.read(scored)
+        cases = pair_cases(evidence, evidence, about.cases, about.epochs).scored
         if uneven := find_uneven_clusters([measure_clusters(cases)]):
             yield describe_cluster_sizes(uneven)
 
 
 _FIRST = (str(FULL), str(BY_WINDOW))
-"""What a suite begins with, where no model tells where it stood."""
+"""Toolsets that come first if the order of the run does not say."""
 
 
 def order_models(summary: RunSummary) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ def _take(names: dict[str, None], chains: list[list[str]], rank: Callable[[str],
     while names:
         waiting = {name for chain in chains for name in chain[1:]}
         ready = [name for name in names if name not in waiting] or list(names)
-        found = min(ready, key=rank)  # the first of equals
-        yield found
-        del names[found]
-        chains[:] = [left for chain in chains if (left := [name for name in chain if name != found])]
+        first = min(ready, key=rank)  # the first of equals
+        yield first
+        del names[first]
+        chains[:] = [left for chain in chains if (left := [name for name in chain if name != first])]

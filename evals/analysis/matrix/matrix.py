@@ -1,4 +1,4 @@
-"""A run as models × toolsets, and what each model is to be given, as values (rules E4, E5 and E7)."""
+"""The matrix of models × toolsets and the recommended toolset of each model, as values (rules E4, E5 and E7)."""
 
 from __future__ import annotations
 

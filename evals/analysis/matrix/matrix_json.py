@@ -1,4 +1,4 @@
-"""Models × toolsets as JSON."""
+"""The matrix of models × toolsets as JSON."""
 
 from __future__ import annotations
 
