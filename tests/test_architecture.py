@@ -48,7 +48,7 @@ ONE_WAY_IN = {
     "tiktoken": {"toolbelt.providers.tokenizers"},
     "litellm": {"toolbelt.providers.litellm_loading"},
     "pandas": {"toolbelt.evals.views.frames"},
-    "matplotlib": {"toolbelt.evals.views.canvas"},
+    "matplotlib": {"toolbelt.evals.views.pictures.canvas"},
     "pydantic": {"toolbelt.runtime.annotations"},
     # What pydantic is made of is loaded in a third of the time, for results that only it can write.
     "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.results"},
@@ -56,6 +56,7 @@ ONE_WAY_IN = {
     "scipy": {"toolbelt.evals.statistics.distributions"},
     "pyarrow": {"toolbelt.evals.views.frames"},
     "jinja2": {"toolbelt.evals.viewer.rendering"},
+    "markupsafe": {"toolbelt.evals.viewer.rendering", "toolbelt.render.html"},
     "junitparser": {"toolbelt.evals.views.junit"},
 }
 """Heavy packages and the modules that may import each: one, unless there is a reason."""
@@ -179,6 +180,7 @@ def test_a_heavy_package_comes_in_through_one_module(heavy: str, allowed: set[st
         ),
         pytest.param(["-m", "toolbelt", "--help"], {"yaml", "rich", "dataclasses"}, id="help"),
         pytest.param(["-m", "toolbelt", "loadout", "inspect", "developer"], {"yaml", "rich.table"}, id="inspect"),
+        pytest.param(["-m", "toolbelt", "loadout", "inspect", "developer", "--json"], {"yaml", "rich"}, id="json"),
     ],
 )
 def test_what_starts_quickly_loads_little(arguments: list[str], absent: set[str], tmp_path: Path) -> None:

@@ -16,16 +16,11 @@ from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_format import SCHEMA
-from toolbelt.evals.analysis.evidence.baseline_reader import (
-    Baseline,
-    is_baseline,
-    parse_baseline,
-    read_baseline,
-)
+from toolbelt.evals.analysis.evidence.baseline_reader import Baseline, is_baseline, parse_baseline, read_baseline
 from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
-from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
+from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.stores.files import write_text
 from toolbelt.text import plural, visible
 

@@ -122,7 +122,7 @@ def compare(
 
         print_json(comparison_data(comparison))
     elif comparison.is_comparable:
-        from toolbelt.evals.views.contrasts import comparison_view
+        from toolbelt.evals.views.comparison_terminal import comparison_view
 
         screen = make_screen()
         show_view(comparison_view(comparison, screen, flips=flips, details=details or None), screen)
@@ -134,7 +134,7 @@ def compare(
 
 
 def _write(path: Path, comparison: Comparison, *, force: bool) -> None:
-    from toolbelt.evals.views.contrast_markdown import comparison_markdown
+    from toolbelt.evals.views.comparison_markdown import comparison_markdown
 
     with contextlib.suppress(OSError):  # else the file cannot be written either, which is reported then
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.views.table import summary_view
+from toolbelt.evals.views.run_terminal import summary_view
 from toolbelt.stores.files import make_way_for, replacing, write_text
 from toolbelt.text import json_text, plural, visible_lines
 
@@ -95,12 +95,12 @@ def report(
     show_view(summary_view(made.findings.summary, screen), screen)
     economics = made.findings.economics
     if has_savings(economics) and any(one.rates is not None for one in economics):  # else in the files alone
-        from toolbelt.evals.views.economics_table import economics_view
+        from toolbelt.evals.views.economics import economics_view
 
         show_view(Text())
         show_view(economics_view(economics, screen), screen)
     if made.findings.gate is not None:
-        from toolbelt.evals.views.gate_view import gate_view
+        from toolbelt.evals.views.gate_terminal import gate_view
 
         show_view(Text())
         show_view(gate_view(made.findings.gate, screen), screen)

@@ -147,7 +147,7 @@ def _show(result: GateResult, *, as_json: bool) -> Iterator[str]:
         if as_json:
             print_json(gate_data(result))
         else:
-            from toolbelt.evals.views.gate_view import gate_view
+            from toolbelt.evals.views.gate_terminal import gate_view
 
             screen = make_screen()
             show_view(gate_view(result, screen), screen)

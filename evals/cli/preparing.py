@@ -34,7 +34,6 @@ from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import Varied, vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.models.given_choice import find_unmet
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
@@ -178,7 +177,7 @@ def _prepare(materials: Materials, plan: Plan, arm: Arm, model: Model, renderers
         workspace, room = materials.workspace, plan.rooms.get(arm.model)
         # Outside a suite a model that is said to call no tools is asked all the same, whatever the toolset.
         facts = facts_for_auto(workspace, arm.model, room, ask_anyway=plan.ask_anyway or not plan.suite)
-        if facts.toolset is not None and (said := find_unmet(workspace.choose([arm.model], facts=facts)[1])):
+        if facts.toolset is not None and (said := workspace.choose([arm.model], facts=facts)[1].unmet_recommendation):
             unmet.append(f"{arm.model} with {BY_WINDOW}: {said}")
         return workspace.resolve(AUTO, [arm.model], facts=facts)
 

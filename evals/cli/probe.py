@@ -26,7 +26,7 @@ from toolbelt.evals.probing.results import CheckOutcome, ProbeResult, is_complet
 from toolbelt.evals.probing.runner import MAX_CONCURRENCY, run_probe
 from toolbelt.evals.probing.wording import WORDS
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.views.probe_view import probe_view, probes_view
+from toolbelt.evals.views.probes import probe_view, probes_view
 
 FAILED = 1
 """A check that was required does not work, or not as asked for."""

@@ -26,7 +26,7 @@ from toolbelt.evals.running.provenance import read_code
 from toolbelt.evals.running.retrying import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 from toolbelt.models.facts import ModelFacts
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases
 from toolbelt.providers.litellm_routes import check_name
 from toolbelt.providers.litellm_table import find_form
@@ -53,7 +53,7 @@ class Prepared:
     wanted: ProbePlan
     settings: ProbeSettings
     facts: ModelFacts
-    own: OwnModel | None
+    own: ProjectModel | None
     unfinished: ProbeResult | None
     estimate: ProbeEstimate
 
@@ -106,7 +106,7 @@ def prepare(asked: dict[str, Any]) -> tuple[ModelOptions, tuple[Prepared, ...]]:
         unfinished = None if asked["fresh"] else _find_unfinished(Path(asked["store"]), wanted)
         left = _find_left(wanted, unfinished)
         estimate = estimate_probe(open_price(name, options), counter, settings.form, settings.room, left)
-        made.append(Prepared(wanted, settings, facts, table.find_own(name), unfinished, estimate))
+        made.append(Prepared(wanted, settings, facts, table.find_project_model(name), unfinished, estimate))
     return options, tuple(made)
 
 

@@ -12,7 +12,7 @@ from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.probing.results import probe_data
 from toolbelt.evals.probing.selection import Picked, picked_of_run
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.views.probe_view import beside_view
+from toolbelt.evals.views.probes import beside_view
 
 
 def probed_beside(store: RunStore, summary: RunSummary) -> list[Picked]:

@@ -22,9 +22,9 @@ from toolbelt.evals.probing.selection import find_later, latest_of_each, pick_la
 from toolbelt.evals.running.names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.probe_news import entry_text, news_view
-from toolbelt.evals.views.probe_view import later_line, list_view, probe_view, probes_view
+from toolbelt.evals.views.probes import later_line, list_view, probe_view, probes_view
 from toolbelt.models.facts import ModelFacts
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models
 from toolbelt.text import plural
 
@@ -112,10 +112,10 @@ def _show_news(result: ProbeResult, config: str | None) -> None:
     from toolbelt.providers.model_facts import find_facts
 
     _, table = open_models(config)
-    show_news(result, find_facts(result.model, table), table.find_own(result.model))
+    show_news(result, find_facts(result.model, table), table.find_project_model(result.model))
 
 
-def show_news(result: ProbeResult, facts: ModelFacts, own: OwnModel | None) -> None:
+def show_news(result: ProbeResult, facts: ModelFacts, own: ProjectModel | None) -> None:
     """What a probe showed that is not known of its model, and what to write down of it; nothing where that is nothing.
 
     Args:

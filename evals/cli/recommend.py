@@ -87,7 +87,7 @@ def recommend(
     elif as_yaml:
         click.echo(recommendation(matrix), nl=False)
     elif output is None:
-        from toolbelt.evals.views.matrix_view import matrix_view, recommended_view
+        from toolbelt.evals.views.matrix import matrix_view, recommended_view
 
         screen = make_screen()
         show_view(matrix_view(matrix, screen, whole=True), screen)

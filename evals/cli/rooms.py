@@ -34,7 +34,7 @@ def find_rooms(workspace: Workspace, models: Iterable[str], max_tokens: int | No
     """
     rooms = {}
     for model in dict.fromkeys(models):
-        if model.startswith(_OURS) and workspace.models.find_own(model) is None:
+        if model.startswith(_OURS) and workspace.models.find_project_model(model) is None:
             continue
         facts = workspace.facts(model)
         if (facts.context_window, facts.max_tools, facts.tool_calling) != (None, None, None):

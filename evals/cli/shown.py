@@ -10,7 +10,7 @@ from toolbelt.evals.analysis.summary.summarize import summary_data
 from toolbelt.evals.cli.probed import probed_beside, probed_data, show_probed
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import COMPATIBILITY
-from toolbelt.evals.views.table import summary_view
+from toolbelt.evals.views.run_terminal import summary_view
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +59,7 @@ def _matrix_data(matrix: Matrix | None) -> dict[str, Any]:
 
 
 def _show_matrix(matrix: Matrix, screen: Console) -> None:
-    from toolbelt.evals.views.matrix_view import matrix_view, recommended_view
+    from toolbelt.evals.views.matrix import matrix_view, recommended_view
 
     show_view("", screen)
     show_view(matrix_view(matrix, screen), screen)

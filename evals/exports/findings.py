@@ -1,4 +1,4 @@
-"""How far long work has come, told to whoever wants to know."""
+"""Everything a report says of a run, worked out once for all formats."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.views.contrast_markdown import comparison_markdown
-from toolbelt.evals.views.markdown import report_markdown
+from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.run_markdown import report_markdown
 from toolbelt.providers.litellm_table import ModelTable
 
 if TYPE_CHECKING:
-    from toolbelt.evals.views.picture import Picture
+    from toolbelt.views.blocks import Picture
 
 
 Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], object]]]
@@ -104,7 +104,7 @@ class Findings:
 
     def draw(self) -> tuple[Picture, ...]:
         """Its pictures; importing what draws them takes about a second."""
-        from toolbelt.evals.views.pictures import draw_pictures
+        from toolbelt.evals.views.pictures.drawing import draw_pictures
 
         return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix)
 
@@ -116,11 +116,11 @@ class Findings:
 
             verdict = gate_markdown(self.gate)
         if self.matrix is not None:
-            from toolbelt.evals.views.matrix_markdown import matrix_markdown
+            from toolbelt.evals.views.matrix import matrix_markdown
 
             compatibility = matrix_markdown(self.matrix)
         if self.probes:
-            from toolbelt.evals.views.probe_markdown import probe_markdown
+            from toolbelt.evals.views.probes import probe_markdown
 
             probes = probe_markdown(self.probes)
         return report_markdown(

@@ -1,4 +1,4 @@
-"""A run's report: a folder of files, none of which is replaced before all are written."""
+"""The folder of a run's report: all its files are written aside and put in place together."""
 
 from __future__ import annotations
 

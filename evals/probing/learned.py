@@ -10,7 +10,7 @@ from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.stated_limits import find_limit, find_window
 from toolbelt.models.facts import ModelFacts
-from toolbelt.models.own import OwnModel, own_model_data
+from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.text import UNSAFE
 
 
@@ -133,7 +133,7 @@ def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
     return borne_out | news
 
 
-def make_entry(model: str, news: Sequence[News], own: OwnModel | None = None) -> dict[str, Any]:
+def make_entry(model: str, news: Sequence[News], own: ProjectModel | None = None) -> dict[str, Any]:
     """What to say of a model under `models` of `toolbelt.yaml`: what the project says already, and what is news.
 
     Args:
@@ -141,7 +141,7 @@ def make_entry(model: str, news: Sequence[News], own: OwnModel | None = None) ->
         news: What a probe showed; at least one.
         own: What the project says of it.
     """
-    said = {} if own is None else own_model_data(own)
+    said = {} if own is None else project_model_data(own)
     if "prices" in said:
         said["prices"] = {key: price for key, price in said["prices"].items() if price is not None}
     entry = {"name": model} | {**said, "name": model} | {one.key: one.seen for one in news}

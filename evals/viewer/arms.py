@@ -8,17 +8,8 @@ from typing import Any
 
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.views.figures import (
-    NOTHING,
-    arm_labels,
-    format_cost,
-    format_interval,
-    format_number,
-    format_prompt_tokens,
-    format_scored,
-    format_seconds,
-    format_share,
-)
+from toolbelt.evals.views.figures import arm_labels, format_prompt_tokens, format_scored
+from toolbelt.render.numbers import NOTHING, format_cost, format_interval, format_number, format_seconds, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +126,7 @@ def rate_cell(rate: Rate, *, has_bar: bool = True) -> Cell:
     if rate.value is None:
         return Cell(NOTHING, None, "0/0")
     counts = f"{rate.numerator:,}/{rate.denominator:,}"
-    interval = format_interval(rate)
+    interval = format_interval(rate.low, rate.high)
     if not has_bar:
         return Cell(format_share(rate.value), rate.value, counts, interval)
     return Cell(format_share(rate.value), rate.value, counts, interval, rate.value, rate.low, rate.high)

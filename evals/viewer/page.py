@@ -19,10 +19,9 @@ from toolbelt.evals.viewer.packing import LONGEST_TEXT
 from toolbelt.evals.viewer.records import read_blocks
 from toolbelt.evals.viewer.sections import matrix_values, probe_values
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
-from toolbelt.evals.views.epochs import epoch_lines
-from toolbelt.evals.views.heat_cells import PICTURE
-from toolbelt.evals.views.heat_scale import STEPS
-from toolbelt.evals.views.picture import Picture
+from toolbelt.evals.views.figures import epoch_lines
+from toolbelt.evals.views.matrix_text import PICTURE, STEPS
+from toolbelt.views.blocks import Picture
 
 
 def write_page(

@@ -1,4 +1,4 @@
-"""Models × toolsets as a page shows them: a table that is a heat map, a sentence a model, what to paste."""
+"""Parts of the page beside the arms: models × toolsets, and probes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
 from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
-from toolbelt.evals.views.figures import NOTHING, format_interval, format_number
-from toolbelt.evals.views.heat_cells import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell
-from toolbelt.evals.views.matrix_grid import reason_lines
+from toolbelt.evals.views.matrix_text import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell, reason_lines
+from toolbelt.render.numbers import NOTHING, format_interval, format_number
 
 MOST_REASONS = 200
 """Sentences on what was not scored; the rest are counted."""
@@ -67,7 +66,7 @@ def _cell(row: Row, cell: Cell | None) -> dict[str, Any]:
         if shown.step is not None:
             counts, interval = (
                 f"{cell.accuracy.numerator:,}/{cell.accuracy.denominator:,}",
-                format_interval(cell.accuracy),
+                format_interval(cell.accuracy.low, cell.accuracy.high),
             )
     return {
         "text": shown.text,

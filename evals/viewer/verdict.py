@@ -16,16 +16,8 @@ from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.arms import arm_names
-from toolbelt.evals.views.figures import (
-    NOTHING,
-    format_cost,
-    format_interval,
-    format_number,
-    format_seconds,
-    format_share,
-    status_lines,
-    uncovered_line,
-)
+from toolbelt.evals.views.figures import status_lines, uncovered_line
+from toolbelt.render.numbers import NOTHING, format_cost, format_interval, format_number, format_seconds, format_share
 from toolbelt.text import plural
 
 MOST_FLIPS = 200
@@ -270,7 +262,7 @@ def _run_lead(summary: RunSummary, *, is_compared: bool) -> list[str]:
     rated = [(arm.accuracy.value, place) for place, arm in enumerate(summary.arms) if arm.accuracy.value is not None]
     if rated:
         best, place = max(rated, key=lambda one: (one[0], -one[1]))
-        interval = format_interval(summary.arms[place].accuracy)
+        interval = format_interval(summary.arms[place].accuracy.low, summary.arms[place].accuracy.high)
         what = "Highest accuracy" if len(rated) > 1 else "Accuracy"
         sure = f" (95% interval {interval})" if interval else ""
         said.append(f"{what}: {names[place]}, {format_share(best)}{sure}.")

@@ -1,110 +1,284 @@
-"""What a solved case costs by toolset, without a provider's cache and with it."""
+"""What each arm costs per solved case, on the terminal and as Markdown: in dollars, or in tokens without a price."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from toolbelt.evals.analysis.economics import ArmEconomics, Caching, has_savings
-from toolbelt.evals.analysis.summary.run_summary import RunSummary
-from toolbelt.evals.views.bar_sheet import BEHIND, SOLID, Key, bar_sheet
-from toolbelt.evals.views.canvas import INK, drawable
-from toolbelt.evals.views.economics_figures import WAYS, amount, format_amount, rebilled, why_none
-from toolbelt.evals.views.picture import Picture, Shown, left_out, shown_arms
-from toolbelt.evals.views.scales import linear_marks, short_number
+from toolbelt.evals.toolsets.spec import is_oracle
+from toolbelt.render.markdown import escaped, markdown_table
+from toolbelt.render.numbers import NOTHING, format_number
+from toolbelt.text import visible
 
-_ADDED = {"facecolor": "#d55e00", "edgecolor": "white", "linewidth": 0, "hatch": "////"}
-_USD = "Cost per solved case, without and with caching"
-_TOKENS = "Prompt tokens billed in full per solved case, without and with caching"
-_READ_NOTE = "Without the tokens read from the cache, which cost less, not nothing."
-_WITHOUT = Key(WAYS[Caching.NONE], BEHIND)
-_WITHIN = Key(WAYS[Caching.WITHIN], SOLID)
-_REBILLED = Key("of that, re-billed as the tools changed", _ADDED)
-_ACROSS = Key(WAYS[Caching.ACROSS], {"color": INK}, is_upright=True)
+WAYS: Mapping[Caching, str] = MappingProxyType(
+    {
+        Caching.NONE: "without caching",
+        Caching.WITHIN: "cached within conversations",
+        Caching.ACROSS: "also across conversations",
+    }
+)
+"""The ways of billing, in words."""
+_MOST_LINES = 5
+_MOST_RIVALS = 3
+_LEAST_USD = 1e-9
+
+READING = """\
+- What a solved case costs is what all scored trials cost, divided by those solved: in dollars, answers included where
+  their tokens were reported; where no price is known, in prompt tokens billed in full.
+- **without caching**: every prompt token at the ordinary price. **cached within conversations**: what a request repeats
+  of the one before is read from the provider's cache, the rest is written to it. **also across conversations**: the
+  definitions that open a conversation are read, too, wherever an earlier one opened with the same list: the best case
+  for a list that never changes.
+- **re-billed**: definitions stand before the messages, so that a change of the tool list makes all behind the first
+  changed tool worthless. This much less would be paid, cached within conversations, had the lists not changed.
+- The cache is an ideal one: least lengths, rounding to blocks and time to live are ignored. What repeats what goes by
+  our own count, scaled to the tokens that the provider reported, where it did. Trials that were not scored are left
+  out.
+- **really read** and **really paid**, where they are shown: tokens from the cache and cost, as the provider reported
+  them, for each solved case."""
 
 
-def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Picture | None:
-    """In dollars where any arm has a price, else in tokens; `None` where caching says nothing of any arm.
+def amount(one: ArmEconomics, caching: Caching) -> float | None:
+    """What a solved case costs: USD where the arm has a price, else prompt tokens billed in full."""
+    bill = one.of_solved(caching)
+    if bill is None:
+        return None
+    return bill.fresh_tokens if one.rates is None else bill.usd
+
+
+def rebilled(one: ArmEconomics) -> float | None:
+    """What changed tool lists add to that, cached within conversations, in the same unit."""
+    bill = one.of_solved(Caching.WITHIN)
+    if bill is None:
+        return None
+    return bill.rebilled_tokens if one.rates is None else bill.rebilled_usd
+
+
+def format_amount(one: ArmEconomics, value: float | None) -> str:
+    """`$0.137`, `$12.50`, or tokens."""
+    if value is None or one.rates is None:
+        return format_number(value)
+    return format_usd(value)
+
+
+def format_usd(value: float | None) -> str:
+    """`$0.00137`, `$1.37`, `$1,370`: three digits that say something, cents at least below $100."""
+    if value is None:
+        return NOTHING
+    if value == 0:
+        return "$0"
+    if abs(value) < _LEAST_USD:
+        return f"<${_LEAST_USD:.9f}"
+    places = 2 - math.floor(math.log10(abs(value)))
+    return f"${value:,.{max(2, places) if abs(value) < 99.995 else 0}f}"
+
+
+def why_none(one: ArmEconomics) -> str:
+    """Why there is no figure, in words; empty where there is one."""
+    if not one.arm.scored:
+        return "nothing scored"
+    if not one.bills:
+        return "unknown"
+    return "" if one.arm.solved.numerator else "nothing solved"
+
+
+def rebilled_text(one: ArmEconomics) -> str:
+    """With its share of what is paid."""
+    added, whole = rebilled(one), amount(one, Caching.WITHIN)
+    if added is None or not whole:
+        return NOTHING
+    return f"{format_amount(one, added)} ({added / whole:.0%})" if added else format_amount(one, 0.0)
+
+
+def price_lines(economics: Sequence[ArmEconomics]) -> list[str]:
+    """What the dollars are, where a reader might take them for something else."""
+    shown = [one for one in economics if not why_none(one)]
+    lines = []
+    if shown and all(one.rates is None for one in shown):
+        lines.append("No price is known; toolbelt eval report --priced-as MODEL takes that of another model.")
+    stand_ins = dict.fromkeys(one.arm.model for one in economics if one.priced_as)
+    if stand_ins:
+        priced_as = next(one.priced_as for one in economics if one.priced_as)
+        lines.append(f"As if at the price of {priced_as}: {', '.join(stand_ins)}.")
+    silent = dict.fromkeys(one.arm.model for one in economics if one.rates is not None and not one.has_answers)
+    if silent:
+        lines.append(f"Prompts alone, as the tokens of the answers are not known: {', '.join(silent)}.")
+    return lines
+
+
+def economics_lines(economics: Sequence[ArmEconomics]) -> list[str]:
+    """What the figures say: the cheapest arm of each model, and what changed tool lists add."""
+    models = dict.fromkeys(one.arm.model for one in economics)
+    lines = [line for model in models if (line := _cheapest_line(economics, model, several=len(models) > 1))]
+    added = [(one, rebilled(one) or 0.0, amount(one, Caching.WITHIN) or 0.0) for one in economics]
+    shown = sorted((row for row in added if row[1] > 0 and row[2] > 0), key=lambda row: -row[1] / row[2])
+    for one, more, whole in shown[:_MOST_LINES]:
+        label = one.arm.label if len(models) > 1 else one.arm.toolset_label
+        unit, what = (" tokens", "billed in full") if one.rates is None else ("", "paid")
+        lines.append(
+            f"Changed tool lists add {format_amount(one, more)}{unit} to each solved case of {label}: "
+            f"{more / whole:.0%} of what is {what} with caching within conversations."
+        )
+    if len(shown) > _MOST_LINES:
+        lines.append(f"They add less to {len(shown) - _MOST_LINES} more.")
+    return lines
+
+
+def _if_solved(one: ArmEconomics, value: float, share: float | None) -> float:
+    """What a solved case would cost if that share of the trials were solved, at the same cost of each trial."""
+    solved = one.arm.solved.value
+    if share is None or solved is None:
+        return value
+    return value * solved / share if share else math.inf
+
+
+def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bool) -> str:
+    arms = [one for one in economics if one.arm.model == model and not why_none(one)]
+    choices = [one for one in arms if not is_oracle(one.arm.toolset)] or arms
+    if len(choices) < 2:
+        return ""
+    best: dict[Caching, str] = {}
+    rivals: dict[str, None] = {}
+    for caching in Caching:
+        found = [(value, one) for one in choices if (value := amount(one, caching)) is not None]
+        if len(found) == len(choices):
+            least, cheapest = min(found, key=lambda row: row[0])
+            best[caching] = cheapest.arm.toolset_label
+            most = _if_solved(cheapest, least, cheapest.arm.solved.low)
+            rivals |= {
+                one.arm.toolset_label: None
+                for value, one in found
+                if one is not cheapest and _if_solved(one, value, one.arm.solved.high) < most
+            }
+    of = f" of {model}" if several else ""
+    beside = "" if len(choices) == len(arms) else "; oracle arms, which know the answer, are left out"
+    if unsure := [label for label in rivals if label not in best.values()]:
+        more = f" and {len(unsure) - _MOST_RIVALS} more" if len(unsure) > _MOST_RIVALS else ""
+        beside += f"; the intervals of the shares solved allow {', '.join(unsure[:_MOST_RIVALS])}{more} as well"
+    what = "Fewest prompt tokens billed in full" if choices[0].rates is None else "Cheapest"
+    if len(set(best.values())) == 1:
+        return f"{what} per solved case{of}, with caching and without: {best[Caching.NONE]}{beside}."
+    ways = {label: [WAYS[caching] for caching in best if best[caching] == label] for label in best.values()}
+    named = ", ".join(f"{label} {' and '.join(how)}" for label, how in ways.items())
+    return f"{what} per solved case{of}: {named}{beside}."
+
+
+TITLE = "What a provider's cache makes of it"
+_GAP = 2
+_LEAST_LABEL = 10
+_HEADERS = {
+    WAYS[Caching.NONE]: "without\ncaching",
+    WAYS[Caching.WITHIN]: "cached within\nconversations",
+    WAYS[Caching.ACROSS]: "also across\nconversations",
+    "really read": "really\nread",
+    "really paid": "really\npaid",
+}
+
+
+def economics_columns(economics: Sequence[ArmEconomics]) -> Mapping[str, Callable[[ArmEconomics], str]]:
+    """What a table of bills shows of each arm, by header, in order.
+
+    What the provider reported to have read from its cache, and what was paid, stand there where any arm has it.
+    """
+    columns: dict[str, Callable[[ArmEconomics], str]] = {
+        "solved": lambda one: f"{one.arm.solved.numerator:,}/{one.arm.scored:,}",
+        **{WAYS[caching]: _amount_of(caching) for caching in Caching},
+        "re-billed": rebilled_text,
+    }
+    if any(one.arm.cached_read_tokens is not None for one in economics):
+        columns["really read"] = lambda one: format_number(_of_solved(one, one.arm.cached_read_tokens))
+        columns["really paid"] = lambda one: format_usd(_of_solved(one, one.arm.cost_usd))
+    return MappingProxyType(columns)
+
+
+def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> RenderableType:
+    """Arms × ways of billing, per solved case; what it says below. Nothing where caching says nothing.
 
     Args:
-        summary: What the run came to.
         economics: One an arm, in their order.
+        screen: Whose width is kept: where the table has no room, an arm gets a line for each figure.
     """
     if not has_savings(economics):
-        return None
-    in_dollars = any(one.rates is not None and not why_none(one) for one in economics)
-    title = _USD if in_dollars else _TOKENS
-    shown = shown_arms(summary)
-
-    def drawn(one: Shown) -> ArmEconomics | None:
-        found = economics[one.number - 1]
-        return None if why_none(found) or (in_dollars and found.rates is None) else found
-
-    def describe_shown(one: Shown) -> str:
-        found = economics[one.number - 1]
-        if why_none(found):
-            return why_none(found)
-        values = [amount(found, caching) for caching in Caching]
-        text = " → ".join(format_amount(found, value) for value in values if value is not None)
-        return f"no price; tokens {text}" if in_dollars and found.rates is None else text
-
-    note = " ".join(filter(None, (left_out(summary), _price_note(economics) if in_dollars else _READ_NOTE)))
-    keys = [_WITHOUT, _WITHIN]
-    keys += [_REBILLED] if any(map(rebilled, economics)) else []
-    keys += [_ACROSS] if any(Caching.ACROSS in one.bills for one in economics) else []
-    sheet, axes, rows = bar_sheet(title, shown, keys, describe_shown, note)
-    bars = [drawn(row.shown) if row.shown else None for row in rows]
-    most = max((amount(one, caching) or 0.0 for one in bars if one for caching in Caching), default=0.0) or 1.0
-    axes.set_xlim(0, most * 1.03)
-    marks = linear_marks(0, most * 1.03)
-    axes.set_xticks(marks, _ticks(marks) if in_dollars else [short_number(mark) for mark in marks])
-    for place, one in enumerate(bars):
-        if one is None:
-            continue
-        whole, cached, added = amount(one, Caching.NONE), amount(one, Caching.WITHIN), rebilled(one) or 0.0
-        axes.barh(place, whole, height=0.74, **BEHIND)
-        axes.barh(place, (cached or 0.0) - added, height=0.4, **SOLID)
-        if added:
-            axes.barh(place, added, left=(cached or 0.0) - added, height=0.4, **_ADDED)
-        best = amount(one, Caching.ACROSS)
-        if best is not None:
-            # White below black is seen on the dark bar and beside it.
-            for colour, width in (("white", 3.6), (INK, 1.6)):
-                axes.plot(
-                    [best, best], [place - 0.4, place + 0.4], color=colour, linewidth=width, clip_on=False, zorder=4
-                )
-    svg, png = sheet.save()
-    return Picture("economics", title, f"{_caption(in_dollars=in_dollars)} {note}".strip(), svg, png)
+        return Group()
+    parts: list[RenderableType] = [
+        Text(f"{TITLE}: {unit_text(economics)}", "bold"),
+        _table(economics, screen.width),
+        Text(),
+    ]
+    parts += [Text(visible(line)) for line in (*price_lines(economics), *economics_lines(economics))]
+    return Group(*parts)
 
 
-def _caption(*, in_dollars: bool) -> str:
-    what = "What a solved case costs" if in_dollars else "Prompt tokens billed in full for each solved case"
-    return (
-        f"{what}: all scored trials, divided by those solved. Pale, behind: without caching. Dark: what a request "
-        "repeats of the one before is read from the provider's cache. Orange: the part of it that is billed again "
-        "because a changed tool list broke the cached prefix. Upright line: the opening definitions are read, too, "
-        "from the cache of earlier conversations, the best case for a list that never changes. The figures stand in "
-        "this order."
-    )
+def unit_text(economics: Sequence[ArmEconomics]) -> str:
+    """What the figures are."""
+    priced = {one.rates is not None for one in economics if not why_none(one)}
+    if priced == {True}:
+        return "USD per solved case"
+    if priced == {False}:
+        return "prompt tokens billed in full per solved case"
+    return "USD per solved case; prompt tokens billed in full where there is no price"
 
 
-def _price_note(economics: Sequence[ArmEconomics]) -> str:
-    """Short, as it stands below the picture; the report has the rest."""
-    notes = []
-    if priced_as := next((one.priced_as for one in economics if one.priced_as), ""):
-        notes.append(f"As if at the price of {drawable(priced_as, 34)}.")
-    if any(one.rates is not None and not one.has_answers for one in economics):
-        notes.append("Prompts alone where the tokens of answers are not known.")
-    return " ".join(notes)
+def _amount_of(caching: Caching) -> Callable[[ArmEconomics], str]:
+    return lambda one: format_amount(one, amount(one, caching))
 
 
-def _ticks(marks: Sequence[float]) -> list[str]:
-    """Dollars, all to the digit in which they differ."""
-    step = min((high - low for low, high in pairwise(marks)), default=1.0)
-    places = max(2, 1 - math.floor(math.log10(step)))
-    texts = [f"{mark:,.{places}f}" for mark in marks]
-    while places > 2 and all(text.endswith("0") for text in texts):
-        places -= 1
-        texts = [f"{mark:,.{places}f}" for mark in marks]
-    return ["$0" if not mark else f"${text}" for mark, text in zip(marks, texts, strict=True)]
+def _of_solved(one: ArmEconomics, mean: float | None) -> float | None:
+    trials = one.trials_per_solved
+    return None if mean is None or trials is None else mean * trials
+
+
+def _table(economics: Sequence[ArmEconomics], width: int) -> RenderableType:
+    columns = economics_columns(economics)
+    cells = [[show(one) for show in columns.values()] for one in economics]
+    labels = [Text(visible(label)) for label in _labels(economics)]
+    headers = [_HEADERS.get(name, name) for name in columns]
+    widths = [
+        max([*map(len, header.split("\n")), *(len(row[place]) for row in cells)])
+        for place, header in enumerate(headers)
+    ]
+    longest = max((label.cell_len for label in labels), default=0)
+    room = width - sum(wide + _GAP for wide in widths)
+    if room < min(_LEAST_LABEL, longest):
+        return _list(labels, columns, cells)
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table.add_column("arm", width=max(len("arm"), min(longest, room)), overflow="fold", vertical="bottom")
+    for header, wide in zip(headers, widths, strict=True):
+        table.add_column(header, justify="right", no_wrap=True, width=wide, vertical="bottom")
+    for label, row in zip(labels, cells, strict=True):
+        table.add_row(label, *row)
+    return table
+
+
+def _list(labels: Sequence[Text], columns: Mapping[str, object], cells: Sequence[Sequence[str]]) -> RenderableType:
+    lines = []
+    for label, row in zip(labels, cells, strict=True):
+        lines.append(label)
+        lines += [Text(f"  {name} {value}") for name, value in zip(columns, row, strict=True) if value != NOTHING]
+    return Group(*lines)
+
+
+def _labels(economics: Sequence[ArmEconomics]) -> list[str]:
+    several = len({one.arm.model for one in economics}) > 1
+    return [one.arm.label if several or len(economics) == 1 else one.arm.toolset_label for one in economics]
+
+
+def economics_markdown(economics: Sequence[ArmEconomics]) -> str:
+    """A section with the table, what it says and how to read it; empty where caching says nothing."""
+    if not has_savings(economics):
+        return ""
+    columns = economics_columns(economics)
+    headers = ("#", "model", "toolset", *columns)
+    rows = [
+        (str(number), one.arm.model, one.arm.toolset_label, *(show(one) for show in columns.values()))
+        for number, one in enumerate(economics, start=1)
+    ]
+    said = "\n".join(f"- {escaped(line)}" for line in (*economics_lines(economics), *price_lines(economics)))
+    table = markdown_table(headers, rows, right=(0, *range(3, len(headers))))
+    return "\n\n".join(filter(None, (f"## {TITLE}", f"In {unit_text(economics)}.", table, said, READING)))

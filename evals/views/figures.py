@@ -2,70 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
+from toolbelt.render.numbers import (
+    ESTIMATED,
+    NOTHING,
+    format_cost,
+    format_interval,
+    format_number,
+    format_seconds,
+    format_share,
+)
 from toolbelt.text import plural
-
-NOTHING = "–"
-OWN = "~"
-"""Marks tokens that were counted here because the provider did not report those of every trial."""
-
-
-def format_share(share: float | None) -> str:
-    """`78.3%`; never rounded to 0% or 100% where it is neither."""
-    if share is None:
-        return NOTHING
-    if 0 < share < 0.0005:
-        return "<0.1%"
-    if 0.9995 <= share < 1:
-        return ">99.9%"
-    return f"{share:.1%}"
-
-
-def format_interval(rate: Rate) -> str:
-    """`75.1–81.2`, in percent; empty where there is none."""
-    if rate.low is None or rate.high is None:
-        return ""
-    return f"{100 * rate.low:.1f}–{100 * rate.high:.1f}"
-
-
-def format_number(value: float | None) -> str:
-    """A mean: `12,345`, `7.25`, `0.04`, `0`; three digits at least where it is no whole number."""
-    if value is None:
-        return NOTHING
-    if value == round(value) or abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
 
 
 def format_prompt_tokens(arm: ArmSummary) -> str:
     """With a mark where they are our own count."""
-    mark = "" if arm.prompt_tokens_reported or arm.prompt_tokens is None else OWN
+    mark = "" if arm.prompt_tokens_reported or arm.prompt_tokens is None else ESTIMATED
     return mark + format_number(arm.prompt_tokens)
-
-
-def format_cost(usd: float | None) -> str:
-    """`$0.0012`, `$12.50`: cents, and two digits that say something."""
-    if usd is None:
-        return NOTHING
-    if usd == 0:
-        return "$0"
-    places = max(2, 1 - math.floor(math.log10(abs(usd))))
-    return f"${usd:,.{places}f}"
-
-
-def format_seconds(seconds: float | None) -> str:
-    """`0.4 ms`, `350 ms`, `1.2 s`, `75 s`."""
-    if seconds is None:
-        return NOTHING
-    if seconds < 0.9995:
-        thousandths = seconds * 1000
-        return f"{thousandths:.1f} ms" if thousandths < 9.95 else f"{thousandths:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds:,.0f} s"
 
 
 def format_scored(arm: ArmSummary) -> str:
@@ -76,7 +33,7 @@ def format_scored(arm: ArmSummary) -> str:
 COLUMNS: Mapping[str, Callable[[ArmSummary], str]] = MappingProxyType(
     {
         "accuracy": lambda arm: format_share(arm.accuracy.value),
-        "95% interval": lambda arm: format_interval(arm.accuracy) or NOTHING,
+        "95% interval": lambda arm: format_interval(arm.accuracy.low, arm.accuracy.high) or NOTHING,
         "coverage": lambda arm: format_share(arm.coverage.value),
         "selection given coverage": lambda arm: format_share(arm.selection_given_coverage.value),
         "abstention": lambda arm: format_share(arm.abstention.value),
@@ -186,5 +143,28 @@ def _token_lines(summary: RunSummary) -> list[str]:
     if own:
         none = all(not arm.prompt_tokens_trials for arm in own)
         why = "reported none" if none else "did not report those of every trial"
-        lines.append(f"{OWN} marks prompt tokens counted here, as the provider {why}.")
+        lines.append(f"{ESTIMATED} marks prompt tokens counted here, as the provider {why}.")
     return lines
+
+
+MEANING = (
+    "pass@k is the chance that at least one of k trials of a case calls the right tools, pass^k that each of them does."
+)
+
+
+def epoch_lines(summary: RunSummary) -> list[str]:
+    """pass@k and pass^k of each arm, with `MEANING` before them; nothing where each case was asked once."""
+    lines = [
+        f"{label}: {_line(arm, summary.cases)}"
+        for label, arm in zip(arm_labels(summary), summary.arms, strict=True)
+        if any(arm.pass_cases.values())
+    ]
+    return [MEANING, *lines] if lines else []
+
+
+def _line(arm: ArmSummary, cases: int) -> str:
+    draws = ",".join(map(str, arm.pass_cases))
+    at, each = (" ".join(map(format_share, shares.values())) for shares in (arm.pass_at, arm.pass_all))
+    fewer = [f"{covered:,} at k={k}" for k, covered in arm.pass_cases.items() if covered < cases]
+    beside = f" (of {cases:,} cases {', '.join(fewer)})" if fewer else ""
+    return f"pass@{draws}: {at}; pass^{draws}: {each}{beside}"

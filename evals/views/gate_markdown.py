@@ -16,9 +16,9 @@ from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate_text import describe_lost
 from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.figures import NOTHING, format_cost, format_number, format_share
-from toolbelt.evals.views.gate_view import short_labels
-from toolbelt.evals.views.markup import escaped, escaped_html
+from toolbelt.evals.views.gate_terminal import short_labels
+from toolbelt.render.markdown import escaped, escaped_html
+from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.text import plural
 
 _MARKS: Mapping[Verdict, str] = MappingProxyType(

@@ -63,7 +63,7 @@ def test_L10_a_loadout_that_matches_nothing_is_a_warning(toolbelt: Toolbelt, sma
     assert ran.json["active"] == []
     assert "matches nothing of catalog 'small'" in ran.err
     text = toolbelt("loadout", "inspect", "none").out
-    assert " tokens of 182   by o200k_base\n" in text
+    assert " tokens of 182  by o200k_base\n" in text
     assert "saved" not in text
     assert "gpt-4o" not in text
 

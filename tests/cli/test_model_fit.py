@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from toolbelt.models.originals import restore_definition
-from toolbelt.models.wire import WireMap
+from toolbelt.models.wire_form import WireMap
 
 OWN = """\
 catalog: small.yaml

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 
 import pytest
 from rich.console import Console
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.console.inspection_view import MAX_NAMES, inspection_view, percent
+from toolbelt.console.inspection_view import MAX_NAMES, inspection_view
 from toolbelt.loadouts import Resolution, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
+from toolbelt.render.html import render_html
+from toolbelt.render.markdown import render_markdown
+from toolbelt.render.terminal import render_terminal
+from toolbelt.views.blocks import Block
 
 
 def _catalog() -> Catalog:
@@ -34,19 +39,21 @@ def _catalog() -> Catalog:
     )
 
 
+def _inspect(loadout: ToolLoadout, *models: ModelFit) -> Inspection:
+    catalog = _catalog()
+    tokens = ToolTokens({tool.id: 100 for tool in catalog.tools}, "o200k_base", exact=True)
+    return Inspection(ToolLoadoutRegistry([loadout]).resolve(loadout.name, catalog), tokens, models)
+
+
 def _draw(
     loadout: ToolLoadout, *models: ModelFit, width: int = 120, encoding: str = "utf-8", tools: bool = True
 ) -> str:
-    catalog = _catalog()
-    tokens = ToolTokens({tool.id: 100 for tool in catalog.tools}, "o200k_base", exact=True)
-    resolution = ToolLoadoutRegistry([loadout]).resolve(loadout.name, catalog)
-    inspection = Inspection(resolution, tokens, models)
-    raw = io.BytesIO()
-    stream = io.TextIOWrapper(raw, encoding=encoding, errors="backslashreplace")
-    screen = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
-    screen.print(inspection_view(inspection, screen, show_tools=tools, show_all=False))
-    stream.flush()
-    return "\n".join(line.rstrip() for line in raw.getvalue().decode(encoding).split("\n"))
+    inspection = _inspect(loadout, *models)
+    screen = Console(
+        file=io.TextIOWrapper(io.BytesIO(), encoding=encoding), width=width, highlight=False, markup=False, emoji=False
+    )
+    lines = render_terminal(inspection_view(inspection, show_tools=tools, show_all=False), screen)
+    return "\n".join(line.plain.rstrip() for line in lines)
 
 
 MIXED = ToolLoadout(
@@ -74,33 +81,33 @@ A bit of all.
 
   ████████████████████████████████████████████████▒▒▒▒▒▒▒▒▒▒▒▒╳╳╳╳╳╳╳╳╳╳╳╳░░░░░░░░░░░░░░░░░░░░░░░░
   █ active 4 tools, 400 tokens   ▒ discoverable 1 tool, 100 tokens   ╳ disabled 1 tool, 100 tokens   ░ hidden 2 tools,
-200 tokens
-  400 tokens of 800: 50% saved   by o200k_base
+  200 tokens
+400 tokens of 800: 50% saved  by o200k_base
 
-Active            tools   tokens
-git                   2      200
-  git                 2      200  ██████████████  category, by mixed
+Active       tools  tokens
+git              2     200
+  git            2     200  ██████████████  category, by mixed
     status, push
-Money                 1      100
-  payments            1      100  ███████         category, by mixed
+Money            1     100
+  payments       1     100  ███████         category, by mixed
     pay
-no category           1      100
-  loose          1 of 2      100  ███████         'loose/one' named by mixed
+no category      1     100
+  loose        1/2     100  ███████         'loose/one' named by mixed
     one
 
 Discoverable  1 plugin, 1 tool
     docker (1)
-Disabled      1 plugin, 1 tool
+Disabled  1 plugin, 1 tool
     secret (1)
-Hidden        1 plugin, 2 tools
+Hidden  1 plugin, 2 tools
     far (1), loose/two
 
-Model            window    tokens  of the window                   verdict
-small/model       1,000      ~400  █████████▌░░░░░░░░░░░░░░   40%  fits          ~o200k_base
-gpt-4o          128,000       400  ▏░░░░░░░░░░░░░░░░░░░░░░░  0.3%  fits          o200k_base
-tiny                300       400  ████████████████████████  133%  refuses       cl100k_base
+Model         window  tokens  of the window         verdict
+small/model    1,000    ~400  █████▌░░░░░░░░   40%  fits     ~o200k_base
+gpt-4o       128,000     400  ▏░░░░░░░░░░░░░  0.3%  fits     o200k_base
+tiny             300     400  ██████████████  133%  refuses  cl100k_base
   Definitions of 400 tokens leave no room in a window of 300; the largest part: the definitions.
-who/knows       unknown      ~400                                  unknown       ~o200k_base
+who/knows    unknown    ~400                        unknown  ~o200k_base\
 """
     )
 
@@ -114,7 +121,7 @@ def test_without_block_characters_every_status_has_a_mark_of_its_own() -> None:
 def test_a_loadout_that_matches_nothing_says_so() -> None:
     drawn = _draw(ToolLoadout("none"), *FITS)
     assert "Active  nothing: this loadout matches nothing of the catalog" in drawn
-    assert "\n  0 tokens of 800   by o200k_base\n" in drawn
+    assert "\n0 tokens of 800  by o200k_base\n" in drawn
     assert "saved" not in drawn
     assert "Model" not in drawn  # nothing fits everywhere
 
@@ -123,7 +130,7 @@ def test_L8_the_tools_of_a_plugin_are_counted_by_their_own_status() -> None:
     far = ToolLoadout("far", discoverable_patterns=("loose/o*",), disabled_plugins=frozenset({"git/push", "docker"}))
     drawn = _draw(far)
     assert "Discoverable  1 plugin, 1 tool\n    loose (1)\n" in drawn
-    assert "Disabled      1 plugin, 2 tools\n    docker (1), git/push\n" in drawn
+    assert "Disabled  1 plugin, 2 tools\n    docker (1), git/push\n" in drawn
     assert "git (1), payments (1), secret (1), far (1), loose/two" in drawn
 
 
@@ -131,11 +138,9 @@ def test_the_whole_catalog_needs_no_reasons() -> None:
     catalog = _catalog()
     tokens = ToolTokens({tool.id: 100 for tool in catalog.tools}, "o200k_base", exact=True)
     inspection = Inspection(Resolution(WHOLE_CATALOG, (whole_catalog(catalog),), catalog), tokens)
-    file = io.StringIO()
-    screen = Console(file=file, width=120)
-    screen.print(inspection_view(inspection, screen, show_tools=False, show_all=False))
-    assert file.getvalue().startswith("the whole catalog  over catalog small\n")
-    assert "named by" not in file.getvalue()
+    shown = render_markdown(inspection_view(inspection, show_tools=False, show_all=False))
+    assert shown.startswith("# the whole catalog\n\nover catalog small\n")
+    assert "named by" not in shown
 
 
 @pytest.mark.parametrize(
@@ -149,11 +154,9 @@ def test_the_whole_catalog_needs_no_reasons() -> None:
 def test_an_estimate_is_called_one_once(tokenizer: str, exact: bool, said: str) -> None:
     catalog = _catalog()
     tokens = ToolTokens({tool.id: 1 for tool in catalog.tools}, tokenizer, exact=exact)
-    file = io.StringIO()
-    screen = Console(file=file, width=120)
     inspection = Inspection(ToolLoadoutRegistry([MIXED]).resolve("mixed", catalog), tokens)
-    screen.print(inspection_view(inspection, screen, show_tools=False, show_all=False))
-    assert re.search(rf"saved   {re.escape(said)} *\n", file.getvalue())
+    shown = render_markdown(inspection_view(inspection, show_tools=False, show_all=False))
+    assert f"saved {said}\n" in shown
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 300])
@@ -173,13 +176,19 @@ def test_hostile_names_are_spelled_out() -> None:
         tokens,
         (ModelFit("m\x1bodel", None, 1, "estimate", exact=False),),
     )
-    file = io.StringIO()
-    screen = Console(file=file, width=100)
-    screen.print(inspection_view(inspection, screen, show_tools=True, show_all=True))
-    drawn = file.getvalue()
-    assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(drawn)
+    view = inspection_view(inspection, show_tools=True, show_all=True)
+    drawn = "\n".join(line.plain for line in render_terminal(view, Console(file=io.StringIO(), width=100)))
+    for shown in (drawn, render_markdown(view), render_html(view)):
+        assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(shown)
     for spelled in (r"e\x1bvil", r"gi\u202et", r"st\x9batus", r"g\x07it", r"na\x1bme", r"m\x1bodel", "by estimate"):
         assert spelled in drawn
+
+
+@pytest.mark.parametrize("render", [render_markdown, render_html])
+def test_L8_markdown_and_html_have_what_the_terminal_has(render: Callable[[tuple[Block, ...]], str]) -> None:
+    shown = render(inspection_view(_inspect(MIXED, *FITS), show_tools=True, show_all=False))
+    words = {word for word in re.findall(r"[\w./%~]+", _draw(MIXED, *FITS)) if re.search(r"[a-z0-9]", word)}
+    assert {word for word in words if word not in shown} == set()
 
 
 @pytest.mark.parametrize(("show_all", "named"), [(False, MAX_NAMES), (True, MAX_NAMES + 5)])
@@ -188,15 +197,6 @@ def test_a_long_list_is_cut_unless_all_is_asked_for(show_all: bool, named: int) 
     catalog = Catalog(plugins=tuple(Plugin(name=f"p{i:03}", tools=(Tool(name="t"),)) for i in range(count)))
     tokens = ToolTokens({tool.id: 1 for tool in catalog.tools}, "estimate", exact=False)
     inspection = Inspection(ToolLoadoutRegistry([ToolLoadout("none")]).resolve("none", catalog), tokens)
-    file = io.StringIO()
-    screen = Console(file=file, width=2000)
-    screen.print(inspection_view(inspection, screen, show_tools=True, show_all=show_all))
-    assert len(re.findall(r"\bp\d{3} \(1\)", file.getvalue())) == named
-    assert ("and 5 more (--all)" in file.getvalue()) is not show_all
-
-
-@pytest.mark.parametrize(
-    ("fraction", "text"), [(0, "0%"), (0.004, "0.4%"), (0.0994, "9.9%"), (0.1, "10%"), (0.5, "50%"), (1.33, "133%")]
-)
-def test_percent(fraction: float, text: str) -> None:
-    assert percent(fraction) == text
+    shown = render_markdown(inspection_view(inspection, show_tools=True, show_all=show_all))
+    assert len(re.findall(r"\bp\d{3} \(1\)", shown)) == named
+    assert ("and 5 more (--all)" in shown) is not show_all

@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console import screen as screens
-from toolbelt.console.screen import PIPED_WIDTH, can_draw, make_screen, notify, print_json, progress, show_view
+from toolbelt.console.screen import PIPED_WIDTH, make_screen, notify, print_json, progress, show_view
 from toolbelt.console.screen import print_findings as tell_all
 from toolbelt.findings import Finding, Severity
+from toolbelt.render.terminal import can_draw
 
 
 def test_into_a_pipe_the_screen_is_wide_and_plain(capsys: pytest.CaptureFixture[str]) -> None:

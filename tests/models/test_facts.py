@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbelt.models.facts import ModelFacts, ModelPrices, default_reserve, facts_data
-from toolbelt.models.own import OwnModel, own_model_data
+from toolbelt.models.project_models import ProjectModel, project_model_data
 
 counts = st.none() | st.integers(1, 10**7)
 
@@ -52,16 +52,16 @@ def test_the_data_hold_every_fact_and_are_json() -> None:
 @pytest.mark.parametrize(
     ("own", "calls"),
     [
-        (OwnModel("m"), None),
-        (OwnModel("m", tool_calling=False), False),
-        (OwnModel("m", parallel_calls=True), True),
-        (OwnModel("m", tool_choice=True), True),
-        (OwnModel("m", parallel_calls=False), None),
+        (ProjectModel("m"), None),
+        (ProjectModel("m", tool_calling=False), False),
+        (ProjectModel("m", parallel_calls=True), True),
+        (ProjectModel("m", tool_choice=True), True),
+        (ProjectModel("m", parallel_calls=False), None),
     ],
 )
-def test_who_makes_several_calls_makes_calls(own: OwnModel, calls: bool | None) -> None:
+def test_who_makes_several_calls_makes_calls(own: ProjectModel, calls: bool | None) -> None:
     assert own.calls_tools is calls
 
 
 def test_only_what_is_said_is_data() -> None:
-    assert own_model_data(OwnModel("m", tool_calling=False)) == {"name": "m", "tool_calling": False}
+    assert project_model_data(ProjectModel("m", tool_calling=False)) == {"name": "m", "tool_calling": False}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolbelt.models.originals import find_differences, make_patch, restore_definition
-from toolbelt.models.schemas import Place
+from toolbelt.models.schema_parts import Place
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "a", "a/b", "~"]),

@@ -35,7 +35,7 @@ from toolbelt.models.rules import (
     ToolName,
     TypeGiven,
 )
-from toolbelt.models.schemas import format_place, read_shape
+from toolbelt.models.schema_parts import format_place, read_shape
 from toolbelt.models.violations import breaks, explain, look_at
 
 SOURCE = (Source("https://example.com", date(2026, 1, 1)),)

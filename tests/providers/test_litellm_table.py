@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.providers.litellm_table import DEFAULT_MODELS, Extract, ModelTable, write_extract
 
 
@@ -67,16 +67,21 @@ def test_L15_an_unknown_model_has_no_window(model: str) -> None:
 
 def test_names_like_it_are_offered() -> None:
     assert "gpt-4o-mini" in ModelTable().find_similar("gpt-4o-minni")
-    assert ModelTable(own=[OwnModel("my-own-model")]).find_similar("my-own-modle") == ("my-own-model",)
-    assert ModelTable(own=[OwnModel("zz/abc"), OwnModel("zz/abd")]).find_similar("zz/abc") == ("zz/abd",)
+    assert ModelTable(own=[ProjectModel("my-own-model")]).find_similar("my-own-modle") == ("my-own-model",)
+    assert ModelTable(own=[ProjectModel("zz/abc"), ProjectModel("zz/abd")]).find_similar("zz/abc") == ("zz/abd",)
 
 
 def test_the_table_alone_says_a_window_of_the_table() -> None:
-    assert ModelTable(own=[OwnModel("gpt-4o", context_window=5)]).find_context_window("gpt-4o") == 128_000
+    assert ModelTable(own=[ProjectModel("gpt-4o", context_window=5)]).find_context_window("gpt-4o") == 128_000
 
 
 def test_what_a_model_is_based_on_is_traced() -> None:
-    own = [OwnModel("a", base="B"), OwnModel("b", base="c"), OwnModel("x", base="y"), OwnModel("y", base="x")]
+    own = [
+        ProjectModel("a", base="B"),
+        ProjectModel("b", base="c"),
+        ProjectModel("x", base="y"),
+        ProjectModel("y", base="x"),
+    ]
     table = ModelTable(own=own)
     assert table.trace("a") == ("a", "B", "c")
     assert table.trace("x") == ("x", "y")
@@ -84,8 +89,8 @@ def test_what_a_model_is_based_on_is_traced() -> None:
 
 
 def test_of_two_names_that_differ_in_case_the_one_as_written_is_meant() -> None:
-    table = ModelTable(own=[OwnModel("Mine", context_window=1), OwnModel("mine", context_window=2)])
-    found = [table.find_own(name) for name in ("Mine", "mine", "MINE", "other")]
+    table = ModelTable(own=[ProjectModel("Mine", context_window=1), ProjectModel("mine", context_window=2)])
+    found = [table.find_project_model(name) for name in ("Mine", "mine", "MINE", "other")]
     assert [own and own.context_window for own in found] == [1, 2, 2, None]
 
 

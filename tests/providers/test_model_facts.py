@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from toolbelt.models.facts import ModelFacts, ModelPrices
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.providers.litellm_table import DEFAULT_MODELS, PRICE_TABLE, ModelTable, find_litellm_file, write_extract
 from toolbelt.providers.model_facts import (
     TALKING_MODES,
@@ -38,7 +38,7 @@ def litellm_table() -> dict[str, dict[str, Any]]:
     return table
 
 
-def _facts(folder: Path, entries: dict[str, object], *own: OwnModel, model: str = "m") -> ModelFacts:
+def _facts(folder: Path, entries: dict[str, object], *own: ProjectModel, model: str = "m") -> ModelFacts:
     source = folder / "table.json"
     source.write_text(json.dumps(entries))
     return find_facts(model, ModelTable(source=source, own=own))
@@ -177,18 +177,18 @@ def test_an_entry(entry: object, known: dict[str, object], tmp_path: Path) -> No
     ],
 )
 def test_the_project_knows_better(own: dict[str, Any], known: dict[str, object], tmp_path: Path) -> None:
-    facts = _facts(tmp_path, {"m": {**CALLS, **PRICED}}, OwnModel("m", **own))
+    facts = _facts(tmp_path, {"m": {**CALLS, **PRICED}}, ProjectModel("m", **own))
     assert {key: getattr(facts, key) for key in known} == known
     assert all(facts.sources[key] == "toolbelt.yaml" for key in own)
     assert {facts.sources[key] for key in ("mode", "output_limit")} == {"litellm"}
 
 
 def test_a_model_of_ones_own_is_found_whatever_its_case(tmp_path: Path) -> None:
-    assert _facts(tmp_path, {}, OwnModel("Mine/X", context_window=5), model="mine/x").context_window == 5
+    assert _facts(tmp_path, {}, ProjectModel("Mine/X", context_window=5), model="mine/x").context_window == 5
 
 
 def test_what_makes_several_calls_calls_though_the_table_does_not_know(tmp_path: Path) -> None:
-    facts = _facts(tmp_path, {"m": PLAIN}, OwnModel("m", parallel_calls=True))
+    facts = _facts(tmp_path, {"m": PLAIN}, ProjectModel("m", parallel_calls=True))
     assert (facts.tool_calling, facts.parallel_calls) == (True, True)
 
 
@@ -196,19 +196,21 @@ def test_what_makes_several_calls_calls_though_the_table_does_not_know(tmp_path:
     ("model", "own", "most", "source"),
     [
         pytest.param("gpt-4o", [], 128, "provider rules", id="a-rule-of-the-provider"),
-        pytest.param("gpt-4o", [OwnModel("gpt-4o", max_tools=9)], 9, "toolbelt.yaml", id="the-project-knows-better"),
-        pytest.param("mine", [OwnModel("mine", base="gpt-4o")], 128, "provider rules", id="an-alias-has-its-rules"),
+        pytest.param(
+            "gpt-4o", [ProjectModel("gpt-4o", max_tools=9)], 9, "toolbelt.yaml", id="the-project-knows-better"
+        ),
+        pytest.param("mine", [ProjectModel("mine", base="gpt-4o")], 128, "provider rules", id="an-alias-has-its-rules"),
         pytest.param("openai/a-server-of-my-own", [], None, None, id="a-server-that-speaks-openais-language"),
         pytest.param("ollama/llama3", [], None, None, id="no-rule-is-known"),
     ],
 )
-def test_the_most_tools(model: str, own: list[OwnModel], most: int | None, source: str | None) -> None:
+def test_the_most_tools(model: str, own: list[ProjectModel], most: int | None, source: str | None) -> None:
     facts = find_facts(model, ModelTable(own=own))
     assert (facts.max_tools, facts.sources.get("max_tools")) == (most, source)
 
 
 def test_every_fact_that_is_known_has_a_source(tmp_path: Path) -> None:
-    own = OwnModel("m", context_window=5, max_tools=3)
+    own = ProjectModel("m", context_window=5, max_tools=3)
     entry = {**CALLS, **PRICED, "supports_parallel_function_calling": True, "supports_prompt_caching": True}
     facts = _facts(tmp_path, {"m": entry}, own)
     assert dict(facts.sources) == {
@@ -235,14 +237,14 @@ BASES: dict[str, object] = {
 
 def test_an_alias_is_what_it_stands_for(tmp_path: Path) -> None:
     for name in ("mine", "azure/mine"):
-        facts = _facts(tmp_path, BASES, OwnModel(name, base="azure/gpt"), model=name)
+        facts = _facts(tmp_path, BASES, ProjectModel(name, base="azure/gpt"), model=name)
         assert (facts.known_as, facts.provider, facts.context_window) == ("azure/gpt", "azure", 100_000)
         assert (facts.tool_calling, facts.caching, facts.prices) == (True, True, ModelPrices(1.1, 2.0))
         assert facts.sources["context_window"] == "litellm (azure/gpt)"
 
 
 def test_what_another_provider_serves_has_other_prices(tmp_path: Path) -> None:
-    own = OwnModel("hosted_vllm/gpt-awq", base="azure/gpt", context_window=32_000)
+    own = ProjectModel("hosted_vllm/gpt-awq", base="azure/gpt", context_window=32_000)
     facts = _facts(tmp_path, BASES, own, model=own.name)
     assert (facts.provider, facts.sources["provider"]) == ("hosted_vllm", "name")
     assert (facts.context_window, facts.output_limit, facts.tool_calling) == (32_000, 9_000, True)
@@ -250,29 +252,29 @@ def test_what_another_provider_serves_has_other_prices(tmp_path: Path) -> None:
 
 
 def test_the_provider_may_be_said(tmp_path: Path) -> None:
-    own = OwnModel("mine", base="azure/gpt", provider="openai")
+    own = ProjectModel("mine", base="azure/gpt", provider="openai")
     assert _facts(tmp_path, BASES, own, model="mine").prices is None
 
 
 def test_what_the_table_says_of_the_model_goes_before_its_base(tmp_path: Path) -> None:
-    facts = _facts(tmp_path, BASES, OwnModel("small", base="azure/gpt"), model="small")
+    facts = _facts(tmp_path, BASES, ProjectModel("small", base="azure/gpt"), model="small")
     assert (facts.context_window, facts.output_limit) == (8, 9_000)
 
 
 def test_a_base_may_have_one_itself(tmp_path: Path) -> None:
-    chain = (OwnModel("a", base="b"), OwnModel("b", base="azure/gpt", context_window=7))
+    chain = (ProjectModel("a", base="b"), ProjectModel("b", base="azure/gpt", context_window=7))
     facts = _facts(tmp_path, BASES, *chain, model="a")
     assert (facts.context_window, facts.sources["context_window"]) == (7, "toolbelt.yaml (b)")
     assert (facts.output_limit, facts.prices) == (9_000, ModelPrices(1.1, 2.0))
 
 
 def test_a_cycle_ends(tmp_path: Path) -> None:
-    chain = (OwnModel("a", base="b"), OwnModel("b", base="a", context_window=7))
+    chain = (ProjectModel("a", base="b"), ProjectModel("b", base="a", context_window=7))
     assert _facts(tmp_path, {}, *chain, model="a").context_window == 7
 
 
 def test_an_unknown_base_says_nothing(tmp_path: Path) -> None:
-    facts = _facts(tmp_path, BASES, OwnModel("a", base="nobody"), model="a")
+    facts = _facts(tmp_path, BASES, ProjectModel("a", base="nobody"), model="a")
     assert (facts.known_as, facts.context_window) == (None, None)
 
 
@@ -292,7 +294,9 @@ def test_a_model_that_is_newer_than_the_table_has_a_provider_all_the_same() -> N
 def test_our_own_model_calls_tools_and_is_free() -> None:
     facts = find_facts("local/bm25", ModelTable())
     assert (facts.tool_calling, facts.context_window, facts.prices) == (True, None, ModelPrices(0, 0))
-    assert find_facts("local/bm25", ModelTable(own=[OwnModel("local/bm25", tool_calling=False)])).tool_calling is False
+    assert (
+        find_facts("local/bm25", ModelTable(own=[ProjectModel("local/bm25", tool_calling=False)])).tool_calling is False
+    )
 
 
 def test_the_well_known_are_known_and_hold_those_shown_by_default() -> None:
@@ -318,7 +322,7 @@ def test_what_holds_no_conversation_calls_no_tools(mode: str, calls: bool | None
     facts = _facts(tmp_path, {"m": {"mode": mode, "max_input_tokens": 9000}})
     assert facts.tool_calling is calls
     assert facts.sources.get("tool_calling") == (None if calls is None else "litellm")
-    told = _facts(tmp_path, {"m": {"mode": mode}}, OwnModel("m", tool_calling=True))
+    told = _facts(tmp_path, {"m": {"mode": mode}}, ProjectModel("m", tool_calling=True))
     assert (told.tool_calling, told.sources["tool_calling"]) == (True, "toolbelt.yaml")  # the project knows better
 
 

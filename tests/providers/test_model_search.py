@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolbelt.errors import NotFoundError
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.model_facts import WELL_KNOWN, find_facts
 from toolbelt.providers.model_search import (
@@ -19,7 +19,7 @@ from toolbelt.providers.model_search import (
     price_steps,
 )
 
-OWN = (OwnModel("hosted_vllm/mine", context_window=6000, tool_calling=True), OwnModel("alias", base="gpt-4o"))
+OWN = (ProjectModel("hosted_vllm/mine", context_window=6000, tool_calling=True), ProjectModel("alias", base="gpt-4o"))
 NAMED = ("gpt-5", "hosted_vllm/mine", "alias", "of-which-nothing-is-known")
 
 
@@ -122,7 +122,9 @@ def test_one_by_its_name(table: ModelTable) -> None:
 
 
 def test_a_base_that_nobody_knows_is_told() -> None:
-    table = ModelTable(own=[OwnModel("a", base="b"), OwnModel("b", base="gpt-4oo"), OwnModel("c", base="gpt-4o")])
+    table = ModelTable(
+        own=[ProjectModel("a", base="b"), ProjectModel("b", base="gpt-4oo"), ProjectModel("c", base="gpt-4o")]
+    )
     assert "Did you mean 'gpt-4o'" in str(find_unknown_base("a", table))
     assert find_unknown_base("c", table) is None
     assert find_unknown_base("gpt-4o", table) is None

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbelt.models.facts import ModelPrices
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.prices import Prices, Rates, find_prices
 
@@ -131,16 +131,16 @@ def test_an_entry(entry: object, steps: object, tmp_path: Path) -> None:
     ("own", "steps"),
     [
         pytest.param(
-            OwnModel("m", prices=ModelPrices(1, 2, 0.5, 1.5)), ((0, (1e-6, 2e-6, 5e-7, 1.5e-6)),), id="of-a-million"
+            ProjectModel("m", prices=ModelPrices(1, 2, 0.5, 1.5)), ((0, (1e-6, 2e-6, 5e-7, 1.5e-6)),), id="of-a-million"
         ),
         pytest.param(
-            OwnModel("m", prices=ModelPrices(1, 2)), ((0, (1e-6, 2e-6, 1e-6, 1e-6)),), id="cached-costs-the-same"
+            ProjectModel("m", prices=ModelPrices(1, 2)), ((0, (1e-6, 2e-6, 1e-6, 1e-6)),), id="cached-costs-the-same"
         ),
-        pytest.param(OwnModel("m", context_window=5), ((0, Rates(1, 2, 1, 1)),), id="none-of-its-own"),
-        pytest.param(OwnModel("other", prices=ModelPrices(1, 2)), ((0, Rates(1, 2, 1, 1)),), id="of-another"),
+        pytest.param(ProjectModel("m", context_window=5), ((0, Rates(1, 2, 1, 1)),), id="none-of-its-own"),
+        pytest.param(ProjectModel("other", prices=ModelPrices(1, 2)), ((0, Rates(1, 2, 1, 1)),), id="of-another"),
     ],
 )
-def test_E6_the_projects_own_prices_go_first(own: OwnModel, steps: object, tmp_path: Path) -> None:
+def test_E6_the_projects_own_prices_go_first(own: ProjectModel, steps: object, tmp_path: Path) -> None:
     source = tmp_path / "table.json"
     source.write_text(json.dumps({"m": PLAIN}))
     prices = find_prices("m", ModelTable(source=source, own=[own]))
@@ -159,7 +159,7 @@ def test_E6_the_projects_own_prices_go_first(own: OwnModel, steps: object, tmp_p
 def test_E6_prices_of_a_base(name: str, prices: tuple[float, float] | None, tmp_path: Path) -> None:
     source = tmp_path / "table.json"
     source.write_text(json.dumps({"m": {**PLAIN, "litellm_provider": "openai"}}))
-    found = find_prices(name, ModelTable(source=source, own=[OwnModel(name, base="m")]))
+    found = find_prices(name, ModelTable(source=source, own=[ProjectModel(name, base="m")]))
     assert (found and found.steps[0][1][:2]) == prices
 
 

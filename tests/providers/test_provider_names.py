@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.provider_names import find_provider, is_same, list_providers, served_alike
 
-OWN = (OwnModel("mine", provider="triton"), OwnModel("alias", base="azure/gpt-4o"), OwnModel("gpt-4", provider="azure"))
+OWN = (
+    ProjectModel("mine", provider="triton"),
+    ProjectModel("alias", base="azure/gpt-4o"),
+    ProjectModel("gpt-4", provider="azure"),
+)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +63,7 @@ def test_one_provider_under_two_words(one: str, other: str, same: bool) -> None:
 
 
 def test_only_what_the_same_provider_serves_is_alike() -> None:
-    own = (*OWN, OwnModel("ollama/build", base="alias"), OwnModel("azure/x", base="alias"))
+    own = (*OWN, ProjectModel("ollama/build", base="alias"), ProjectModel("azure/x", base="alias"))
     table = ModelTable(own=own)
     assert served_alike("alias", table) == ("alias", "azure/gpt-4o")
     assert served_alike("azure/x", table) == ("azure/x", "alias", "azure/gpt-4o")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from toolbelt.loadouts.reader import read_loadout
-from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS
+from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import Document
 from toolbelt.stores.config_reader import CONFIG_KEYS, ConfigReader, read_loadout_definitions

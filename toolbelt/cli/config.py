@@ -10,7 +10,7 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.screen import notify, print_json
-from toolbelt.models.own import own_model_data
+from toolbelt.models.project_models import project_model_data
 from toolbelt.stores.config import read_config
 from toolbelt.stores.config_schema import config_schema, loadout_file_schema
 from toolbelt.stores.files import write_text
@@ -53,7 +53,7 @@ def show(config: str | None, as_json: bool) -> None:
         "catalog": found.catalog,
         "tokenizer": found.tokenizer,
         "models": list(found.models),
-        "own_models": [own_model_data(model) for model in found.own_models],
+        "own_models": [project_model_data(model) for model in found.own_models],
         "loadouts": [{"name": one.loadout.name, "file": one.document.source} for one in found.loadouts],
         "toolkits": [toolkit.key for toolkit in found.toolkits],
         "agents": [_agent_data(agent) for agent in found.agents],

@@ -18,7 +18,7 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import option, workspace_options
 from toolbelt.command.project import open_workspace
 from toolbelt.console.inspection_view import inspection_view
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
+from toolbelt.console.screen import notify, print_json, show_blocks
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
@@ -99,8 +99,7 @@ def confirm(inspection: Inspection) -> None:
     Raises:
         click.Abort: it is not to be written.
     """
-    screen = make_screen()
-    show_view(inspection_view(inspection, screen, show_tools=False, show_all=False), screen)
+    show_blocks(inspection_view(inspection, show_tools=False, show_all=False))
     if not _until_readable(lambda: click.confirm("Write it?", default=True)):
         raise click.Abort
 

@@ -7,8 +7,7 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options, workspace_options
 from toolbelt.command.project import open_workspace
-from toolbelt.console.inspection_view import inspection_view
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
+from toolbelt.console.screen import notify, print_json, show_blocks, show_view
 from toolbelt.loadouts.inspection import Inspection, decision_data
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.project.workspace import Workspace
@@ -58,9 +57,10 @@ def inspect(
     if as_json:
         print_json(inspection.to_dict())
         return
-    screen = make_screen()
+    from toolbelt.console.inspection_view import inspection_view  # which --json does without
+
     named = len(inspection.resolution.active_tools) <= MANY_TOOLS if show_tools is None else show_tools
-    show_view(inspection_view(inspection, screen, show_tools=named, show_all=show_all), screen)
+    show_blocks(inspection_view(inspection, show_tools=named, show_all=show_all))
 
 
 @click.command(epilog=examples("toolbelt loadout why developer git_push", "toolbelt loadout why minimal docker"))

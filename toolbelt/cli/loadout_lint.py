@@ -49,6 +49,6 @@ def _lint_models(workspace: Workspace) -> Iterable[Finding]:
     config = workspace.config
     if config.document is None or not config.own_models:
         return ()
-    from toolbelt.models.given_choice import lint_given  # most projects say nothing of their models
+    from toolbelt.models.project_models import lint_recommended
 
-    return lint_given(config.document, config.own_models, workspace.registry)
+    return lint_recommended(config.document, config.own_models, workspace.registry)

@@ -18,11 +18,11 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import ModelFit, Verdict
 from toolbelt.loadouts.inspection import fit_data
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.models.applying import find_rules, find_tool_rules
 from toolbelt.models.fit import Asked, Comparer, Toolset, compare, violation_data
-from toolbelt.models.given import GivenKind, GivenToolset, parse_given
+from toolbelt.models.provider_rules import find_rules, find_tool_rules
+from toolbelt.models.recommended import RecommendedKind, RecommendedToolset, parse_recommended
 from toolbelt.models.violations import Violation
-from toolbelt.models.wire import make_wire_form, wire_data
+from toolbelt.models.wire_form import make_wire_form, wire_data
 from toolbelt.patterns import fold
 from toolbelt.project.workspace import Workspace
 from toolbelt.stores.files import write_text
@@ -225,7 +225,7 @@ def _warn_of_given(matrix: Matrix, asked: Sequence[Asked]) -> None:
     """Say which models toolbelt.yaml gives a toolset that they refuse."""
     for one, fits, given in zip(asked, matrix.by_model, matrix.given, strict=True):
         if given is not None and fits[given].verdict in _REFUSING:
-            said = f"toolbelt.yaml gives {one.facts.name!r} {str(parse_given(one.facts.toolset or ''))!r}"
+            said = f"toolbelt.yaml gives {one.facts.name!r} {str(parse_recommended(one.facts.toolset or ''))!r}"
             notify(f"{said}, which does not fit. {fits[given].reasons[0]}", "warning")
 
 
@@ -233,14 +233,14 @@ def _find_given(toolsets: Sequence[Toolset], asked: Asked) -> int | None:
     """The number of the toolset that toolbelt.yaml gives a model."""
     if asked.facts.toolset is None:
         return None
-    given = parse_given(asked.facts.toolset)
+    given = parse_recommended(asked.facts.toolset)
     return next((number for number, toolset in enumerate(toolsets) if _is_given(toolset, given)), None)
 
 
-def _is_given(toolset: Toolset, given: GivenToolset) -> bool:
+def _is_given(toolset: Toolset, given: RecommendedToolset) -> bool:
     if toolset.loadout is None:
-        return given.kind is GivenKind.FULL
-    return given.kind is GivenKind.LOADOUT and fold(given.name) == fold(toolset.loadout)
+        return given.kind is RecommendedKind.FULL
+    return given.kind is RecommendedKind.LOADOUT and fold(given.name) == fold(toolset.loadout)
 
 
 def _warn(workspace: Workspace, asked: Sequence[Asked], named: Sequence[str]) -> None:

@@ -57,7 +57,7 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
         show_view(facts_view(facts, steps))
         return
     from toolbelt.evals.probing.learned import seen_beside
-    from toolbelt.evals.views.probe_view import inspected_view
+    from toolbelt.evals.views.probes import inspected_view
 
     show_view(facts_view(facts, steps, seen_beside(probe, facts)))
     show_view(inspected_view(probe, picked.later))

@@ -12,11 +12,11 @@ from rich.text import Text
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.console.bars import bar
-from toolbelt.console.screen import can_draw, severity_style
 from toolbelt.console.tables import fitted_table
 from toolbelt.findings import Finding, Severity
+from toolbelt.render.terminal import STYLES, can_draw, draw_bar
 from toolbelt.text import json_text, plural, visible, visible_lines
+from toolbelt.views.cells import Tone
 
 
 def tools_view(plugins: Sequence[Plugin], tokens: ToolTokens, screen: Console) -> RenderableType:
@@ -68,7 +68,7 @@ def findings_view(findings: Sequence[Finding]) -> RenderableType:
     parts: list[RenderableType] = [
         Text.assemble(
             (f"{visible(finding.place)}: " if finding.place else "", "bold"),
-            (finding.severity.value, severity_style(finding.severity)),
+            (finding.severity.value, STYLES[Tone.BAD if finding.severity is Severity.ERROR else Tone.WARNING]),
             f": {visible(finding.message)} ",
             (f"[{finding.rule}]", "bright_black"),
         )
@@ -89,6 +89,6 @@ def _stats_table(label: str, rows: Mapping[str, Any], screen: Console, most: int
     largest = max((row["tokens"] for row in rows.values()), default=0)
     ranked = sorted(rows.items(), key=lambda row: -row[1]["tokens"])[:most]
     for name, row in ranked:
-        share = bar(row["tokens"] / largest if largest else 0, 22, "green", draw=can_draw(screen))
+        share = draw_bar(row["tokens"] / largest if largest else 0, 22, "green", draw=can_draw(screen))
         table.add_row(visible(name), f"{row['tools']:,}", f"{row['tokens']:,}", share)
     return table

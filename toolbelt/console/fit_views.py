@@ -12,9 +12,11 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from toolbelt.console.inspection_view import VERDICT_STYLES, percent
+from toolbelt.console.inspection_view import VERDICT_TONES
 from toolbelt.loadouts.fit import DEGRADED_SHARE, Verdict
 from toolbelt.models.rules import Effect, rule_name
+from toolbelt.render.numbers import format_percent
+from toolbelt.render.terminal import STYLES
 from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
@@ -159,7 +161,7 @@ def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Ite
             marks = ("!" if fits[number].to_mend else "") + ("*" if number == largest else "")
             shown = _cell(fits[number])
             shown = f"={shown}" if number == given and len(shown) < share else shown
-            line.append(f"{shown:>{share}}{marks:<2}", VERDICT_STYLES[fits[number].verdict])
+            line.append(f"{shown:>{share}}{marks:<2}", STYLES[VERDICT_TONES[fits[number].verdict]])
         line.no_wrap, line.overflow = True, "crop"
         yield line
 
@@ -196,7 +198,11 @@ def _cell(fit: ModelFit) -> str:
     if fit.fraction is None:
         return "?"
     mark = {Verdict.REFUSES: "x", Verdict.FITS_DEGRADED: "~"}.get(fit.verdict, "")
-    return f"{mark}{percent(fit.fraction)}" if fit.fraction < _MOST_SHARE else f"{mark}{min(fit.fraction, 999):.0f}x"
+    return (
+        f"{mark}{format_percent(fit.fraction)}"
+        if fit.fraction < _MOST_SHARE
+        else f"{mark}{min(fit.fraction, 999):.0f}x"
+    )
 
 
 def _few_digits(number: int) -> str:
@@ -217,7 +223,7 @@ def _reason_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
     lines: list[RenderableType] = [Text(), Text("What does not fit", "bold")]
     for fit, toolset in kept:
         line = Text(f"{visible(fit.model)} with {visible(toolset.name)}: ")
-        line.append(fit.verdict.value.replace("_", " "), VERDICT_STYLES[fit.verdict])
+        line.append(fit.verdict.value.replace("_", " "), STYLES[VERDICT_TONES[fit.verdict]])
         lines.append(_indented(line.append(f". {visible(fit.reasons[0])}", "bright_black"), 2))
     if len(kept) < len(told):
         lines.append(Text(f"  … and {plural(len(told) - len(kept), 'more pair')} (--all)", "bright_black"))

@@ -9,9 +9,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console.inspection_view import STATUS_STYLES
+from toolbelt.console.inspection_view import STATUS_TONES
 from toolbelt.console.tables import fitted_table
 from toolbelt.loadouts.inspection import loadout_data
+from toolbelt.render.terminal import STYLES
 from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def decision_view(decision: Decision) -> RenderableType:
     heading = Text.assemble(
         (visible(decision.name), "bold"),
         f"  {decision.kind}{of}, {category}: ",
-        (decision.status.value, STATUS_STYLES[decision.status]),
+        (decision.status.value, STYLES[STATUS_TONES[decision.status]]),
     )
     parts: list[RenderableType] = [heading]
     if decision.parts:

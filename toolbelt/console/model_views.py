@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.console.tables import line_table
-from toolbelt.models.applying import find_rules
 from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, prices_data
+from toolbelt.models.provider_rules import find_rules
 from toolbelt.text import visible
 
 UNKNOWN = "unknown"

@@ -6,15 +6,18 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, RenderableType
-
-from toolbelt.findings import Finding, Severity
+from toolbelt.findings import Finding
 from toolbelt.reporter import Advance, Reporter
 from toolbelt.text import json_text, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from toolbelt.views.blocks import Block
 
 PIPED_WIDTH = 200
 """Columns where there is no terminal to ask: wide enough that a name is seldom cut."""
@@ -24,6 +27,8 @@ PATIENCE_SECONDS = 1.0
 
 def make_screen() -> Console:
     """The standard output: colours and width of the terminal there, plain and wide elsewhere."""
+    from rich.console import Console  # which --json does without
+
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and len(columns) < 6 and int(columns) > 0:
         width = int(columns)
@@ -49,9 +54,14 @@ def show_view(view: RenderableType, screen: Console | None = None, *, whole_line
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n")))
 
 
-def can_draw(screen: Console) -> bool:
-    """Whether block characters can be shown."""
-    return "utf" in (screen.encoding or "").lower()
+def show_blocks(blocks: Iterable[Block]) -> None:
+    """Print views on standard output."""
+    from rich.console import Group
+
+    from toolbelt.render.terminal import render_terminal
+
+    screen = make_screen()
+    show_view(Group(*render_terminal(blocks, screen)), screen)
 
 
 def print_json(data: Any) -> None:
@@ -69,11 +79,6 @@ def print_findings(findings: Sequence[Finding]) -> None:
     """Findings on standard error, one a line."""
     for finding in findings:
         sys.stderr.write(f"{visible(str(finding))}\n")
-
-
-def severity_style(severity: Severity) -> str:
-    """The colour of a finding."""
-    return "bold red" if severity is Severity.ERROR else "yellow"
 
 
 @contextmanager

@@ -45,6 +45,15 @@ class AutoOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
+class RecommendationOutcome(StrEnum):
+    """What became of the toolset that the project recommends for a model."""
+
+    TAKEN = "taken"
+    NOT_A_LOADOUT = "not_a_loadout"
+    MATCHES_NOTHING = "matches_nothing"
+    DOES_NOT_FIT = "does_not_fit"
+
+
 @dataclass(frozen=True)
 class AutoChoice:
     """What `auto` chose, and why.
@@ -55,6 +64,7 @@ class AutoChoice:
         tokens: Of its tool definitions; 0 where nothing was chosen.
         window: The context window in tokens; `None` if unknown.
         reasons: Each step taken, in order, in words.
+        recommendation: What became of the recommended toolset; `None` if none is, or if it is `loadout:auto`.
     """
 
     outcome: AutoOutcome
@@ -62,6 +72,12 @@ class AutoChoice:
     tokens: int
     window: int | None
     reasons: tuple[str, ...]
+    recommendation: RecommendationOutcome | None = None
+
+    @property
+    def unmet_recommendation(self) -> str:
+        """Why the recommended toolset was not chosen; empty if it was, or if none is recommended."""
+        return "" if self.recommendation in (None, RecommendationOutcome.TAKEN) else self.reasons[0]
 
 
 def choose_loadout(

@@ -11,8 +11,8 @@ from typing import Any
 from toolbelt.catalog import Tool
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.loadouts.fit import ModelFit
-from toolbelt.models.applying import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.facts import ModelFacts
+from toolbelt.models.provider_rules import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
 from toolbelt.models.violations import LookedAt, Violation, look_at
 

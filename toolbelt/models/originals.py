@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.models.pointers import Steps, format_pointer, parse_pointer
-from toolbelt.models.schemas import Place
+from toolbelt.models.schema_parts import Place
 
 Patch = list[dict[str, Any]]
 

@@ -28,7 +28,7 @@ from toolbelt.models.rules import (
     TypeGiven,
     rule_name,
 )
-from toolbelt.models.schemas import (
+from toolbelt.models.schema_parts import (
     Place,
     Shape,
     find_loose,

@@ -256,10 +256,10 @@ class Workspace:
         if facts.toolset is None:
             choice = choose_by_window()
         else:
-            from toolbelt.models.given_choice import choose_given  # few projects say so of a model
+            from toolbelt.models.recommended import choose_recommended  # few projects say so of a model
 
             measure = self._measure(replace(asked, facts=facts))
-            choice = choose_given(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
+            choice = choose_recommended(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
         if choice.loadout is None:
             return Resolution(AUTO, (), self.catalog), choice
         if choice.outcome is AutoOutcome.LOADOUT:

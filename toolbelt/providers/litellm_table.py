@@ -20,7 +20,7 @@ from toolbelt.patterns import fold
 from toolbelt.stores.files import write_text
 
 if TYPE_CHECKING:
-    from toolbelt.models.own import OwnModel
+    from toolbelt.models.project_models import ProjectModel
 
 
 PRICE_TABLE = "model_prices_and_context_window_backup.json"
@@ -134,17 +134,19 @@ class ModelTable:
 
     cache: Path | None = None
     source: Path | None = None
-    own: Sequence[OwnModel] = ()
+    own: Sequence[ProjectModel] = ()
     _extracts: dict[str, Mapping[str, Any]] = field(default_factory=dict, init=False)
 
-    def find_own(self, model: str) -> OwnModel | None:
+    def find_project_model(self, model: str) -> ProjectModel | None:
         """What the project says of `model`; `None` if nothing."""
         return self._own.get(model) or self._own.get(fold(model))
 
     def trace(self, model: str) -> tuple[str, ...]:
         """`model` and what it is based on, nearest first; a base that leads back ends it."""
         names = [model]
-        while (own := self.find_own(names[-1])) is not None and own.base is not None and own.base not in names:
+        while (
+            (own := self.find_project_model(names[-1])) is not None and own.base is not None and own.base not in names
+        ):
             names.append(own.base)
         return tuple(names)
 
@@ -207,7 +209,7 @@ class ModelTable:
         return Extract(text, is_sound, make_anew) if Extract.is_of(text, stamp) else make_anew()
 
     @cached_property
-    def _own(self) -> Mapping[str, OwnModel]:
+    def _own(self) -> Mapping[str, ProjectModel]:
         folded = {fold(own.name): own for own in reversed(self.own)}
         return {**folded, **{own.name: own for own in self.own}}
 

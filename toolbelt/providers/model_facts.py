@@ -16,14 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolbelt.models.applying import find_max_tools
 from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, default_reserve
-from toolbelt.models.own import OwnModel
+from toolbelt.models.provider_rules import find_max_tools
 from toolbelt.providers.litellm_table import ModelTable, read_window
 from toolbelt.providers.prices import first_price, per_million
 from toolbelt.providers.provider_names import find_provider, served_alike
+
+if TYPE_CHECKING:
+    from toolbelt.models.project_models import ProjectModel
 
 WELL_KNOWN = (
     *("gpt-4", "gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-4.1-mini", "o3", "gpt-5", "gpt-5-mini", "gpt-5-nano"),
@@ -89,7 +91,7 @@ def find_facts(model: str, table: ModelTable) -> ModelFacts:
         suffix = "" if name == model else f" ({name})"
         left_out = frozenset() if name in alike else _OF_THE_PROVIDER
         provider = find_provider(name, table)
-        if (own := table.find_own(name)) is not None:
+        if (own := table.find_project_model(name)) is not None:
             gathered.learn_own(own, f"{_PROJECT}{suffix}", left_out)
         if provider is not None:
             gathered.learn("provider", provider[0], f"{provider[1]}{suffix}")
@@ -104,7 +106,7 @@ def find_facts(model: str, table: ModelTable) -> ModelFacts:
 
 def is_known(model: str, table: ModelTable) -> bool:
     """Whether anything may be known of a model: it is the project's, the table's or one of ours."""
-    return model in _LOCAL or table.find_own(model) is not None or table.find_name(model) is not None
+    return model in _LOCAL or table.find_project_model(model) is not None or table.find_name(model) is not None
 
 
 def list_models(table: ModelTable) -> Iterator[str]:
@@ -134,7 +136,7 @@ class _Gathered:
         for key in ("provider", "mode", "tool_calling", "tool_choice", "prices"):
             self.learn(key, getattr(facts, key), source)
 
-    def learn_own(self, own: OwnModel, source: str, left_out: frozenset[str]) -> None:
+    def learn_own(self, own: ProjectModel, source: str, left_out: frozenset[str]) -> None:
         self.learn("tool_calling", own.calls_tools, source)
         for key in ("parallel_calls", "tool_choice", "caching", "prices"):
             if key not in left_out:

@@ -90,7 +90,7 @@ def find_prices(model: str, table: ModelTable | None = None) -> Prices | None:
     """
     table = table or ModelTable()
     for name in served_alike(model, table):
-        own = table.find_own(name)
+        own = table.find_project_model(name)
         if own is not None and own.prices is not None:
             return _own_prices(own.prices)
         known_as = table.find_name(name)

@@ -18,7 +18,7 @@ def find_provider(model: str, table: ModelTable) -> tuple[str, str] | None:
         model: Its name; what it is based on is not looked at.
         table: What is known of models.
     """
-    own = table.find_own(model)
+    own = table.find_project_model(model)
     if own is not None and own.provider is not None:
         return own.provider, BY_PROJECT
     name = table.find_name(model)

@@ -13,7 +13,7 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.reader import WrittenLoadout
-    from toolbelt.models.own import OwnModel
+    from toolbelt.models.project_models import ProjectModel
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.sources import Document
     from toolbelt.toolkits.toolkit import Toolkit
@@ -43,7 +43,7 @@ class Config:
     catalog: str | None = None
     tokenizer: str | None = None
     models: tuple[str, ...] = ()
-    own_models: tuple[OwnModel, ...] = ()
+    own_models: tuple[ProjectModel, ...] = ()
     loadouts: tuple[WrittenLoadout, ...] = ()
     toolkits: tuple[Toolkit, ...] = ()
     agents: tuple[AgentSpec, ...] = ()

@@ -18,7 +18,7 @@ from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.files import shown_path
 
 if TYPE_CHECKING:
-    from toolbelt.models.own import OwnModel
+    from toolbelt.models.project_models import ProjectModel
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.toolkits.toolkit import Toolkit
 
@@ -61,7 +61,7 @@ class ConfigReader:
         self.catalog: str | None = None
         self.tokenizer: str | None = None
         self.models: tuple[str, ...] = ()
-        self.own_models: tuple[OwnModel, ...] = ()
+        self.own_models: tuple[ProjectModel, ...] = ()
         self.loadouts: list[WrittenLoadout] = []
         self.toolkits: list[Toolkit] = []
         self.agents: list[AgentSpec] = []
@@ -158,7 +158,7 @@ class ConfigReader:
             self.models = tuple(dict.fromkeys(models))
             return
         from toolbelt.loadouts.registry import BUILT_IN_LOADOUTS
-        from toolbelt.models.written import Known, read_models  # most projects have names alone
+        from toolbelt.models.project_models import Known, read_models  # most projects have names alone
 
         loadouts = [*_keys(document, "loadouts"), *(one.name for one in BUILT_IN_LOADOUTS)]
         known = Known(loadouts, _keys(document, "agents"))

@@ -9,8 +9,8 @@ from toolbelt.catalog import ToolCategory
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.reader import LOADOUT_KEYS
-from toolbelt.models.given import PATTERN
-from toolbelt.models.written import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
+from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
+from toolbelt.models.recommended import PATTERN
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import with_json_numbers
 from toolbelt.sources.keys import KeySpec, Kind

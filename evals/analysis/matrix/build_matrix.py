@@ -17,7 +17,7 @@ from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
 from toolbelt.loadouts.fit import Verdict
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 from toolbelt.text import plural
 
 
@@ -26,7 +26,7 @@ def build_matrix(
     side: Side,
     margin: float = MARGIN,
     *,
-    own_models: Sequence[OwnModel] | None = None,
+    own_models: Sequence[ProjectModel] | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> Matrix:
     """A run as models × toolsets, with what each model is to be given.

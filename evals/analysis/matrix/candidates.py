@@ -9,11 +9,11 @@ from toolbelt.errors import InvalidDefinitionError
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.models.given import GivenKind, parse_given
+from toolbelt.models.recommended import RecommendedKind, parse_recommended
 
 _FEW = 0.05
 """Share of an arm's trials that may lack an answer; with more, too little is known of it."""
-_LISTS = frozenset((GivenKind.FULL, GivenKind.LOADOUT))
+_LISTS = frozenset((RecommendedKind.FULL, RecommendedKind.LOADOUT))
 """Toolsets that do not change as a trial goes on."""
 _UNFIT = (CellState.CANNOT_FIT, CellState.UNSUPPORTED, CellState.NO_CHOICE)
 
@@ -29,7 +29,7 @@ def can_assign_toolset(toolset: str) -> bool:
     Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role.
     """
     try:
-        parse_given(toolset)
+        parse_recommended(toolset)
     except InvalidDefinitionError:
         return False
     return True
@@ -37,7 +37,7 @@ def can_assign_toolset(toolset: str) -> bool:
 
 def is_fixed(toolset: str) -> bool:
     """Whether a toolset that a model can be given is the same list of tools for each model, throughout."""
-    given = parse_given(toolset)
+    given = parse_recommended(toolset)
     return given.kind in _LISTS and not given.is_auto
 
 
@@ -95,7 +95,7 @@ def is_same_toolset(one: ArmSummary, other: ArmSummary) -> bool:
     """
     if not (is_assignable(one) and is_assignable(other)) or one.first_offer is None:
         return False
-    if {parse_given(one.toolset).kind, parse_given(other.toolset).kind} - _LISTS:
+    if {parse_recommended(one.toolset).kind, parse_recommended(other.toolset).kind} - _LISTS:
         return False
     return (one.first_offer, one.offered_tokens) == (other.first_offer, other.offered_tokens)
 

@@ -9,7 +9,7 @@ from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
 from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.loadouts.fit import Verdict as Fits
-from toolbelt.models.own import OwnModel
+from toolbelt.models.project_models import ProjectModel
 
 
 class CellState(StrEnum):
@@ -188,7 +188,7 @@ class Matrix:
     notes: tuple[str, ...] = ()
     created: str = ""
     epochs: int = 1
-    own_models: tuple[OwnModel, ...] | None = None
+    own_models: tuple[ProjectModel, ...] | None = None
 
     def only_sure(self) -> Matrix:
         """The same with no choice for the models of which it is not sure."""

@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
 from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
-from toolbelt.models.own import OwnModel, own_model_data
+from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.patterns import fold
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.stores.config import Config, read_config
@@ -22,7 +22,7 @@ from toolbelt.text import UNSAFE, plural, visible
 _WIDTH = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 UNSURE = "  # as measured, not sure"
-"""Comment on a toolset that is recommended without being sure."""
+"""Behind what is recommended without being sure."""
 
 
 def recommendation(matrix: Matrix, *, evidence: bool = True) -> str:
@@ -105,15 +105,15 @@ def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
             yield from _entry(row, _own(matrix, row))
 
 
-def _own(matrix: Matrix, row: Row) -> OwnModel | None:
+def _own(matrix: Matrix, row: Row) -> ProjectModel | None:
     """What the project says of a model; it takes names for the same as `ModelTable.find_own` does."""
-    return ModelTable(own=matrix.own_models or ()).find_own(row.model)
+    return ModelTable(own=matrix.own_models or ()).find_project_model(row.model)
 
 
-def _entry(row: Row, own: OwnModel | None) -> Iterator[str]:
+def _entry(row: Row, own: ProjectModel | None) -> Iterator[str]:
     """The lines of a model: all that the project says of it, and its toolset."""
     pick = row.pick
-    data: dict[str, Any] = {} if own is None else own_model_data(own)
+    data: dict[str, Any] = {} if own is None else project_model_data(own)
     if own is not None:
         again = ", which says so already" if own.toolset == pick.toolset else ""
         yield _comment(f"In place of the entry of that name in toolbelt.yaml{again}:", "  ")
@@ -177,13 +177,13 @@ def _comment(sentence: str, indent: str) -> str:
     )
 
 
-def written_models(config: Config) -> tuple[OwnModel, ...]:
+def written_models(config: Config) -> tuple[ProjectModel, ...]:
     """The entries under `models`, also those that are a name and nothing else."""
     named = {own.name for own in config.own_models}
-    return (*config.own_models, *(OwnModel(name) for name in config.models if name not in named))
+    return (*config.own_models, *(ProjectModel(name) for name in config.models if name not in named))
 
 
-def models_at(path: str | None) -> tuple[OwnModel, ...] | None:
+def models_at(path: str | None) -> tuple[ProjectModel, ...] | None:
     """The same of a file that was used once; `None` if there was none, it is gone, or something is wrong with it.
 
     Args:

@@ -13,8 +13,7 @@ from toolbelt.evals.probing.checks import EVERY, FIRST
 from toolbelt.evals.probing.learned import News, find_news, format_entry, learned, make_entry, seen_beside
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.models.facts import ModelFacts, ModelPrices
-from toolbelt.models.own import OwnModel
-from toolbelt.models.written import read_models
+from toolbelt.models.project_models import ProjectModel, read_models
 from toolbelt.sources import parse_yaml
 
 O = CheckOutcome  # noqa: E741  a table of them
@@ -100,11 +99,11 @@ def test_L15_the_most_tools_are_learned_where_the_api_names_them(said: str, show
 @given(st.dictionaries(st.sampled_from(EVERY), st.sampled_from(CheckOutcome)))
 def test_whatever_came_is_what_a_model_can_be_said_to_be(outcomes: dict[str, CheckOutcome]) -> None:
     shown = learned(result(**outcomes))
-    assert set(shown) <= {field.name for field in fields(OwnModel)}
+    assert set(shown) <= {field.name for field in fields(ProjectModel)}
     assert shown.get("caching") is not False
     if outcomes.get(FIRST) is CheckOutcome.REFUSED:
         assert shown == {"tool_calling": False}
-    assert OwnModel("m", **shown).calls_tools is shown.get("tool_calling")
+    assert ProjectModel("m", **shown).calls_tools is shown.get("tool_calling")
 
 
 FACTS = ModelFacts(
@@ -167,7 +166,7 @@ def test_a_window_that_is_told_is_news_unless_it_is_known_but_for_a_token(known:
 
 
 def test_a_reserve_that_a_told_window_does_not_hold_is_left_out_of_the_entry() -> None:
-    own, small = OwnModel("m", context_window=32_000, output_reserve=9000), News("context_window", 32_000, "", 8192)
+    own, small = ProjectModel("m", context_window=32_000, output_reserve=9000), News("context_window", 32_000, "", 8192)
     assert make_entry("m", [small], own) == {"name": "m", "context_window": 8192}
     assert make_entry("m", [News("caching", None, "", True)], own)["output_reserve"] == 9000
 
@@ -201,7 +200,7 @@ def test_the_most_tools_are_news_only_where_the_limit_that_is_known_is_wrong(
 
 
 def test_an_entry_keeps_what_the_project_says() -> None:
-    own = OwnModel("m", context_window=8192, parallel_calls=True, prices=ModelPrices(1, 2))
+    own = ProjectModel("m", context_window=8192, parallel_calls=True, prices=ModelPrices(1, 2))
     entry = make_entry("m", [News("parallel_calls", True, "litellm", False)], own)
     assert (entry["name"], entry["context_window"], entry["parallel_calls"]) == ("m", 8192, False)
     assert entry["prices"] == {"input": 1, "output": 2}
@@ -212,8 +211,8 @@ _SAID = {"context_window": st.none() | st.integers(9000, 10**6), "tool_calling":
 _NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 
 
-@given(_NAMES, st.fixed_dictionaries({}, optional=_SEEN), st.builds(OwnModel, name=st.just("m"), **_SAID))
-def test_what_is_to_be_pasted_is_read_as_what_was_meant(name: str, seen: dict[str, bool], own: OwnModel) -> None:
+@given(_NAMES, st.fixed_dictionaries({}, optional=_SEEN), st.builds(ProjectModel, name=st.just("m"), **_SAID))
+def test_what_is_to_be_pasted_is_read_as_what_was_meant(name: str, seen: dict[str, bool], own: ProjectModel) -> None:
     entry = make_entry(name, [News(key, None, "", value) for key, value in seen.items()], own)
     text = format_entry(entry)
     names, [made], findings = read_models(parse_yaml(f"models:\n{text}", "toolbelt.yaml"), "models")

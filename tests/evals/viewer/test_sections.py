@@ -25,7 +25,7 @@ from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick,
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.viewer.sections import MOST_REASONS, matrix_values, probe_values
-from toolbelt.evals.views.heat_scale import STEPS, heat_colour, ink_on
+from toolbelt.evals.views.matrix_text import STEPS, heat_colour, ink_on
 from toolbelt.text import UNSAFE
 
 YAML = "models:\n  - name: openai/gpt-5-mini  # <b>\n    toolset: loadout:minimal\n"
@@ -98,7 +98,7 @@ def test_the_section_of_a_suite_stands_first_but_for_a_gate_and_else_after_what_
 
 def test_the_heat_map_is_a_table_and_no_picture_beside_it() -> None:
     from toolbelt.evals.analysis.summary.run_summary import RunSummary
-    from toolbelt.evals.views.pictures import draw_pictures
+    from toolbelt.evals.views.pictures.drawing import draw_pictures
 
     (drawn,) = draw_pictures(RunSummary("r", "2026", "finished", "d", "x"), matrix=small_matrix())
     page = page_text(small_run(), matrix=small_matrix(), pictures=(drawn, PICTURE))

@@ -10,7 +10,7 @@ from typing import Any
 from tests.evals.analysis.summary.rows import RUN
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.viewer.page import write_page
-from toolbelt.evals.views.picture import Picture
+from toolbelt.views.blocks import Picture
 
 PICTURE = Picture(
     "dot",

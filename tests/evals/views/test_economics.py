@@ -1,142 +1,182 @@
-"""The picture of what a solved case costs: nothing invented, nothing left out in silence."""
+"""Bills on the terminal and in Markdown (rule E10): the same figures, each with what it is."""
 
 from __future__ import annotations
 
 import io
-import xml.etree.ElementTree as ET
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from rich.console import Console
 
 from tests.evals.views.bills import arm, billed, full, run
+from toolbelt.evals.analysis.economics import ArmEconomics
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
-from toolbelt.evals.views.canvas import own_settings
-from toolbelt.evals.views.economics import _ticks, draw_economics
-from toolbelt.evals.views.picture import MOST_ARMS, Picture
-from toolbelt.evals.views.pictures import draw_pictures
-
-NOTHING_SOLVED: dict[str, Any] = {"solved": 0}
-
-
-def _draw(*arms: ArmSummary, priced_as: str | None = None) -> Picture | None:
-    with own_settings():
-        return draw_economics(run(*arms), billed(*arms, priced_as=priced_as))
-
-
-def _arms(count: int) -> list[ArmSummary]:
-    return [arm(f"loadout:{number}", f"paid-{number // 10}", 1 + number % 9) for number in range(count)]
+from toolbelt.evals.views.economics import (
+    READING,
+    economics_lines,
+    economics_markdown,
+    economics_view,
+    format_usd,
+    price_lines,
+    why_none,
+)
+from toolbelt.evals.views.run_markdown import report_markdown
 
 
-@pytest.mark.parametrize("count", [1, 12])
-def test_E10_the_same_bytes_each_time(count: int) -> None:
-    picture = _draw(*_arms(count))
-    assert picture is not None
-    assert picture == _draw(*_arms(count))
-    assert ET.parse(io.BytesIO(picture.svg)).getroot().tag.endswith("svg")
-    assert picture.png.startswith(b"\x89PNG\r\n\x1a\n")
-    assert "The first" not in picture.caption
+def _shown(economics: tuple[ArmEconomics, ...], width: int = 100) -> str:
+    screen = Console(file=io.StringIO(), width=width)
+    with screen.capture() as captured:
+        screen.print(economics_view(economics, screen))
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def test_of_too_many_arms_the_first_are_drawn_and_the_rest_told() -> None:
-    picture = _draw(*_arms(61))
-    assert picture is not None
-    assert f"The first {MOST_ARMS} of 61 arms." in picture.caption
+RUN = (
+    full(),
+    arm(),
+    arm("oracle", solved=9, own_prompt_tokens=300.0, prompt_tokens=300.0, definition_tokens=50.0,
+        repeated_tokens=100.0, invalidated_tokens=0.0),
+    arm("tiered", solved=0),
+    ArmSummary("paid", "loadout", planned=10),
+)  # fmt: skip
 
 
-def test_E10_it_stands_among_the_pictures_where_bills_are_given() -> None:
-    drawn = draw_pictures(run(arm()), economics=billed(arm()))
-    assert [picture.name for picture in drawn] == ["accuracy", "economics"]
+def test_E6_the_whole_table() -> None:
+    assert (
+        _shown(billed(*RUN), 120) + "\n"
+        == """\
+What a provider's cache makes of it: USD per solved case
+                 without  cached within    also across
+arm      solved  caching  conversations  conversations    re-billed
+full       5/10   $16.40         $11.25          $3.17           $0
+dynamic    5/10    $4.40          $3.56          $2.52  $0.230 (6%)
+oracle     9/10   $0.556         $0.511         $0.454           $0
+tiered     0/10        –              –              –            –
+loadout     0/0        –              –              –            –
+
+Cheapest per solved case, with caching and without: dynamic; oracle arms, which know the answer, are left out.
+Changed tool lists add $0.230 to each solved case of dynamic: 6% of what is paid with caching within conversations.
+"""
+    )
+
+
+@pytest.mark.parametrize("width", [30, 60, 80])
+def test_no_figure_is_ever_cut(width: int) -> None:
+    text = _shown(billed(*RUN), width)
+    assert all(len(line) <= width for line in text.splitlines())
+    for figure in ("$16.40", "$11.25", "$3.56", "$2.52", "$0.454", "0/10"):
+        assert figure in text
+
+
+def test_E6_what_was_really_read_and_paid_stands_beside() -> None:
+    economics = billed(arm(cached_read_tokens=600.0, cost_usd=1.2), arm("tiered"))
+    text = _shown(economics)
+    assert "really" in text
+    assert "1,200" in text  # 600 tokens a trial, of ten trials, of which five were solved
+    assert "$2.40" in text
+    assert "really" not in _shown(billed(arm()))
+
+
+def test_E6_where_nothing_repeats_nothing_is_said() -> None:
+    economics = billed(arm(repeated_tokens=0.0, invalidated_tokens=0.0, first_offers=10))
+    assert (_shown(economics), economics_markdown(economics)) == ("", "")
+
+
+def test_E10_a_section_of_the_report() -> None:
+    arms = (full(), arm("a|b"))
+    text = report_markdown(run(*arms), economics=billed(*arms))
+    section = text.split("## What a provider's cache makes of it\n")[1].split("## How to read this")[0]
+    assert "| 2 | paid | a\\|b | 5/10 | \\$4.40 |" in section
+    assert "- Cheapest per solved case, with caching and without: a\\|b." in section
+    assert READING in section
+    assert "What a provider's cache" not in report_markdown(run(*arms))
+
+
+def test_E6_the_cheapest_is_not_called_so_for_sure_where_too_few_are_solved() -> None:
+    def line(high: float, low: float) -> str:
+        """A solved case costs $4.40 and $5.50 without caching, as five and four of ten were solved."""
+        arms = replace(arm(), solved=Rate(5, 10, low, 0.9)), replace(arm("tiered"), solved=Rate(4, 10, 0.1, high))
+        return economics_lines(billed(*arms))[0]
+
+    unsure = "dynamic; the intervals of the shares solved allow tiered as well."
+    sure = "dynamic."
+    assert [line(high, low).partition(": ")[2] for high, low in ((0.4, 0.41), (0.45, 0.41), (0.4, 0.3))] == [
+        *(sure, unsure, unsure)
+    ]
+
+
+_FEWEST = "Fewest prompt tokens billed in full per solved case"
+_WITHIN = "with caching within conversations."
+_BILLED = f"billed in full {_WITHIN}"
+_DYNAMIC = f"Changed tool lists add $0.230 to each solved case of dynamic: 6% of what is paid {_WITHIN}"
 
 
 @pytest.mark.parametrize(
-    ("arms", "title"),
+    ("arms", "lines"),
     [
-        pytest.param([arm(), full()], "Cost per solved case, without and with caching", id="dollars"),
         pytest.param(
-            [arm(model="free")],
-            "Prompt tokens billed in full per solved case, without and with caching",
-            id="tokens-where-no-price-is-known",
+            [full(model="free"), arm(model="free")],
+            [
+                f"{_FEWEST}: dynamic without caching and cached within conversations, full also across conversations.",
+                f"Changed tool lists add 200 tokens to each solved case of dynamic: 8% of what is {_BILLED}",
+            ],
+            id="tokens-are-not-called-cheap",
         ),
-        pytest.param([arm(), arm(model="free")], "Cost per solved case, without and with caching", id="some-of-both"),
+        pytest.param([arm()], [_DYNAMIC], id="one-arm-is-not-the-cheapest"),
         pytest.param(
-            [arm(**NOTHING_SOLVED), arm(model="free")],
-            "Prompt tokens billed in full per solved case, without and with caching",
-            id="a-price-of-nothing-solved-makes-no-dollars",
+            [full(), arm("full", "paid-too"), full(solved=Rate(0, 10))],
+            [_DYNAMIC.replace("dynamic", "paid-too · full")],
+            id="models-are-not-compared-with-each-other",
         ),
-        pytest.param([arm(**NOTHING_SOLVED)], None, id="nothing-solved-draws-nothing"),
-        pytest.param([ArmSummary("paid", "full", planned=5)], None, id="nor-does-nothing-scored"),
-        pytest.param([arm(own_prompt_tokens=None)], None, id="nor-do-unknown-tokens"),
         pytest.param(
-            [arm(repeated_tokens=0.0, invalidated_tokens=0.0, first_offers=10)], None, id="nor-does-what-never-repeats"
+            [arm("oracle", solved=9, invalidated_tokens=0.0), arm("oracle+9")],
+            [
+                "Cheapest per solved case, with caching and without: oracle.",
+                _DYNAMIC.replace("dynamic", "oracle+9"),
+            ],
+            id="oracles-among-themselves",
         ),
-        pytest.param([], None, id="no-arms"),
     ],
 )
-def test_E6_dollars_where_there_are_any(arms: list[ArmSummary], title: str | None) -> None:
-    picture = _draw(*arms)
-    assert (picture and picture.title) == title
+def test_E6_what_the_figures_say(arms: list[ArmSummary], lines: list[str]) -> None:
+    assert economics_lines(billed(*arms)) == lines
 
 
-def test_E6_as_if_is_said_on_the_picture() -> None:
-    picture = _draw(arm(model="free", completion_tokens=None), priced_as="paid")
-    assert picture is not None
-    assert "As if at the price of paid. Prompts alone where the tokens of answers are not known." in picture.caption
-
-
-def test_without_bills_there_is_no_picture_of_them() -> None:
-    assert "economics" not in [picture.name for picture in draw_pictures(run(arm()))]
-
-
-def test_E6_what_is_rebilled_shows() -> None:
-    changed, same = _draw(arm()), _draw(arm(repeated_tokens=800.0, invalidated_tokens=0.0))  # the same bill otherwise
-    assert changed is not None
-    assert same is not None
-    orange = b"#d55e00"
-    assert (orange in changed.svg, orange in same.svg) == (True, False)
-
-
-_NUMBERS = st.floats(0, 1e7)
-_ARMS = st.builds(
-    lambda toolset, model, scored, tokens, **more: arm(
-        toolset,
-        model,
-        scored=scored,
-        finished=scored,
-        solved=0,
-        **more,
-        definition_tokens=tokens,
-        own_prompt_tokens=3 * tokens,
-        prompt_tokens=3 * tokens,
-        repeated_tokens=tokens,
-        invalidated_tokens=tokens / 3,
-    ),
-    st.text(max_size=50) | st.sampled_from(["full", "loadout:财务", "$\\frac{1}$"]),
-    st.sampled_from(["paid", "free", "paid-某模型", "a" * 60]),
-    st.integers(0, 5),
-    _NUMBERS,
-    completion_tokens=st.none() | _NUMBERS,
-    first_offers=st.none() | st.integers(1, 9),
-)
-
-
-@given(st.lists(_ARMS, max_size=4), st.integers(0, 5))
-@settings(max_examples=5, deadline=None)
-def test_any_run_is_drawn_without_a_warning(arms: list[ArmSummary], solved: int) -> None:
-    known = [replace(one, solved=Rate(min(solved, one.scored), one.scored)) for one in arms]
-    _draw(*known)  # warnings are errors in this suite
+def test_E6_what_the_dollars_are_is_said() -> None:
+    silent = arm(model="free", completion_tokens=None)
+    assert price_lines(billed(arm(), silent, priced_as="paid")) == [
+        "As if at the price of paid: free.",
+        "Prompts alone, as the tokens of the answers are not known: free.",
+    ]
+    assert price_lines(billed(arm(), silent)) == []
+    assert price_lines(billed(arm(solved=0), silent)) == [
+        "No price is known; toolbelt eval report --priced-as MODEL takes that of another model."
+    ]
 
 
 @pytest.mark.parametrize(
-    ("marks", "texts"),
+    ("one", "why"),
     [
-        pytest.param([0.0], ["$0"], id="one"),
-        pytest.param([0.0, 0.5, 1.0], ["$0", "$0.50", "$1.00"], id="cents"),
-        pytest.param([0.0, 0.0025, 0.005], ["$0", "$0.0025", "$0.0050"], id="as-many-places-as-they-differ-in"),
-        pytest.param([0.0, 1000.0, 2000.0], ["$0", "$1,000.00", "$2,000.00"], id="thousands"),
+        pytest.param(ArmSummary("m", "full"), "nothing scored", id="nothing-scored"),
+        pytest.param(arm(own_prompt_tokens=None), "unknown", id="unknown"),
+        pytest.param(arm(solved=0), "nothing solved", id="nothing-solved"),
+        pytest.param(arm(), "", id="there-is-one"),
     ],
 )
-def test_marks_in_dollars_differ(marks: list[float], texts: list[str]) -> None:
-    assert _ticks(marks) == texts
+def test_why_there_is_no_figure(one: ArmSummary, why: str) -> None:
+    assert why_none(billed(one)[0]) == why
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"),
+    [
+        pytest.param(None, "–", id="unknown"),
+        pytest.param(0.0, "$0", id="nothing"),
+        pytest.param(1e-300, "<$0.000000001", id="next-to-nothing"),
+        pytest.param(0.000012345, "$0.0000123", id="tiny"),
+        pytest.param(0.13649, "$0.136", id="three-digits"),
+        pytest.param(9.9999, "$10.00", id="cents"),
+        pytest.param(1234.5, "$1,234", id="no-cents-above-a-hundred"),
+    ],
+)
+def test_dollars_that_can_be_told_apart(usd: float | None, text: str) -> None:
+    assert format_usd(usd) == text

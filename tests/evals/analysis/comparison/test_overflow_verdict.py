@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.evals.analysis.comparison.samples import (
-    RUN,
-    TIERED,
-    UNSURE,
-    make_comparison,
-    make_pair,
-    with_accuracy,
-)
+from tests.evals.analysis.comparison.samples import RUN, TIERED, UNSURE, make_comparison, make_pair, with_accuracy
 from tests.evals.analysis.comparison.sides import side
 from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, FitCounts, Measure
@@ -20,8 +13,8 @@ from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
-from toolbelt.evals.views.contrast_figures import reason_lines, verdict_counts
-from toolbelt.evals.views.contrast_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_text import reason_lines, verdict_counts
 
 SUMMARY = RunSummary(RUN.name, "2026-01-01T12:00:00Z", "finished", "assistant", "sha256:1", cases=600)
 PAIR = make_pair(newly_overflowing=("big-1", "big-2"))

@@ -16,8 +16,8 @@ from toolbelt.evals.analysis.comparison.reason_text import describe_notes, name_
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.contrast_figures import against_line
-from toolbelt.evals.views.contrast_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison_text import against_line
 
 FULL, ROLE, PADDED, OTHER = (
     ArmName("m", "full"),

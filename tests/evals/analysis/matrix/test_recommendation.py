@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.evals.analysis.matrix.runs import Asked, matrix_of
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.recommendation import models_at, recommendation, written_models, yaml_text
-from toolbelt.models.own import OwnModel, own_model_data
+from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.stores.config import Config, read_config
 
 GOOD, BAD = "+" * 90 + "-" * 10, "+" * 20 + "-" * 80
@@ -183,8 +183,8 @@ def test_E7_what_the_project_says_of_a_model_is_said_again_in_its_place(evidence
     text = recommendation(replace(picks, own_models=written_models(before)), evidence=evidence)
     assert text.count("  # In place of the entry of that name in toolbelt.yaml:\n") == 2, "the new one takes no place"
     assert ("what is said to stand in the place of an entry replaces it" in text.replace("\n# ", " ")) is evidence
-    after = {own.name: own_model_data(own) for own in project(replaced(THERE, text)).own_models}
-    said = {own.name: own_model_data(own) for own in before.own_models}
+    after = {own.name: project_model_data(own) for own in project(replaced(THERE, text)).own_models}
+    said = {own.name: project_model_data(own) for own in before.own_models}
     assert after == {
         "gpt-4o": {"name": "gpt-4o", "toolset": "tiered"},
         "Small": said["Small"] | {"toolset": "loadout:minimal"},
@@ -200,11 +200,11 @@ def test_E7_an_entry_that_says_so_already_is_told_so() -> None:
 
 
 def test_what_calls_no_tools_cannot_be_given_any() -> None:
-    there = (OwnModel("m", tool_calling=False, context_window=9000),)
+    there = (ProjectModel("m", tool_calling=False, context_window=9000),)
     text = recommendation(replace(matrix(("m", "full")), own_models=there))
     assert "Without its `tool_calling: false`" in text
     [own] = project(text).own_models
-    assert own == OwnModel("m", context_window=9000, toolset="full")
+    assert own == ProjectModel("m", context_window=9000, toolset="full")
 
 
 def test_a_file_that_says_nothing_of_a_model_adds_nothing() -> None:
@@ -233,7 +233,7 @@ ENTRIES = st.fixed_dictionaries(
 @settings(max_examples=60, deadline=None)
 @given(NAMES.filter(str.strip), ENTRIES)
 def test_whatever_is_said_is_read_back_as_it_was(name: str, said: dict[str, Any]) -> None:
-    own = OwnModel(name, **said)
+    own = ProjectModel(name, **said)
     text = recommendation(replace(matrix((name, "tiered")), own_models=(own,)))
     assert project(text).own_models == (replace(own, toolset="tiered"),)
 

@@ -1,0 +1,149 @@
+"""A comparison as Markdown; foreign names are escaped, so that they show as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
+from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes, describe_reasons
+from toolbelt.evals.views.comparison_text import (
+    BETTER_HEADERS,
+    CONFUSION_HEADERS,
+    CONFUSIONS_TITLE,
+    CONTRAST_HEADERS,
+    PART_HEADERS,
+    WORSE_HEADERS,
+    against_line,
+    better_flips,
+    confusion_rows,
+    contrast_cells,
+    contribution_line,
+    count_flips,
+    flip_cells,
+    flips_line,
+    format_difference,
+    has_figures,
+    has_own_bases,
+    left_parts_line,
+    legend,
+    overflow_line,
+    pair_title,
+    part_rows,
+    reason_lines,
+    side_lines,
+    unpaired_line,
+    verdict_counts,
+    worse_flips,
+)
+from toolbelt.render.markdown import escaped, escaped_html, markdown_table
+from toolbelt.render.numbers import format_share
+
+_CONFUSIONS = 10
+_PARTS = 20
+_OVERFLOWS = 10
+
+
+def comparison_markdown(comparison: Comparison, *, most_flips: int = 20, level: int = 1) -> str:
+    """The whole comparison; where it cannot be made, why.
+
+    Args:
+        comparison: As found.
+        most_flips: Cases shown, of each pair, that got worse, and as many that got better.
+        level: Of the first heading, 1 to 5; those of the pairs are one below.
+    """
+    parts = [
+        f"{'#' * level} {_title(comparison)}",
+        _listed([f"{name} {text}" for name, text in side_lines(comparison)]),
+    ]
+    if not comparison.is_comparable:
+        parts += ["These cannot be compared:", _listed(describe_reasons(comparison))]
+        return _joined(parts)
+    if comparison.notes:
+        parts += ["To know before any verdict:", _listed(describe_notes(comparison))]
+    if comparison.differences:
+        parts += ["What is not the same:", _listed(describe_differences(comparison))]
+    if len(comparison.pairs) > 1:
+        parts += [f"{escaped(_sentence_case(against_line(comparison)))}:", _summary(comparison)]
+        parts.append(f"{escaped(verdict_counts(comparison))}.")
+    for pair in comparison.pairs:
+        parts.append(f"{'#' * (level + 1)} {escaped(pair_title(comparison, pair))}")
+        parts += _pair(comparison, pair, most_flips)
+    return _joined([*parts, escaped(legend(comparison))])
+
+
+def _title(comparison: Comparison) -> str:
+    old, new = escaped(comparison.old.name), escaped(comparison.new.name)
+    return f"Arms of {new}" if old == new else f"{new} against {old}"
+
+
+def _summary(comparison: Comparison) -> str:
+    headers = ("arm", "old", "new", "difference (95% interval)", "verdict", "prompt tokens", "better", "worse")
+    rows = []
+    # Where each model has its own, what an arm is held against is no title of the whole table.
+    name = pair_title if has_own_bases(comparison) else short_label
+    for pair in comparison.pairs:
+        main, tokens = pair.main_contrast, pair.contrast(Measure.PROMPT_TOKENS)
+        better, worse = count_flips(pair)
+        rows.append(
+            (
+                name(comparison, pair),
+                format_share(main.old),
+                format_share(main.new),
+                format_difference(main, comparison.margin),
+                pair.verdict.value if pair.verdict else "",
+                format_difference(tokens, comparison.margin),
+                f"{better:,}",
+                f"{worse:,}",
+            )
+        )
+    return markdown_table(headers, rows, right=(1, 2, 6, 7))
+
+
+def _pair(comparison: Comparison, pair: ArmComparison, most_flips: int) -> Iterator[str]:
+    yield f"**{escaped(sentence(comparison, pair))}**"
+    yield escaped(overflow_line(pair, _OVERFLOWS))
+    if has_figures(pair):
+        rows = [contrast_cells(contrast, comparison.margin) for contrast in pair.contrasts]
+        yield markdown_table(CONTRAST_HEADERS, rows, right=(1, 2, 4))
+    behind = (*reason_lines(pair), contribution_line(pair), flips_line(pair), unpaired_line(pair))
+    yield _listed([line for line in behind if line])
+    for how, headers, changed in (
+        ("worse", WORSE_HEADERS, worse_flips(pair)),
+        ("better", BETTER_HEADERS, better_flips(pair)),
+    ):
+        if changed and most_flips:
+            shown = f"{most_flips:,} of {len(changed):,}" if len(changed) > most_flips else f"{len(changed):,}"
+            rows = [flip_cells(flip) for flip in changed[:most_flips]]
+            yield _folded(f"Cases that got {how}: {shown}", _dense(headers, rows, right=()))
+    if confusions := confusion_rows(pair, _CONFUSIONS):
+        yield _folded(CONFUSIONS_TITLE, _dense(CONFUSION_HEADERS, confusions, right=(2, 3)))
+    if parts := part_rows(pair, _PARTS):
+        table = _dense(PART_HEADERS, parts, right=range(1, len(PART_HEADERS)))
+        yield _folded("By kind of case", _joined([table, left_parts_line(pair, _PARTS)]).rstrip("\n"))
+
+
+def _dense(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
+    """A table without the columns of which no row has anything."""
+    kept = [place for place in range(len(headers)) if any(row[place] for row in rows)]
+    cells = [[row[place] for place in kept] for row in rows]
+    return markdown_table(
+        [headers[place] for place in kept], cells, right=[number for number, place in enumerate(kept) if place in right]
+    )
+
+
+def _folded(summary: str, text: str) -> str:
+    """To be opened, on pages that show HTML; a heading and its text elsewhere."""
+    return f"<details><summary>{escaped_html(summary)}</summary>\n\n{text}\n\n</details>"
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {escaped(line)}" for line in lines)
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"

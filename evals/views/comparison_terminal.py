@@ -1,0 +1,292 @@
+"""A comparison on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
+from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.views.comparison_text import (
+    BETTER_HEADERS,
+    CONFUSION_HEADERS,
+    CONFUSIONS_TITLE,
+    CONTRAST_HEADERS,
+    PART_HEADERS,
+    WORSE_HEADERS,
+    against_line,
+    better_flips,
+    confusion_rows,
+    contrast_cells,
+    contribution_line,
+    count_flips,
+    flip_cells,
+    flips_line,
+    format_difference,
+    format_p,
+    has_figures,
+    has_own_bases,
+    left_parts_line,
+    legend,
+    overflow_line,
+    pair_title,
+    part_rows,
+    reason_lines,
+    side_lines,
+    unpaired_line,
+    verdict_counts,
+    worse_flips,
+)
+from toolbelt.render.numbers import format_share
+from toolbelt.text import visible
+
+FLIPS = 5
+"""Cases shown that got worse, and as many that got better."""
+DETAILED = 3
+"""Pairs that are each told of in full where nobody says whether to."""
+_CONFUSIONS = 5
+_PARTS = 6
+_OVERFLOWS = 5
+_GAP = 2
+_LEAST = 14
+"""Columns that a name is given at least."""
+_NARROWEST = 3
+"""Columns that nothing is given fewer of."""
+_FAINT = "bright_black"
+_STYLES: Mapping[Verdict, str] = MappingProxyType(
+    {Verdict.REGRESSION: "bold red", Verdict.NO_REGRESSION: "green", Verdict.INSUFFICIENT_DATA: "yellow"}
+)
+_SHORT = {"definition tokens": "defin. tokens"}
+"""Names of measures where columns are few."""
+_Row = Sequence[Text | str]
+
+
+def comparison_view(
+    comparison: Comparison, screen: Console, *, flips: int = FLIPS, details: bool | None = None
+) -> RenderableType:
+    """What differs, how surely, and what lies behind it; what must be known first stands first.
+
+    Args:
+        comparison: Of what can be compared.
+        screen: Whose width is to be kept.
+        flips: Cases shown, of each pair, that got worse, and as many that got better.
+        details: Whether each of several pairs is told of in full; if they are few, if `None`.
+    """
+    pairs = comparison.pairs
+    parts: list[RenderableType] = [*_heading(comparison), *_first(comparison)]
+    if len(pairs) > 1:
+        parts += [Text(), Text(visible(against_line(comparison))), _summary(comparison, screen.width), Text()]
+        parts += [Text(verdict_counts(comparison)), *_overflows(comparison)]
+    if len(pairs) <= DETAILED if details is None else details or len(pairs) == 1:
+        parts += [part for pair in pairs for part in _pair(comparison, pair, screen.width, flips)]
+    else:
+        parts.append(Text("--details tells of each in full, --arm NAME of one.", _FAINT))
+    return Group(*parts, Text(), Text(legend(comparison), _FAINT))
+
+
+def _heading(comparison: Comparison) -> Iterator[Text]:
+    for name, text in side_lines(comparison):
+        yield Text.assemble((f"{name} ", _FAINT), visible(text))
+
+
+def _first(comparison: Comparison) -> Iterator[RenderableType]:
+    """What must be known before any verdict, and what is not the same."""
+    if comparison.notes:
+        yield Text()
+        yield from (Text(visible(note), "yellow") for note in describe_notes(comparison))
+    if comparison.differences:
+        yield Text()
+        yield from (Text(visible(difference)) for difference in describe_differences(comparison))
+
+
+# Several pairs
+
+
+def _summary(comparison: Comparison, width: int) -> Table:
+    """A line a pair; columns that do not fit are left out, those that matter least first."""
+    columns = _summary_columns(comparison)
+    labels = _labels(comparison)
+    label = min(max(text.cell_len for text, _ in labels), max(_LEAST, width // 3))
+    while len(columns) > 1 and label + sum(_GAP + _width(*column) for column in columns.values()) > width:
+        del columns[next(name for name in _LEFT_OUT if name in columns)]
+    table = _table()
+    table.add_column("arm", width=label, overflow="fold")
+    for name, (header, cells) in columns.items():
+        left = name in ("verdict", "difference")
+        table.add_column(header, overflow="fold", justify="left" if left else "right", width=_width(header, cells))
+    for text, number in labels:
+        table.add_row(text, *(cells[number] if number is not None else Text() for _, cells in columns.values()))
+    return table
+
+
+def _labels(comparison: Comparison) -> list[tuple[Text, int | None]]:
+    """What each line is of, and the number of its pair; under the names of models, where several have some arms each
+    that stand together.
+    """
+    pairs = comparison.pairs
+    groups = [(model, list(arms)) for model, arms in groupby(enumerate(pairs), key=lambda item: item[1].new.model)]
+    if len(groups) == 1 or len(groups) > len({model for model, _ in groups}) or len(groups) == len(pairs):
+        return [(Text(visible(short_label(comparison, pair))), number) for number, pair in enumerate(pairs)]
+    rows: list[tuple[Text, int | None]] = []
+    several = has_own_bases(comparison)
+    for model, arms in groups:
+        against = f", against {arms[0][1].old.toolset_label}" if several else ""
+        rows.append((Text.assemble((visible(model), "bold"), visible(against)), None))
+        rows += [(Text(f"  {visible(pair.new.toolset_label)}"), number) for number, pair in arms]
+    return rows
+
+
+_LEFT_OUT = ("cost", "p", "solved", "old", "new", "better", "worse", "tokens", "verdict")
+"""Columns of the summary, the one that is left out first first."""
+
+
+def _summary_columns(comparison: Comparison) -> dict[str, tuple[str, list[Text]]]:
+    """Header and cells by name; those alone of which there is anything to say."""
+    pairs, margin = comparison.pairs, comparison.margin
+    mains = [pair.main_contrast for pair in pairs]
+    name = mains[0].measure.value
+    columns = {
+        "old": ("old", [Text(format_share(main.old)) for main in mains]),
+        "new": ("new", [Text(format_share(main.new)) for main in mains]),
+        "difference": (f"{name}, points", [Text(format_difference(main, margin, "")) for main in mains]),
+        "p": ("p (Holm)", [Text(format_p(main.adjusted_p)) for main in mains]),
+        "verdict": ("verdict", [_verdict(pair.verdict) for pair in pairs]),
+    }
+    if mains[0].measure is Measure.ACCURACY:
+        columns["solved"] = ("solved", _changes(pairs, Measure.SOLVED, margin))
+    columns["tokens"] = ("tokens", _changes(pairs, Measure.PROMPT_TOKENS, margin))
+    columns["cost"] = ("cost", _changes(pairs, Measure.COST_USD, margin))
+    counts = [count_flips(pair) for pair in pairs]
+    columns["better"] = ("better", [Text(f"{better:,}") for better, _ in counts])
+    columns["worse"] = ("worse", [Text(f"{worse:,}") for _, worse in counts])
+    return {key: (header, cells) for key, (header, cells) in columns.items() if any(map(str, cells))}
+
+
+def _changes(pairs: Sequence[ArmComparison], measure: Measure, margin: float) -> list[Text]:
+    """Differences without their intervals; nothing in any cell where there is none in any pair."""
+    contrasts = [pair.contrast(measure) for pair in pairs]
+    if not any(one.difference for one in contrasts):
+        return [Text() for _ in contrasts]
+    return [Text(format_difference(one, margin, "").split(" ")[0]) for one in contrasts]
+
+
+def _overflows(comparison: Comparison) -> Iterator[Text]:
+    for pair in comparison.pairs:
+        if line := overflow_line(pair, _OVERFLOWS):
+            yield Text(visible(f"{short_label(comparison, pair)}: {line}"), _STYLES[Verdict.REGRESSION])
+
+
+# One pair
+
+
+def _pair(comparison: Comparison, pair: ArmComparison, width: int, flips: int) -> Iterator[RenderableType]:
+    yield from (Text(), Text(visible(pair_title(comparison, pair)), "bold"))
+    yield Text(visible(sentence(comparison, pair)), _STYLES.get(pair.verdict or Verdict.NO_REGRESSION, ""))
+    if line := overflow_line(pair, _OVERFLOWS):
+        yield Text(visible(line), _STYLES[Verdict.REGRESSION])
+    if has_figures(pair):
+        yield from (Text(), _contrasts(comparison, pair, width))
+    yield from (Text(visible(line), _FAINT) for line in reason_lines(pair))
+    yield Text()
+    for line in (contribution_line(pair), flips_line(pair), unpaired_line(pair)):
+        if line:
+            yield Text(visible(line))
+    for title, headers, changed in (
+        ("Got worse", WORSE_HEADERS, worse_flips(pair)),
+        ("Got better", BETTER_HEADERS, better_flips(pair)),
+    ):
+        if changed and flips:
+            shown = f", {flips:,} of {len(changed):,}" if len(changed) > flips else ""
+            rows = [flip_cells(flip) for flip in changed[:flips]]
+            yield from _named(f"{title}{shown}", headers, rows, width, spare=(1,))
+    if confusions := confusion_rows(pair, _CONFUSIONS):
+        yield from _named(CONFUSIONS_TITLE, CONFUSION_HEADERS, confusions, width, right=(2, 3))
+    if parts := part_rows(pair, _PARTS):
+        counts = range(1, len(PART_HEADERS))
+        yield from _named("By kind of case", PART_HEADERS, parts, width, right=counts, spare=(2, 3, 5, 6))
+        if left := left_parts_line(pair, _PARTS):
+            yield Text(left, _FAINT)
+
+
+def _contrasts(comparison: Comparison, pair: ArmComparison, width: int) -> Table:
+    rows: list[_Row] = []
+    for contrast in pair.contrasts:
+        name, *cells, _ = contrast_cells(contrast, comparison.margin)
+        rows.append((_SHORT.get(name, name), *cells, _verdict(contrast.verdict)))
+    kept = list(range(len(CONTRAST_HEADERS)))
+    widths = [max(len(header), *(_cells(row[place]) for row in rows)) for place, header in enumerate(CONTRAST_HEADERS)]
+    for place in (4, 5, 1, 2):  # the p value, then the verdict, which the sentence says; then what differs
+        if sum(widths[each] + _GAP for each in kept) - _GAP > width:
+            kept.remove(place)
+    table = _table()
+    for place in kept:
+        right = place in (1, 2, 4)
+        table.add_column(
+            CONTRAST_HEADERS[place], overflow="fold", width=widths[place], justify="right" if right else "left"
+        )
+    for row in rows:
+        table.add_row(*(row[place] for place in kept))
+    return table
+
+
+def _named(
+    title: str,
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int,
+    right: Sequence[int] = (),
+    spare: Sequence[int] = (),
+) -> Iterator[RenderableType]:
+    """A table of foreign names, which are folded where there is no room: half a name may be another's.
+
+    Args:
+        title: Stands above it.
+        headers: One a column; a column of which no row has anything is left out.
+        rows: Cells as they come.
+        width: Of the screen.
+        right: Numbers of the columns set to the right.
+        spare: Numbers of those that are left out, in that order, where folding names does not make room enough.
+    """
+    shown = [[Text(visible(cell)) for cell in row] for row in rows]
+    kept = [place for place in range(len(headers)) if any(row[place].cell_len for row in shown)]
+    widths = {place: _width(headers[place], [row[place] for row in shown]) for place in kept}
+    for place in spare:
+        if sum(min(each, _LEAST) for each in widths.values()) + _GAP * (len(widths) - 1) > width:
+            widths.pop(place, None)
+    kept = list(widths)
+    while sum(widths.values()) + _GAP * (len(kept) - 1) > width:
+        widest = max(widths, key=lambda place: widths[place])
+        if widths[widest] <= _NARROWEST:
+            break
+        widths[widest] -= 1
+    table = _table()
+    for place in kept:
+        table.add_column(
+            headers[place], width=widths[place], overflow="fold", justify="right" if place in right else "left"
+        )
+    for row in shown:
+        table.add_row(*(row[place] for place in kept))
+    yield from (Text(), Text(title, "bold"), table)
+
+
+def _verdict(verdict: Verdict | None) -> Text:
+    return Text(verdict.value, _STYLES[verdict]) if verdict else Text()
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style=_FAINT)
+
+
+def _width(header: str, cells: Sequence[Text]) -> int:
+    return max(len(header), *(cell.cell_len for cell in cells))
+
+
+def _cells(cell: Text | str) -> int:
+    return cell.cell_len if isinstance(cell, Text) else len(cell)

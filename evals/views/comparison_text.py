@@ -1,0 +1,318 @@
+"""What a comparison shows, as text that the terminal and Markdown share; foreign names are as they come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure, Part
+from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, short_label
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms
+from toolbelt.evals.analysis.comparison.reasons import Reason
+from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_seconds, format_share
+from toolbelt.text import plural
+
+ARROW = "->"
+_FORMATS: Mapping[Measure, tuple[str, Callable[[float | None], str]]] = MappingProxyType(
+    {
+        Measure.ACCURACY: ("accuracy", format_share),
+        Measure.SOLVED: ("solved", format_share),
+        Measure.DEFINITION_TOKENS: ("definition tokens", format_number),
+        Measure.PROMPT_TOKENS: ("prompt tokens", format_number),
+        Measure.REQUESTS: ("requests", format_number),
+        Measure.COST_USD: ("cost", format_cost),
+        Measure.LATENCY_SECONDS: ("latency", format_seconds),
+    }
+)
+"""What a measure is called, and how it is shown."""
+
+_MOST_AGAINST = 6
+"""Arms that others are held against which are named."""
+CONTRAST_HEADERS = ("measure", "old", "new", "difference (95% interval)", "p (Holm)", "verdict")
+
+
+def contrast_cells(contrast: Contrast, margin: float) -> tuple[str, ...]:
+    """A row of the measures: one cell for each of `CONTRAST_HEADERS`."""
+    name, show = _FORMATS[contrast.measure]
+    return (
+        name,
+        show(contrast.old),
+        show(contrast.new),
+        format_difference(contrast, margin),
+        format_p(contrast.adjusted_p) if contrast.measure.is_share else "",
+        contrast.verdict.value if contrast.verdict else "",
+    )
+
+
+def format_difference(contrast: Contrast, margin: float, unit: str = " points") -> str:
+    """`+1.7 points (-0.4 to +3.7)` of a share, `-56.0% (-56.4 to -55.6%)` of an amount."""
+    if contrast.difference is None:
+        return NOTHING
+    if contrast.measure.is_share:
+        shown = f"{format_points(contrast.difference)}{unit}"
+        if contrast.low is None or contrast.high is None:
+            return shown
+        return f"{shown} ({format_bounds(contrast.low, contrast.high, margin)})"
+    if contrast.difference == 0 and (contrast.ratio is None or contrast.low == contrast.high):
+        return "none"
+    if contrast.ratio is None:
+        show = _FORMATS[contrast.measure][1]
+        sign = "-" if contrast.difference < 0 else "+" if contrast.difference > 0 else ""
+        return f"{sign}{show(abs(contrast.difference))}"
+    shown = format_change(contrast.ratio)
+    if contrast.ratio_low is None or contrast.ratio_high is None:
+        return shown
+    low, high = format_change(contrast.ratio_low), format_change(contrast.ratio_high)
+    return f"{shown} ({low.removesuffix('%')} to {high})"
+
+
+def format_p(p_value: float | None) -> str:
+    """`0.24`, `0.003`, `<0.001`."""
+    if p_value is None:
+        return NOTHING
+    if p_value < 0.001:
+        return "<0.001"
+    # 0.0496 is not 0.05, which is a threshold.
+    return f"{p_value:.3f}" if p_value < 0.1 else f"{p_value:.2f}"
+
+
+def reason_lines(pair: ArmComparison) -> list[str]:
+    """Why there is no better verdict or no figure, but for what the sentence says of the first share; which, where
+    cases no longer fit the window, is nothing of that.
+    """
+    main = Contrast(Measure.ACCURACY) if pair.newly_overflowing else pair.main_contrast
+    measures: dict[Reason, list[str]] = {}
+    for contrast in pair.contrasts:
+        for reason in contrast.reasons:
+            if reason not in main.reasons:
+                measures.setdefault(reason, []).append(_FORMATS[contrast.measure][0])
+    return [f"{', '.join(names)}: {describe_reason(reason)}" for reason, names in measures.items()]
+
+
+def has_figures(pair: ArmComparison) -> bool:
+    """Whether there is anything to put into a table."""
+    return any(contrast.difference is not None for contrast in pair.contrasts)
+
+
+# What is compared
+
+
+def side_lines(comparison: Comparison) -> list[tuple[str, str]]:
+    """What each side is, after `run`, or `old` and `new`."""
+    if comparison.is_within:
+        about = comparison.old
+        return [("baseline" if about.is_baseline else "run", f"{about.name}: {_of(about)}")]
+    return [
+        (name, f"{'baseline ' if about.is_baseline else 'run '}{about.name}: {_of(about)}")
+        for name, about in (("old", comparison.old), ("new", comparison.new))
+    ]
+
+
+def _of(about: SideInfo) -> str:
+    catalog = f", catalog {about.catalog}" if about.catalog else ""
+    epochs = f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else ""
+    begun = f", {about.created[:16].replace('T', ' ')} UTC" if about.created else ""
+    return f"dataset {about.dataset}{catalog}, {plural(about.cases, 'case')}{epochs}{begun}"
+
+
+def pair_title(comparison: Comparison, pair: ArmComparison) -> str:
+    """`loadout against full`; the name alone where the two differ in their side alone."""
+    old, new = (short_label(comparison, pair, is_new=is_new) for is_new in (False, True))
+    return new if pair.old.key == pair.new.key and not comparison.is_within else f"{new} against {old}"
+
+
+def against_line(comparison: Comparison) -> str:
+    """What every arm is held against, or what each is within a run of several models."""
+    olds = {pair.old.key for pair in comparison.pairs}
+    within = comparison.is_within
+    if len(olds) == 1 and (within or any(pair.old.key != pair.new.key for pair in comparison.pairs)):
+        of = "" if within else f" of {comparison.old.name}"
+        return f"each arm against {short_label(comparison, comparison.pairs[0], is_new=False)}{of}"
+    if has_own_bases(comparison):
+        named = name_arms(list({pair.old.key: pair.old for pair in comparison.pairs}.values()), _MOST_AGAINST)
+        return f"each arm against one of its own model: {named}"
+    return f"each arm against the same of {comparison.old.name}"
+
+
+def has_own_bases(comparison: Comparison) -> bool:
+    """Whether arms of one run are held against others each, those of a model against one of it."""
+    pairs = comparison.pairs
+    is_several = len({pair.old.key for pair in pairs}) > 1
+    # A run or a baseline may also be named twice, each arm held against itself.
+    return comparison.is_within and is_several and all(pair.old.key != pair.new.key for pair in pairs)
+
+
+def verdict_counts(comparison: Comparison) -> str:
+    """`30 comparisons: 10 regression, 20 no_regression`, of the first share; how many cases would tell of the rest."""
+    mains = [pair.main_contrast for pair in comparison.pairs]
+    # No number of cases helps an arm that no longer fits the window.
+    open_ = [
+        main
+        for main, pair in zip(mains, comparison.pairs, strict=True)
+        if not pair.newly_overflowing and pair.unfit is None
+    ]
+    counts = Counter(pair.verdict for pair in comparison.pairs)
+    shown = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    wanted = describe_advice(open_, comparison.margin, comparison.level)
+    return f"{plural(len(mains), 'comparison')}: {shown or 'no verdict'}{f'; {wanted}' if wanted else ''}"
+
+
+def legend(comparison: Comparison) -> str:
+    """How to read the figures."""
+    verdicts = sum(contrast.verdict is not None for pair in comparison.pairs for contrast in pair.contrasts)
+    holm = f"; p values are adjusted over {plural(verdicts, 'verdict')}" if verdicts > 1 else ""
+    return (
+        f"Means over the cases that both were scored on; differences are new - old, with {comparison.level:.0%} "
+        f"intervals; {format_margin(comparison.margin)} points may be lost{holm}."
+    )
+
+
+# What lies behind a difference
+
+
+def contribution_line(pair: ArmComparison) -> str:
+    """What coverage and what selection did; empty where there are no cases."""
+    found = pair.contribution
+    if found is None:
+        return ""
+    moved = [
+        f"{plural(count, 'case')} newly {what}"
+        for count, what in ((found.newly_uncovered, "uncovered"), (found.newly_covered, "covered"))
+        if count
+    ]
+    return (
+        f"To accuracy, coverage contributed {format_points(found.coverage)} points (a right answer could be reached: "
+        f"{format_share(found.old_coverage)} {ARROW} {format_share(found.new_coverage)}), selection "
+        f"{format_points(found.selection)} points (it was given, where it could be: "
+        f"{format_share(found.old_selection)} {ARROW} {format_share(found.new_selection)})"
+        f"{'; ' if moved else ''}{', '.join(moved)}."
+    )
+
+
+def flips_line(pair: ArmComparison) -> str:
+    """`600 cases: 12 better, 9 worse, 579 alike.`; empty where there are no cases."""
+    cases = pair.main_contrast.cases
+    if not cases:
+        return ""
+    better, worse = count_flips(pair)
+    return f"{plural(cases, 'case')}: {better:,} better, {worse:,} worse, {cases - better - worse:,} alike."
+
+
+def count_flips(pair: ArmComparison) -> tuple[int, int]:
+    """Cases that the new arm does better, and worse."""
+    better = sum(flip.change > 0 for flip in pair.flips)
+    return better, len(pair.flips) - better
+
+
+def unpaired_line(pair: ArmComparison) -> str:
+    """`Cases not scored: old 10 error, 10 not run; new 3 context_overflow.`; empty if all were."""
+    sides: dict[str, list[str]] = {}
+    for one in pair.unpaired:
+        sides.setdefault("new" if one.is_new else "old", []).append(f"{one.cases:,} {one.reason}")
+    shown = "; ".join(f"{side} {', '.join(counts)}".strip() for side, counts in sides.items())
+    return f"Cases not scored: {shown}." if shown else ""
+
+
+def overflow_line(pair: ArmComparison, most: int) -> str:
+    """Cases that no longer fit the model's window; empty if there are none."""
+    if not (cases := pair.newly_overflowing):
+        return ""
+    more = f" and {len(cases) - most:,} more" if len(cases) > most else ""
+    does = "1 case no longer fits" if len(cases) == 1 else f"{len(cases):,} cases no longer fit"
+    return f"{does} the model's window: {', '.join(cases[:most])}{more}."
+
+
+_NOT_KEPT: Mapping[Outcome, str] = MappingProxyType(
+    {
+        Outcome.CORRECT: "the right answer",
+        Outcome.WRONG_ARGUMENTS: "the right tools, wrong arguments",
+        Outcome.INVALID_ARGUMENTS: "the right tools, invalid arguments",
+    }
+)
+"""What is known of the calls that a baseline does not keep."""
+WORSE_HEADERS = ("case", "kind", "change", "outcome now", f"called before {ARROW} now")
+BETTER_HEADERS = ("case", "kind", "change", "outcome before", f"called before {ARROW} now")
+
+
+def flip_cells(flip: Flip) -> tuple[str, ...]:
+    """A row of cases that flipped, one cell for each of `WORSE_HEADERS` or `BETTER_HEADERS`; no change is told where it
+    is the whole. The outcome is that of the arm that does worse.
+    """
+    change = "" if abs(flip.change) == 1 else f"{flip.change:+.2f}"
+    wrong = flip.new if flip.change < 0 else flip.old
+    uncovered = "" if wrong.covered else ", uncovered"
+    return (
+        flip.case,
+        flip.kind,
+        change,
+        f"{wrong.outcome.value}{uncovered}",
+        f"{_called(flip.old)} {ARROW} {_called(flip.new)}",
+    )
+
+
+def worse_flips(pair: ArmComparison) -> Sequence[Flip]:
+    """Cases that the new arm does worse."""
+    return [flip for flip in pair.flips if flip.change < 0]
+
+
+def better_flips(pair: ArmComparison) -> Sequence[Flip]:
+    """Cases that the new arm does better."""
+    return [flip for flip in pair.flips if flip.change > 0]
+
+
+def _called(attempt: Attempt) -> str:
+    if attempt.called is None:  # a baseline does not keep what was called where that was right
+        return _NOT_KEPT.get(attempt.outcome, "not kept")
+    return ", ".join(attempt.called) or "nothing"
+
+
+CONFUSIONS_TITLE = "Confusions that became commoner, in trials"
+CONFUSION_HEADERS = ("wanted", "called instead", "old", "new")
+
+
+def confusion_rows(pair: ArmComparison, most: int) -> list[tuple[str, ...]]:
+    """Confusions that became commoner, a cell for each of `CONFUSION_HEADERS`."""
+    return [
+        (one.wanted or "nothing", one.called or "nothing", f"{one.old:,}", f"{one.new:,}")
+        for one in [one for one in pair.confusions if one.new > one.old][:most]
+    ]
+
+
+PART_HEADERS = ("kind", "cases", "old", "new", "difference", "better", "worse")
+
+
+def part_rows(pair: ArmComparison, most: int) -> list[tuple[str, ...]]:
+    """Kinds in which something changed, the greatest loss first, a cell for each of `PART_HEADERS`; none where all
+    cases are of one kind.
+    """
+    changed = [part for part in pair.parts if part.better or part.worse]
+    return [_part_cells(part) for part in changed[:most]] if len(pair.parts) > 1 else []
+
+
+def left_parts_line(pair: ArmComparison, most: int) -> str:
+    """`And 2 kinds more; nothing changed in 5.`, of the kinds that `part_rows` does not tell of; empty if of all."""
+    if len(pair.parts) < 2:
+        return ""
+    changed = sum(bool(part.better or part.worse) for part in pair.parts)
+    same = len(pair.parts) - changed
+    told = [f"and {plural(changed - most, 'kind')} more"] if changed > most else []
+    if same and changed:
+        told.append(f"nothing changed in {plural(same, 'kind')}")
+    return f"{'; '.join(told).capitalize()}." if told else ""
+
+
+def _part_cells(part: Part) -> tuple[str, ...]:
+    return (
+        part.kind or NOTHING,
+        f"{part.cases:,}",
+        format_share(part.old),
+        format_share(part.new),
+        f"{format_points(part.new - part.old)} points",
+        f"{part.better:,}",
+        f"{part.worse:,}",
+    )

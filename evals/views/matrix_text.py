@@ -1,0 +1,284 @@
+"""What the cells of models × toolsets say, and their colours: shared by terminal, Markdown, page and picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Row
+from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
+from toolbelt.loadouts.fit import Verdict
+from toolbelt.render.numbers import format_share
+from toolbelt.text import plural
+
+STEPS = 20
+"""Steps between 0 and 1, each 5 points."""
+_POINTS = ((0.9727, -0.0055, 0.0325), (0.6562, -0.0752, -0.0591), (0.3169, -0.0184, -0.1030))
+"""Pale yellow, teal and navy in OKLab (Ottosson 2020), as far from each other as from the next, with straight lines
+between them: steps that look alike, and a lightness that falls throughout, so that grey keeps the order."""
+
+
+def heat_step(share: float) -> int:
+    """Of the scale, 0 to `STEPS`; the ends are for what is exactly 0 or 1.
+
+    Args:
+        share: A fraction in 0..1.
+    """
+    if share in (0, 1):
+        return round(share) * STEPS
+    return min(STEPS - 1, max(1, round(share * STEPS)))
+
+
+def heat_colour(step: int) -> str:
+    """Of a step, as `#rrggbb`."""
+    part = min(len(_POINTS) - 2, int(place := step / STEPS * (len(_POINTS) - 1)))
+    lightness, a, b = (x + (y - x) * (place - part) for x, y in zip(_POINTS[part], _POINTS[part + 1], strict=True))
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    linear = (
+        4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
+    )
+    return "#" + "".join(f"{round(255 * _encoded(part)):02x}" for part in linear)
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever stands out more: at least 4.5 to 1 on any ground.
+
+    Args:
+        colour: Of the ground, as `#rrggbb`.
+    """
+    red, green, blue = (_decoded(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#000000" if (luminance + 0.05) ** 2 > 0.05 * 1.05 else "#ffffff"
+
+
+def _encoded(linear: float) -> float:
+    held = min(1.0, max(0.0, linear))
+    return 12.92 * held if held <= 0.0031308 else 1.055 * held ** (1 / 2.4) - 0.055
+
+
+def _decoded(encoded: float) -> float:
+    return encoded / 12.92 if encoded <= 0.04045 else ((encoded + 0.055) / 1.055) ** 2.4
+
+
+PICTURE = "compatibility"
+"""Name of the heat map's files."""
+NOT_RUN = "not run"
+"""Of a pair that the run does not have."""
+NO_WINDOW = "window unknown"
+"""Of `loadout:auto` that could not choose, as it did not know by what."""
+TOO_LONG, TOO_MANY = "too long", "too many"
+"""Of trials that did not fit the model for their length, or for more tools than a request may hold."""
+OVERFLOW_MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        TOO_LONG: "trials that do not fit into the model's context window, of which nothing was scored",
+        TOO_MANY: "trials that hold more tools than a request may, of which nothing was scored",
+    }
+)
+STATE_WORDS: Mapping[CellState, str] = MappingProxyType(
+    {
+        CellState.CANNOT_FIT: "cannot fit",
+        CellState.UNSUPPORTED: "no tool calls",
+        CellState.NO_CHOICE: "nothing fits",
+        CellState.UNSCORED: "not scored",
+    }
+)
+"""Of the states that have no accuracy; none of them is a score of 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """A model with a toolset, to show.
+
+    Attributes:
+        text: The accuracy, or words that say why there is none.
+        step: Of its colour; `None` where there is no accuracy, which has no colour.
+        overflow: The share of its trials that were too long, or held too many tools: `12% too long`, `12% too many`;
+            empty where none was.
+        is_chosen: Whether the model is to be given this toolset, and surely.
+        is_unsure: Whether it is to be given as measured, without being sure.
+        is_best: Whether it has the model's highest accuracy.
+    """
+
+    text: str
+    step: int | None = None
+    overflow: str = ""
+    is_chosen: bool = False
+    is_unsure: bool = False
+    is_best: bool = False
+
+
+def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
+    """A cell of a row."""
+    if cell is None:
+        return HeatCell(NOT_RUN)
+    share = cell.accuracy.value
+    if cell.state is CellState.NO_CHOICE and cell.verdict is Verdict.UNKNOWN:
+        return HeatCell(NO_WINDOW)
+    if cell.state in STATE_WORDS or share is None:
+        return HeatCell(STATE_WORDS.get(cell.state, STATE_WORDS[CellState.UNSCORED]))
+    return HeatCell(
+        format_share(share),
+        heat_step(share),
+        f"{_whole_percent(cell.overflowed, cell.planned)} {overflow_word(cell)}"
+        if cell.state is CellState.PARTLY
+        else "",
+        is_chosen=row.pick.sure and _is(cell, row.pick.choice),
+        is_unsure=not row.pick.sure and _is(cell, row.pick.choice),
+        is_best=_is(cell, row.pick.best),
+    )
+
+
+def choice_meaning(matrix: Matrix) -> str:
+    """What a toolset is that is to be given, surely, in words."""
+    return f"the smallest that is surely not worse than the best by more than {100 * matrix.margin:g} points"
+
+
+def overflow_word(cell: Cell) -> str:
+    """Why trials did not fit, in a cell."""
+    return TOO_MANY if cell.too_many_tools else TOO_LONG
+
+
+SMALL_MEANING = "the fewest tokens of definitions over all requests of a trial"
+"""What makes a toolset small; said once wherever one is called the smallest."""
+UNSURE_MEANING = "the best as measured, though another may be better"
+"""What a toolset is that is to be given without being sure."""
+
+
+def _is(cell: Cell, arm: int | None) -> bool:
+    return arm is not None and cell.arm == arm
+
+
+def _whole_percent(part: int, whole: int) -> str:
+    """`12%`; never 0% or 100% where it is neither."""
+    if not 0 < part < whole:
+        return f"{100 * part // whole if whole else 0}%"
+    share = 100 * part / whole
+    return "<1%" if share < 1 else ">99%" if share > 99 else f"{share:.0f}%"
+
+
+MARKS = (("*", "is_chosen"), ("?", "is_unsure"), ("^", "is_best"))
+"""What is put behind a cell's figure, by what it is."""
+_NUMBERS = re.compile(r"\d+(?:,\d{3})*")
+
+
+def grid(matrix: Matrix) -> list[list[HeatCell]]:
+    """A row a model, a column a toolset."""
+    return [[heat_cell(row, cell) for cell in row.cells] for row in matrix.rows]
+
+
+def marks(cell: HeatCell) -> str:
+    """What is put behind its figure; what is given and is the best has both."""
+    return "".join(mark for mark, name in MARKS if getattr(cell, name))
+
+
+def title_line(matrix: Matrix) -> str:
+    """What was asked of how many."""
+    asked = f"{plural(len(matrix.rows), 'model')} × {plural(len(matrix.toolsets), 'toolset')}"
+    epochs = f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else ""
+    return f"dataset {matrix.dataset}, catalog {matrix.catalog}: {plural(matrix.cases, 'case')}{epochs}, {asked}"
+
+
+def legend_lines(matrix: Matrix) -> Iterator[str]:
+    """What the marks mean that are there."""
+    cells = [cell for row in grid(matrix) for cell in row]
+    if any(cell.text.endswith("%") for cell in cells):
+        yield "Figures are accuracies: right by names, of the trials that were scored."
+    if any(cell.is_chosen for cell in cells):
+        yield f"* to be given, sure: {choice_meaning(matrix)}"
+    if any(cell.is_unsure for cell in cells):
+        yield f"? to be given, not sure: {UNSURE_MEANING}"
+    if any(cell.is_chosen or cell.is_unsure for cell in cells):
+        yield f"small: {SMALL_MEANING}"
+    if any(cell.is_best for cell in cells):
+        yield "^ the best as measured"
+    if any(cell.overflow.endswith(TOO_LONG) for cell in cells):
+        yield "too long: of its trials, that did not fit the model; they are in no accuracy"
+    if any(cell.overflow.endswith(TOO_MANY) for cell in cells):
+        yield "too many: of its trials, that held more tools than a request may; they are in no accuracy"
+
+
+def short_legend(matrix: Matrix) -> Iterator[str]:
+    """The same in three lines at most, of 110 characters or less."""
+    cells = [cell for row in grid(matrix) for cell in row]
+    signs = []
+    if any(cell.text.endswith("%") for cell in cells):
+        signs.append("% right by names, of the trials scored")
+    if any(cell.is_best for cell in cells):
+        signs.append("^ the best as measured")
+    if any(cell.overflow for cell in cells):
+        signs.append("too long, too many tools: in no figure")
+    if signs:
+        yield "; ".join(signs)
+    given = [sign for sign, name in (("* sure", "is_chosen"), ("? not sure", "is_unsure"))
+             if any(getattr(cell, name) for cell in cells)]  # fmt: skip
+    if given:
+        yield f"{', '.join(given)}: to be given, {choice_meaning(matrix)}, else the best"
+        yield f"small: {SMALL_MEANING}"
+
+
+def model_sentences(row: Row) -> str:
+    """What is to be said of a model, its name in front."""
+    return f"{row.model}: {' '.join(row.pick.reasons) or 'nothing is known.'}"
+
+
+def short_sentences(row: Row) -> str:
+    """The same in a line or two: what it is to be given and how good that is, or why it is given nothing."""
+    pick = row.pick
+    if pick.choice is None:
+        return f"{row.model}: nothing. {pick.reasons[0] if pick.reasons else 'Nothing is known.'}"
+    rates = {cell.arm: cell for cell in row.cells if cell is not None and cell.arm is not None}
+    chosen, best = rates[pick.choice], None if pick.best is None else rates[pick.best]
+    told = f"{row.model}: {pick.toolset}, {format_accuracy(chosen.accuracy)}"
+    if best is None or best is chosen:
+        told += ", the best" if pick.sure else ", the best as measured"
+    else:
+        told += f" against {format_accuracy(best.accuracy)} of the best, {best.toolset}"
+    if pick.sure:
+        return f"{told}; sure."
+    more = f" with fewer than {_about(pick.cases_wanted):,} cases" if pick.cases_wanted is not None else ""
+    return f"{told}; not sure{more}."
+
+
+def _about(cases: int) -> int:
+    """Rounded up to two digits, as advice is."""
+    unit = int(10 ** max(0, len(str(cases)) - 2))
+    return -(-cases // unit) * unit
+
+
+def reason_lines(matrix: Matrix) -> list[str]:
+    """Why cells are not scored, or only in part; alike ones of one model together."""
+    found = []
+    for row in matrix.rows:
+        alike: dict[tuple[CellState, str], list[tuple[str, str]]] = {}
+        for cell, shown in zip(row.cells, (heat_cell(row, one) for one in row.cells), strict=True):
+            if cell is not None and cell.reason:
+                told = "" if cell.state is CellState.SCORED or shown.overflow else f"{shown.text}: "
+                # Of what was not even asked the words are our own, and differ by figures alone.
+                is_own = not cell.errors and 0 < cell.turned_away == cell.overflowed
+                key = _NUMBERS.sub("0", cell.reason) if is_own else cell.reason
+                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{told}{cell.reason}"))
+        for group in alike.values():
+            names = ", ".join(toolset for toolset, _ in group)
+            found.append(f"{row.model} with {names}: {_in_one([why for _, why in group])}")
+    return found
+
+
+def _in_one(sentences: Sequence[str]) -> str:
+    """Sentences that differ by their numbers alone in one, with ranges: `6,370 to 37,596 tokens`."""
+    places = iter(zip(*(_NUMBERS.findall(sentence) for sentence in sentences), strict=True))
+
+    def told(_: re.Match[str]) -> str:
+        found = sorted(next(places), key=_size)
+        return found[0] if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+
+    return _NUMBERS.sub(told, sentences[0])
+
+
+def _size(number: str) -> int:
+    return int(number.replace(",", ""))

@@ -1,0 +1,227 @@
+"""The sheet of pictures with a bar for each arm: names, bars, figures, a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.views.figures import format_prompt_tokens
+from toolbelt.evals.views.pictures.canvas import (
+    ACCENT,
+    GREY,
+    INK,
+    PALE,
+    SMALL,
+    TITLE,
+    Sheet,
+    linear_marks,
+    short_number,
+    text_width,
+    widest,
+)
+from toolbelt.evals.views.pictures.shown import Shown, by_model, left_out, shown_arms
+from toolbelt.render.numbers import format_interval, format_number, format_share
+from toolbelt.views.blocks import Picture
+
+_ROW = 0.25
+"""Inches an arm takes."""
+_WIDE = 3.9
+_KEY = 0.52
+"""Inches an entry of the legend takes beside its text."""
+_LIGHT = "#c3ccd2"
+SOLID: Mapping[str, Any] = {"facecolor": ACCENT, "edgecolor": ACCENT, "linewidth": 0.6}
+BEHIND: Mapping[str, Any] = {"facecolor": _LIGHT, "edgecolor": GREY, "linewidth": 0.6}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the picture.
+
+    Attributes:
+        text: The arm's label, or the name of the model of those below.
+        shown: The arm.
+    """
+
+    text: str
+    shown: Shown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An entry of the legend: what a bar, a line or a mark means.
+
+    Attributes:
+        text: In words.
+        how: As it is drawn.
+        is_line: Whether it is a line.
+        is_upright: Whether it is a mark across the bars.
+    """
+
+    text: str
+    how: Mapping[str, Any]
+    is_line: bool = False
+    is_upright: bool = False
+
+
+def bar_sheet(
+    title: str, shown: Sequence[Shown], keys: Sequence[Key], describe_shown: Callable[[Shown], str], note: str
+) -> tuple[Sheet, Any, list[Row]]:
+    """An empty picture with names on the left, figures on the right and a legend on top; rows go downwards.
+
+    Args:
+        title: In a few words.
+        shown: The arms, those of each model together where there are several.
+        keys: The legend.
+        tell: The figures of an arm.
+        note: A sentence at the foot; empty for none.
+
+    Returns:
+        The sheet, its axes, on which row `n` is at height `n`, and the rows.
+    """
+    groups = by_model(shown)
+    rows: list[Row] = []
+    for model, members in groups.items():
+        if len(groups) > 1:
+            rows.append(Row(model))
+        rows += [Row(one.label, one) for one in members]
+    figures = [describe_shown(row.shown) if row.shown else "" for row in rows]
+    left = 0.25 + max(widest([row.text for row in rows if row.shown]), widest([*groups], bold=True) - 0.3)
+    right = 0.25 + widest(figures, SMALL)
+    bottom, above = 0.42 + (0.2 if note else 0), 0.72
+    high = _ROW * len(rows) + 0.06
+    legend = sum(_KEY + text_width(key.text, SMALL) for key in keys)
+    width = max(left + _WIDE + right, 0.3 + text_width(note, SMALL), legend)
+    sheet = Sheet(width, bottom + high + above)
+    axes = sheet.axes(left, bottom, width - left - right, high)
+    axes.set_ylim(len(rows) - 0.5 + 0.12, -0.5 - 0.12)
+    axes.set_yticks([])
+    axes.grid(axis="x", color=PALE, linewidth=0.6)
+    axes.set_axisbelow(True)
+    for place, (row, figure) in enumerate(zip(rows, figures, strict=True)):
+        height = bottom + high * (len(rows) - 0.5 + 0.12 - place) / (len(rows) + 0.24)
+        if row.shown is None:
+            sheet.text(0.1, height, row.text, weight="bold", va="center_baseline")
+        else:
+            sheet.text(left - 0.1, height, row.text, ha="right", va="center_baseline")
+        sheet.text(width - right + 0.1, height, figure, size=SMALL, va="center_baseline")
+    sheet.text(0.1, bottom + high + 0.47, title, size=TITLE, weight="bold")
+    _legend(sheet, keys, bottom + high + 0.22)
+    if note:
+        sheet.text(0.1, 0.07, note, size=SMALL, color=GREY)
+    return sheet, axes, rows
+
+
+def _legend(sheet: Sheet, keys: Sequence[Key], middle: float) -> None:
+    at = 0.1
+    for key in keys:
+        if key.is_line:
+            ends = [(x * sheet.pixels_per_inch, middle * sheet.pixels_per_inch) for x in (at, at + 0.24)]
+            sheet.line(*ends, linewidth=1.1, **key.how)
+        elif key.is_upright:
+            across = (at + 0.18) * sheet.pixels_per_inch
+            ends = [(across, (middle + up) * sheet.pixels_per_inch) for up in (-0.08, 0.08)]
+            sheet.line(*ends, linewidth=1.6, **key.how)
+        else:
+            sheet.bar(at, middle - 0.05, 0.24, 0.1, **key.how)
+        sheet.text(at + 0.3, middle, key.text, size=SMALL, va="center_baseline")
+        at += _KEY + text_width(key.text, SMALL)
+
+
+_HATCHED = {"facecolor": ACCENT, "edgecolor": "white", "linewidth": 0, "hatch": "////"}
+_ACCURACY = "Accuracy by arm"
+_TOKENS = "Prompt tokens by arm"
+
+
+def draw_accuracy(summary: RunSummary) -> Picture | None:
+    """`None` where no arm has anything scored."""
+    shown = shown_arms(summary)
+    if not any(one.arm.scored for one in shown):
+        return None
+    note = left_out(summary)
+    keys = [
+        Key("accuracy", SOLID),
+        Key("95% interval", {"color": INK}, is_line=True),
+        Key("coverage: what the toolset lets be right", BEHIND),
+    ]
+    sheet, axes, rows = bar_sheet(_ACCURACY, shown, keys, _accuracy_text, note)
+    axes.set_xlim(0, 1.004)  # the edge of a full bar is seen
+    axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0%", "20%", "40%", "60%", "80%", "100%"])
+    for place, row in enumerate(rows):
+        rate = row.shown.arm.accuracy if row.shown else None
+        if row.shown is None or rate is None or rate.value is None:
+            continue
+        axes.barh(place, row.shown.arm.coverage.value or 0, height=0.74, **BEHIND)
+        axes.barh(place, rate.value, height=0.4, **SOLID)
+        if rate.low is not None:
+            # White below black is seen on the dark bar and beside it.
+            for colour, width in (("white", 3.2), (INK, 1.2)):
+                axes.plot([rate.low, rate.high], [place, place], color=colour, linewidth=width, snap=False)
+    svg, png = sheet.save()
+    caption = (
+        "Dark: share of the scored trials in which the right tools were called, with its 95% interval. Pale, behind: "
+        "share in which a right answer could be reached at all. What lies between the two is the model's choice; what "
+        f"lies beyond the pale bar is the toolset's. {note}"
+    )
+    return Picture("accuracy", _ACCURACY, caption.strip(), svg, png)
+
+
+def draw_tokens(summary: RunSummary) -> Picture | None:
+    """`None` where the tokens of no arm are known."""
+    shown = shown_arms(summary)
+    if not any(_prompt_parts(one.arm) for one in shown):
+        return None
+    note = " ".join(filter(None, (left_out(summary), _token_note(shown))))
+    keys = [Key("tool definitions, own count", _HATCHED), Key("the rest of the prompt", BEHIND)]
+    sheet, axes, rows = bar_sheet(_TOKENS, shown, keys, _token_text, note)
+    parts = [_prompt_parts(row.shown.arm) if row.shown else None for row in rows]
+    most = max(1.0, *(sum(part) for part in parts if part))
+    axes.set_xlim(0, most * 1.02)
+    marks = linear_marks(0, most * 1.02)
+    axes.set_xticks(marks, [short_number(mark) for mark in marks])
+    for place, part in enumerate(parts):
+        if part is not None:
+            axes.barh(place, part[0], height=0.62, **_HATCHED)
+            axes.barh(place, part[1], left=part[0], height=0.62, **BEHIND)
+    svg, png = sheet.save()
+    caption = (
+        "Mean prompt tokens of a scored trial over all its requests, split into the tool definitions and the rest: "
+        f"messages, answers of tools. {note}"
+    )
+    return Picture("tokens", _TOKENS, caption.strip(), svg, png)
+
+
+def _prompt_parts(arm: ArmSummary) -> tuple[float, float] | None:
+    """Definitions and the rest, in tokens; a provider that counts definitions as fewer than we do leaves no rest."""
+    if arm.prompt_tokens is None or arm.definition_tokens_total is None:
+        return None
+    return arm.definition_tokens_total, max(0.0, arm.prompt_tokens - arm.definition_tokens_total)
+
+
+def _accuracy_text(shown: Shown) -> str:
+    arm = shown.arm
+    if arm.accuracy.value is None:
+        return "nothing scored"
+    interval = format_interval(arm.accuracy.low, arm.accuracy.high)
+    return f"{format_share(arm.accuracy.value)}  [{interval}]" if interval else format_share(arm.accuracy.value)
+
+
+def _token_text(shown: Shown) -> str:
+    arm = shown.arm
+    parts = _prompt_parts(arm)
+    if parts is None:
+        return "nothing scored" if not arm.scored else "unknown"
+    return f"{format_prompt_tokens(arm)}, definitions {format_number(parts[0])}"
+
+
+def _token_note(shown: Sequence[Shown]) -> str:
+    notes = []
+    if any(not one.arm.prompt_tokens_reported and one.arm.prompt_tokens is not None for one in shown):
+        notes.append("~ own count, as the provider did not report the tokens of every trial.")
+    if any(
+        one.arm.prompt_tokens is not None and (one.arm.definition_tokens_total or 0) > one.arm.prompt_tokens
+        for one in shown
+    ):
+        notes.append("Some providers count definitions as fewer tokens than we do.")
+    return " ".join(notes)

@@ -1,0 +1,260 @@
+"""Axes: where their marks are, and what these say."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from toolbelt.text import visible
+
+_SI = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def short_number(value: float) -> str:
+    """`250`, `1k`, `2.5k`, `12M`."""
+    for unit, letter in _SI:
+        if abs(value) >= unit:
+            return f"{value / unit:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def linear_marks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round values from `low` to `high`, about so many."""
+    span = high - low
+    if span < 1e-9:
+        return [low]
+    rough = span / about
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(times * power for times in (1, 2, 2.5, 5, 10) if times * power >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(step * number, 12) for number in range(first, last + 1)]
+
+
+def logarithmic_marks(low: float, high: float) -> list[float]:
+    """Round values from `low` to `high`, both above 0: 1, 2, 5, 10, …, fewer where there are many tens."""
+    decades = math.log10(high / low)
+    steps = (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.5 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [step * 10.0**power for power in powers for step in steps]
+    return [value for value in found if low * 0.999 <= value <= high * 1.001]
+
+
+def is_logarithmic(values: Sequence[float]) -> bool:
+    """Whether values differ so much that an even axis would heap the small ones up."""
+    return bool(values) and min(values) > 0.01 and max(values) / min(values) > 12
+
+
+def share_range(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
+    """A part of 0 to 1 that shows all, with some air, and makes no mountain of a small difference."""
+    low, high = min(lows, default=0.0), max(highs, default=1.0)
+    air = max(0.04, (0.3 - (high - low)) / 2)
+    return max(0.0, low - air), min(1.0, high + air)
+
+
+SIZE = 8.5
+"""Of text, in points."""
+SMALL = 7.5
+TITLE = 10.5
+INK = "#1a1a1a"
+GREY = "#6b6b6b"
+PALE = "#d9d9d9"
+ACCENT = "#0b5a8a"
+_FONT = "DejaVu Sans"  # comes with matplotlib, so that a picture is the same everywhere
+_MISSING = "\u25a1"
+_PIXELS_PER_INCH = 160
+_STYLE = {
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.7,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.unicode_minus": False,
+    "font.family": _FONT,
+    "font.size": SIZE,
+    "hatch.linewidth": 0.6,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "toolbelt",
+    "text.color": INK,
+    "text.parse_math": False,  # a name may hold a dollar
+    "xtick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.color": GREY,
+    "ytick.labelcolor": INK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the arms of a model are told from those of others, without colour too.
+
+    Attributes:
+        colour: Of its marks; safe for the colour-blind.
+        marker: Their shape.
+        dashes: Of its lines, as matplotlib takes them.
+    """
+
+    colour: str
+    marker: str
+    dashes: Any
+
+
+_COLOURS = ("#0b5a8a", "#d55e00", "#009e73", "#8c3b73", "#56b4e9", "#7a5c00", "#333333")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_DASHES = ("-", (0, (5, 2)), (0, (1.2, 1.4)), (0, (5, 1.5, 1.2, 1.5)), (0, (9, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
+
+
+def style(number: int) -> Style:
+    """The style of the model of that number; the combination repeats after more models than a picture can show."""
+    return Style(_COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)], _DASHES[number % len(_DASHES)])
+
+
+@contextmanager
+def own_settings() -> Iterator[None]:
+    """Draw and save inside: the settings of the user's matplotlib do not reach our pictures, nor ours theirs."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        yield
+
+
+class Sheet:
+    """A figure that is laid out in inches from its lower left corner.
+
+    Args:
+        width: In inches.
+        height: In inches.
+    """
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width = width
+        self.height = height
+        self.figure = Figure(figsize=(width, height), dpi=_PIXELS_PER_INCH)
+        FigureCanvasAgg(self.figure)
+        self.pixels_per_inch = _PIXELS_PER_INCH
+        self.pixels_per_point = _PIXELS_PER_INCH / 72
+        self._whole = self.figure.transFigure
+
+    def axes(self, left: float, bottom: float, width: float, height: float) -> Any:
+        """A field to draw on; all in inches."""
+        place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
+        return self.figure.add_axes(place)
+
+    def text(self, left: float, bottom: float, text: str, **how: Any) -> None:
+        """Text at a place, in inches."""
+        self.figure.text(left / self.width, bottom / self.height, text, **how)
+
+    def pixel_text(self, x: float, y: float, text: str, **how: Any) -> None:
+        """Text at a place, in pixels."""
+        self.text(x / self.pixels_per_inch, y / self.pixels_per_inch, text, **how)
+
+    def line(self, start: tuple[float, float], end: tuple[float, float], **how: Any) -> None:
+        """A line between two places, in pixels."""
+        wide, high = self.width * self.pixels_per_inch, self.height * self.pixels_per_inch
+        self.figure.add_artist(
+            Line2D((start[0] / wide, end[0] / wide), (start[1] / high, end[1] / high), transform=self._whole, **how)
+        )
+
+    def mark(self, left: float, bottom: float, how: Style, size: float, *, filled: bool = True) -> None:
+        """A model's mark at a place, in inches; its size in points."""
+        mark = Line2D(
+            [left / self.width],
+            [bottom / self.height],
+            transform=self._whole,
+            marker=how.marker,
+            markersize=size,
+            markeredgecolor=how.colour,
+            markerfacecolor=how.colour if filled else "white",
+            markeredgewidth=1.2,
+            linestyle="none",
+        )
+        self.figure.add_artist(mark)
+
+    def sample(self, left: float, middle: float, width: float, how: Style, size: float) -> None:
+        """A piece of a model's line with its mark, in inches; the mark's size in points."""
+        ends = [(x * self.pixels_per_inch, middle * self.pixels_per_inch) for x in (left, left + width)]
+        self.line(*ends, color=how.colour, linestyle=how.dashes, linewidth=1.3)
+        self.mark(left + width / 2, middle, how, size)
+
+    def interval_sample(self, left: float, middle: float) -> None:
+        """An upright line as intervals are drawn, in inches."""
+        across = left * self.pixels_per_inch
+        ends = [(across, (middle + up) * self.pixels_per_inch) for up in (-0.06, 0.06)]
+        self.line(*ends, color=GREY, linewidth=0.9)
+
+    def bar(self, left: float, bottom: float, width: float, height: float, **how: Any) -> None:
+        """A rectangle, in inches."""
+        corner = (left / self.width, bottom / self.height)
+        self.figure.add_artist(
+            Rectangle(corner, width / self.width, height / self.height, transform=self._whole, **how)
+        )
+
+    def save(self) -> tuple[bytes, bytes]:
+        """As SVG, with its fonts as shapes, and as PNG; the same bytes for the same picture."""
+        svg, png = io.BytesIO(), io.BytesIO()
+        FigureCanvasAgg(self.figure).print_png(png, metadata={"Software": None})
+        FigureCanvasSVG(self.figure).print_svg(svg, metadata={"Date": None, "Creator": None})  # last: it sets 72 dpi
+        return svg.getvalue(), png.getvalue()
+
+
+def accuracy_axis(axes: Any, lows: Sequence[float], highs: Sequence[float]) -> None:
+    """Make the upright axis one of accuracy, wide enough for these bounds, which are fractions."""
+    bottom, top = share_range(lows, highs)
+    axes.set_ylim(bottom, top + 0.01)  # the edge of a mark at the top is seen
+    shares = linear_marks(bottom, top)
+    axes.set_yticks(shares, [f"{share:.0%}" for share in shares])
+    axes.set_ylabel("accuracy")
+    axes.grid(axis="y", color=PALE, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def text_width(text: str, size: float = SIZE, *, bold: bool = False) -> float:
+    """In inches."""
+    if not text:
+        return 0.0
+    renderer = _measuring_canvas().get_renderer()
+    font = FontProperties(family=_FONT, size=size, weight="bold" if bold else "normal")
+    width, _, _ = renderer.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / _PIXELS_PER_INCH
+
+
+def widest(texts: Sequence[str], size: float = SIZE, *, bold: bool = False) -> float:
+    """In inches; 0 where there is none."""
+    return max((text_width(text, size, bold=bold) for text in texts), default=0.0)
+
+
+@cache
+def _measuring_canvas() -> Any:
+    return FigureCanvasAgg(Figure(dpi=_PIXELS_PER_INCH))
+
+
+@cache
+def _drawable() -> frozenset[int]:
+    return frozenset(get_font(findfont(_FONT)).get_charmap())
+
+
+def drawable(text: str, most: int) -> str:
+    """Foreign text as a picture can show it: on one line, at most so many characters, unknown ones as boxes."""
+    plain = "".join(char if ord(char) in _drawable() else _MISSING for char in visible(text))
+    if len(plain) <= most:
+        return plain
+    # In the middle: labels of arms differ at either end.
+    head = (most - 1) // 2
+    return f"{plain[:head].rstrip()}…{plain[head + 1 - most :].lstrip()}"
+
+
+def distinct(texts: Sequence[str], most: int) -> list[str]:
+    """As `drawable`, each told from the others: those that look the same when cut get their number, from 1."""
+    shown = [drawable(text, most) for text in texts]
+    return [f"#{n} {text}" if shown.count(text) > 1 else text for n, text in enumerate(shown, start=1)]

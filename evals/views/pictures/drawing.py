@@ -1,0 +1,40 @@
+"""Every picture of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolbelt.evals.analysis.economics import ArmEconomics
+from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.views.pictures.bars import draw_accuracy, draw_tokens
+from toolbelt.evals.views.pictures.canvas import own_settings
+from toolbelt.evals.views.pictures.economics import draw_economics
+from toolbelt.evals.views.pictures.heat_map import draw_heat_map
+from toolbelt.evals.views.pictures.scaling import draw_scaling
+from toolbelt.evals.views.pictures.tradeoff import draw_tradeoff
+from toolbelt.views.blocks import Picture
+
+
+def draw_pictures(
+    summary: RunSummary, *, economics: Sequence[ArmEconomics] = (), matrix: Matrix | None = None
+) -> tuple[Picture, ...]:
+    """Those for which there is something to show; the same bytes for the same summary.
+
+    Importing this takes about a second, as it brings matplotlib along.
+
+    Args:
+        summary: What the run came to.
+        economics: One an arm, in their order; without them there is no picture of what a solved case costs.
+        matrix: The run as models × toolsets; without it there is no heat map.
+    """
+    with own_settings():
+        drawn = (
+            None if matrix is None else draw_heat_map(matrix),
+            draw_tradeoff(summary),
+            draw_accuracy(summary),
+            draw_tokens(summary),
+            draw_economics(summary, economics),
+            draw_scaling(summary),
+        )
+        return tuple(picture for picture in drawn if picture is not None)

@@ -1,0 +1,81 @@
+"""A picture, and what pictures of arms have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.views.pictures.canvas import Style, distinct, drawable, style
+
+MOST_ARMS = 60
+"""Arms a picture shows; of more, the first ones, which it says."""
+_MOST_LETTERS = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An arm as pictures show it.
+
+    Attributes:
+        number: From 1, its row in the report's table.
+        label: What tells it from the other arms of its model.
+        model: Its model, to show.
+        style: Of its model.
+        arm: What it came to.
+    """
+
+    number: int
+    label: str
+    model: str
+    style: Style
+    arm: ArmSummary
+
+    @property
+    def full_label(self) -> str:
+        """What tells it from all other arms."""
+        return f"{self.model} · {self.label}"
+
+
+def shown_arms(summary: RunSummary) -> list[Shown]:
+    """The arms in their order, at most `MOST_ARMS`, with names that can be drawn and told apart."""
+    arms = summary.arms[:MOST_ARMS]
+    models = list(dict.fromkeys(arm.model for arm in summary.arms))
+    model_names = dict(zip(models, distinct(models, _MOST_LETTERS), strict=True))
+    labels = [drawable(arm.toolset_label, _MOST_LETTERS) for arm in arms]
+    return [
+        Shown(
+            number,
+            f"#{number} {label}" if _is_shared(arms, labels, number - 1) else label,
+            model_names[arm.model],
+            style(models.index(arm.model)),
+            arm,
+        )
+        for number, (arm, label) in enumerate(zip(arms, labels, strict=True), start=1)
+    ]
+
+
+def by_model(shown: Sequence[Shown]) -> Mapping[str, list[Shown]]:
+    """The arms of each model, in their order."""
+    found: dict[str, list[Shown]] = {}
+    for one in shown:
+        found.setdefault(one.model, []).append(one)
+    return found
+
+
+def left_out(summary: RunSummary, missing: Sequence[Shown] = ()) -> str:
+    """What a picture does not show, in words; empty if it shows all."""
+    parts = []
+    if len(summary.arms) > MOST_ARMS:
+        parts.append(f"The first {MOST_ARMS} of {len(summary.arms)} arms.")
+    if missing:
+        names = ", ".join(one.full_label for one in missing[:3])
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        parts.append(f"Nothing scored: {names}{more}.")
+    return " ".join(parts)
+
+
+def _is_shared(arms: Sequence[ArmSummary], labels: Sequence[str], place: int) -> bool:
+    """Whether another arm of the same model looks the same, its name being cut."""
+    same = [n for n, arm in enumerate(arms) if arm.model == arms[place].model and labels[n] == labels[place]]
+    return len(same) > 1

@@ -1,0 +1,346 @@
+"""Probes on the terminal and as Markdown: what works with a model, and several beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from toolbelt.console.tables import fitted_table
+from toolbelt.evals.probing.checks import title_of
+from toolbelt.evals.probing.results import (
+    CheckOutcome,
+    CheckResult,
+    ProbeResult,
+    is_answered,
+    keys_left,
+    total_cost,
+    total_requests,
+    total_tokens,
+)
+from toolbelt.evals.probing.stated_limits import find_limit
+from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, shown_time, works_line, works_of
+from toolbelt.render.markdown import escaped, markdown_table
+from toolbelt.render.numbers import NOTHING, format_cost, format_seconds
+from toolbelt.render.terminal import can_draw
+from toolbelt.text import plural, visible
+
+_SIGNS: Mapping[CheckOutcome, tuple[str, str]] = MappingProxyType(
+    {
+        CheckOutcome.WORKS: ("✓", "+"),
+        CheckOutcome.PARTLY: ("~", "~"),
+        CheckOutcome.FAILS: ("✗", "x"),
+        CheckOutcome.REFUSED: ("✗", "x"),
+        CheckOutcome.TOO_LARGE: ("✗", "x"),
+        CheckOutcome.SKIPPED: ("-", "-"),
+        CheckOutcome.UNKNOWN: ("?", "?"),
+    }
+)
+"""(Drawn, plain): with the word beside it, so that neither colour nor shape is needed."""
+_STYLES: Mapping[CheckOutcome, str] = MappingProxyType(
+    {
+        CheckOutcome.WORKS: "green",
+        CheckOutcome.PARTLY: "yellow",
+        CheckOutcome.FAILS: "bold red",
+        CheckOutcome.REFUSED: "bold red",
+        CheckOutcome.TOO_LARGE: "bold red",
+        CheckOutcome.SKIPPED: "bright_black",
+        CheckOutcome.UNKNOWN: "bright_black",
+    }
+)
+_DIM = "bright_black"
+_GAP = 2
+_LEAST_SENTENCE = 30
+"""Columns below which a sentence stands beneath its check rather than beside it."""
+_MOST_HEADING = 26
+_LEAST_HEADING = 11
+
+
+def probe_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
+    """Each probe in full, and where there are several, all of them beside each other at the end.
+
+    Args:
+        results: In the order to show them.
+        screen: Whose width is to be kept; what is longer goes on below itself.
+    """
+    parts: list[RenderableType] = []
+    for result in results:
+        parts += [Text()] if parts else []
+        parts += _one(result, screen)
+    if len(results) > 1:
+        parts += [Text(), probes_view(results, screen)]
+    return Group(*parts)
+
+
+def _one(result: ProbeResult, screen: Console) -> Iterator[RenderableType]:
+    yield from heading_lines(result)
+    yield Text()
+    if result.checks:
+        yield from _checks(result.checks, screen)
+        yield Text()
+    yield Text(visible(works_line(result)), "bold")
+    yield from _limit_lines(result)
+    if result.reason:
+        said = result.reason if result.reason.startswith(result.status) else f"{result.status}: {result.reason}"
+        yield Text(visible(said), "yellow")
+    if not (made := total_requests(result)):
+        return
+    cost = total_cost(result)
+    spent = "price unknown" if cost is None else format_cost(cost)
+    retries = sum(check.retries for check in result.checks)
+    again = f", {plural(retries, 'retry', 'retries')} among them" if retries else ""
+    yield Text(f"{cache_line(result)}; {plural(made, 'request')}{again}: {spent}", _DIM)
+
+
+def heading_lines(result: ProbeResult) -> list[Text]:
+    """Which probe it is, of what, where and when."""
+    place = f" at {visible(result.api_base)}" if result.api_base else ""
+    return [
+        Text.assemble(("probe ", _DIM), (visible(result.probe), "bold"), f"  {visible(result.status)}"),
+        Text.assemble((visible(result.model), "bold"), f"{place}, {visible(shown_time(result.created))}"),
+    ]
+
+
+def mark(outcome: CheckOutcome | None, *, draw: bool) -> Text:
+    """An outcome as sign and word; `–` of a check that was not made."""
+    if outcome is None:
+        return Text(_nothing(draw), _DIM)
+    return Text(f"{_SIGNS[outcome][0 if draw else 1]} {WORDS[outcome]}", _STYLES[outcome])
+
+
+def _checks(checks: Sequence[CheckResult], screen: Console) -> Iterator[RenderableType]:
+    """A line a check, and what was seen beside it, or beneath it where there is no room."""
+    draw = can_draw(screen)
+    headers = ("check", "outcome", "tokens", "time")
+    rows = [(Text(visible(title_of(one.key))), mark(one.outcome, draw=draw), *_figures(one, draw)) for one in checks]
+    widths = [max([len(header), *(row[place].cell_len for row in rows)]) for place, header in enumerate(headers)]
+    shown = 4 if sum(widths) + 4 * _GAP + _LEAST_SENTENCE <= screen.width else 2
+    is_beside = sum(widths[:shown]) + shown * _GAP + _LEAST_SENTENCE <= screen.width
+    if not is_beside:
+        for row, one in zip(rows, checks, strict=True):
+            yield Text.assemble(row[1], "  ", row[0])
+            if one.said:
+                yield Padding(Text(visible(one.said), overflow="fold"), (0, 0, 0, _GAP))
+        return
+    table = _table()
+    for place, header in enumerate(headers[:shown]):
+        table.add_column(header, no_wrap=True, width=widths[place], justify="right" if place > 1 else "left")
+    table.add_column("what was seen", overflow="fold")
+    for row, one in zip(rows, checks, strict=True):
+        table.add_row(*row[:shown], Text(visible(one.said)))
+    yield table
+
+
+def _nothing(draw: bool) -> str:
+    return NOTHING if draw else "-"
+
+
+def _figures(check: CheckResult, draw: bool) -> tuple[Text, Text]:
+    tokens = total_tokens(check)
+    seconds = format_seconds(check.latency_seconds) if is_answered(check) else _nothing(draw)
+    return Text(_nothing(draw) if tokens is None else f"{tokens:,}"), Text(seconds)
+
+
+def probes_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
+    """Probes beside each other, a line a check and a column a model, in several tables where the screen is narrow."""
+    draw = can_draw(screen)
+    keys = all_keys(results)
+    labels = [Text("probed", _DIM), *(Text(visible(title_of(key))) for key in keys), Text("works", "bold")]
+    label_width = max(label.cell_len for label in labels)
+    columns = [
+        (
+            heading,
+            [
+                Text(visible(shown_day(result.created)), _DIM),
+                *(mark(result.outcome(key), draw=draw) for key in keys),
+                Text(works_of(result), "bold"),
+            ],
+        )
+        for heading, result in zip(column_headings(results), results, strict=True)
+    ]
+    parts: list[RenderableType] = []
+    for block in _blocks(columns, screen.width - label_width):
+        table = _table()
+        table.add_column("check", no_wrap=True, width=label_width, vertical="bottom")
+        for heading, cells in block:
+            width = _column_width(heading, cells, screen.width - label_width - _GAP)
+            table.add_column(Text(heading), width=width, overflow="fold", vertical="bottom")
+        for place, label in enumerate(labels):
+            table.add_row(label, *(cells[place] for _, cells in block))
+        parts += [Text()] if parts else []
+        parts.append(table)
+    if len({result.suite for result in results}) > 1:
+        said = "These probes are of different versions of the suite: a check of the same name may ask something else."
+        parts += [Text(), Text(said, "yellow")]
+    return Group(*parts)
+
+
+def all_keys(results: Sequence[ProbeResult]) -> tuple[str, ...]:
+    """The checks of all of them, in the order of the suite as far as it is one."""
+    longest = sorted(results, key=lambda result: -len(result.planned))
+    return tuple(
+        dict.fromkeys(key for result in longest for key in (*(c.key for c in result.checks), *keys_left(result)))
+    )
+
+
+def column_headings(results: Sequence[ProbeResult]) -> list[str]:
+    """What the columns are called: the models, with where they were asked, or by which probe, if there are several."""
+    models = [result.model for result in results]
+    places = [(result.model, result.api_base) for result in results]
+    made = []
+    for result in results:
+        heading = result.model
+        if models.count(result.model) > 1 and result.api_base:
+            heading += f" at {result.api_base}"
+        if places.count((result.model, result.api_base)) > 1:
+            heading += f" ({result.probe})"
+        made.append(visible(heading))
+    return made
+
+
+_Column = tuple[str, list[Text]]
+
+
+def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
+    """Columns by table: as many in each as there is room for, at least one."""
+    blocks: list[list[_Column]] = [[]]
+    used = 0
+    for column in columns:
+        wide = _column_width(*column, room - _GAP) + _GAP
+        if blocks[-1] and used + wide > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(column)
+        used += wide
+    return blocks
+
+
+def _column_width(heading: str, cells: Sequence[Text], room: int) -> int:
+    widest = max(cell.cell_len for cell in cells)
+    return max(widest, min(Text(heading).cell_len, _MOST_HEADING, max(room, _LEAST_HEADING)))
+
+
+def list_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
+    """Probes, a line each."""
+    rows = [
+        (
+            Text(visible(one.probe)),
+            Text(visible(shown_time(one.created))),
+            Text(visible(one.status)),
+            Text(works_of(one)),
+            Text(visible(one.api_base or "")),
+        )
+        for one in results
+    ]
+    return fitted_table(screen, ("probe", "made", "status", "works", "at"), rows)
+
+
+def inspected_view(result: ProbeResult, later: ProbeResult | None = None) -> RenderableType:
+    """The probe in a few lines, for beneath the facts of its model.
+
+    Args:
+        result: The one that stands for the model.
+        later: One begun after it that is not finished; `None` if there is none.
+    """
+    place = f" at {visible(result.api_base)}" if result.api_base else ""
+    when = Text(f"probed {visible(shown_time(result.created))}{place}  {visible(result.status)}", _DIM)
+    lines = [when, Text(visible(works_line(result))), *_limit_lines(result)]
+    return Group(*lines, *([] if later is None else [Text(visible(later_line(later)), "yellow")]))
+
+
+def later_line(later: ProbeResult) -> str:
+    """What became of a probe that another goes before."""
+    place = f" at {later.api_base}" if later.api_base else ""
+    return f"a later probe{place}, {later.probe}, is {later.status}: {works_line(later)}"
+
+
+def _limit_lines(result: ProbeResult) -> list[Text]:
+    """How many tools the API takes, where it refused more."""
+    limit = find_limit(result)
+    return [] if limit is None else [Text(f"the API {limit}", _DIM)]
+
+
+def beside_view(results: Sequence[ProbeResult], later: Sequence[ProbeResult] = ()) -> RenderableType:
+    """A line for each model that was probed, for beneath the table of an eval.
+
+    Args:
+        results: Those that stand for the models.
+        later: Those begun after them that are not finished, a line each.
+    """
+    lines = [Text(visible(beside_line(result))) for result in results]
+    return Group(*lines, *(Text(visible(f"{one.model}: {later_line(one)}"), "yellow") for one in later))
+
+
+def beside_line(result: ProbeResult) -> str:
+    """When a model was probed, and what works."""
+    return f"probe of {result.model}, {shown_time(result.created).partition(' ')[0]}: {works_line(result)}"
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+
+
+TITLE = "What works with each model"
+_MARKDOWN_SIGNS = {
+    CheckOutcome.WORKS: "✓",
+    CheckOutcome.PARTLY: "~",
+    CheckOutcome.SKIPPED: "–",
+    CheckOutcome.UNKNOWN: "?",
+}
+_FAILED = "✗"
+_MOST_REASONS = 40
+_LONGEST = 300
+"""Characters shown of what a server said."""
+_READING = (
+    "Each check is a request or a few over the model's real API, made by `toolbelt model probe`: what a model cannot "
+    "do there, no toolset mends. *partly* works in another way than asked for; *unknown* got no answer, which says "
+    "nothing of the model."
+)
+
+
+def probe_markdown(results: Sequence[ProbeResult], *, level: int = 2) -> str:
+    """A section with a table of check × model and what was seen where something does not work; empty without probes.
+
+    Args:
+        results: In the order of the columns.
+        level: Of its heading.
+    """
+    if not results:
+        return ""
+    keys = all_keys(results)
+    rows = [
+        ("probed", *(shown_day(result.created) for result in results)),
+        *((title_of(key), *(_markdown_cell(result.outcome(key)) for result in results)) for key in keys),
+        ("works", *(works_of(result) for result in results)),
+    ]
+    table = markdown_table(("check", *column_headings(results)), rows, right=())
+    return "\n\n".join(filter(None, (f"{'#' * level} {TITLE}", table, _reasons(results), _READING)))
+
+
+def _markdown_cell(outcome: CheckOutcome | None) -> str:
+    return NOTHING if outcome is None else f"{_MARKDOWN_SIGNS.get(outcome, _FAILED)} {WORDS[outcome]}"
+
+
+def _reasons(results: Sequence[ProbeResult]) -> str:
+    """What was seen of everything that does not simply work; what was not asked follows from that."""
+    named = list(zip(column_headings(results), results, strict=True))
+    lines = [
+        f"- {escaped(f'{heading}, {title_of(check.key)}')}: {escaped(_cut(check.said or WORDS[check.outcome]))}"
+        for heading, result in named
+        for check in result.checks
+        if check.outcome not in (CheckOutcome.WORKS, CheckOutcome.SKIPPED)
+    ]
+    hidden = len(lines) - _MOST_REASONS
+    more = [f"- … and {hidden:,} more: `toolbelt model probes MODEL` shows all"] if hidden > 0 else []
+    caching = [f"- {escaped(heading)}: {escaped(cache_line(result))}" for heading, result in named]
+    limits = [(heading, limit) for heading, result in named if (limit := find_limit(result)) is not None]
+    holding = [f"- {escaped(heading)}: the API {limit}" for heading, limit in limits]
+    return "\n".join([*lines[:_MOST_REASONS], *more, *caching, *holding])
+
+
+def _cut(said: str) -> str:
+    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"

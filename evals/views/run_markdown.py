@@ -1,0 +1,203 @@
+"""A run as Markdown: what was run, what came of it, how to read it, how to run it again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from toolbelt.evals.analysis.economics import ArmEconomics
+from toolbelt.evals.analysis.matrix.build_matrix import order_models
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.variants.variant import PLAIN
+from toolbelt.evals.views.economics import economics_markdown
+from toolbelt.evals.views.figures import COLUMNS, epoch_lines, status_lines
+from toolbelt.evals.views.matrix_text import PICTURE
+from toolbelt.render.markdown import escaped, markdown_table
+from toolbelt.render.numbers import NOTHING
+from toolbelt.stores.files import shown_path
+from toolbelt.text import visible
+
+_OPTIONS = {
+    "config": "--config",
+    "catalog": "--catalog",
+    "dataset": "--dataset",
+    "kinds": "--kind",
+    "tags": "--tag",
+    "ids": "--case",
+    "limit": "--limit",
+    "temperature": "--temperature",
+    "tool_choice": "--tool-choice",
+    "max_tokens": "--max-tokens",
+    "tokenizer": "--tokenizer",
+    "request_limit": "--request-limit",
+    "api_base": "--api-base",
+}
+"""The option of each setting, in the order of the command."""
+
+_READING = """\
+- **accuracy**: the right tools were called, by name, of the scored trials. The interval says where the true share lies,
+  with 95% confidence; arms whose intervals overlap may not differ.
+- **coverage**: a complete right answer could be reached with the tools that the toolset offers. What is not covered is
+  never right, so accuracy = coverage × **selection given coverage**: the first is the toolset's part, the second the
+  model's.
+- **abstention**: nothing needed calling, and the answer was right: of the cases that expect no call. **abstained
+  uncovered**: nothing was called, of the trials in which no right answer could be reached; those refused or given up
+  are not among them. **hallucinated**: a tool was called that is in no catalog.
+- **definition tokens**: the tool definitions at the first request, by our own count. **prompt tokens**: all of the
+  prompt over all requests, as the provider reported it; `~` marks our own count where it did not report that of every
+  trial. **invalidated tokens**: of the prefix that changes of the tool list made uncacheable, over all requests, by our
+  own count.
+- Tokens, requests and cost are means over the scored trials. A trial that ended with `error` or `context_overflow` says
+  nothing about the choice made: it is in no rate, and **scored / planned** tells how many are.
+- `–` stands where nothing was measured or a price is unknown, which is not zero."""
+
+
+class Pictured(Protocol):
+    """What the report needs to know of a picture."""
+
+    @property
+    def name(self) -> str:
+        """Of its files, without the ending."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """In a few words."""
+        ...
+
+    @property
+    def caption(self) -> str:
+        """How to read it."""
+        ...
+
+
+def report_markdown(
+    summary: RunSummary,
+    pictures: Sequence[Pictured] = (),
+    *,
+    economics: Sequence[ArmEconomics] = (),
+    verdict: str = "",
+    comparison: str = "",
+    compatibility: str = "",
+    probes: str = "",
+) -> str:
+    """The whole report; names from elsewhere are escaped, so that they show as they are.
+
+    Args:
+        summary: What the run came to.
+        pictures: Those beside it: `NAME.png` and `NAME.svg` in the same folder.
+        economics: What caching makes of it, one an arm; without them there is no section about it.
+        verdict: Markdown that stands on top, beneath the title: what a gate says.
+        comparison: Markdown of a section, with its heading: what the arms differ in.
+        compatibility: Likewise: which toolset each model is to be given. Of a suite it stands before the arms.
+        probes: Likewise: what works with each model.
+    """
+    heat_map = [_picture(picture) for picture in pictures if picture.name == PICTURE]
+    which = "\n\n".join(part for part in (compatibility.strip(), *heat_map) if part)
+    parts = [
+        f"# Eval of {escaped(summary.dataset)}, run {escaped(summary.run)}",
+        verdict.strip(),
+        _facts(summary),
+        "\n".join(f"- {escaped(line)}" for line in status_lines(summary)),
+        which if summary.suite else "",
+        "## Results",
+        _results(summary.arms),
+        "\n".join(f"- {escaped(line)}" for line in epoch_lines(summary)),
+        *(_picture(picture) for picture in pictures if picture.name != PICTURE),
+        comparison.strip(),
+        "" if summary.suite else which,
+        "## Outcomes",
+        _outcomes(summary.arms),
+        economics_markdown(economics),
+        probes.strip(),
+        "## How to read this",
+        _READING,
+        "## How to run it again",
+        _command(summary),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(summary: RunSummary) -> str:
+    trials = f"{summary.scored:,} scored of {summary.planned:,} planned, {summary.errors:,} failed"
+    rows = [
+        ("dataset", f"{summary.dataset} ({summary.digest})"),
+        ("catalog", summary.catalog or NOTHING),
+        ("begun", summary.created),
+        ("status", summary.status),
+        ("cases", f"{summary.cases:,}"),
+        ("epochs", f"{summary.epochs:,}"),
+        ("seed", str(summary.seed)),
+        ("trials", trials),
+        *((f"tokenizer of {model}", name) for model, name in summary.tokenizers.items()),
+        *((_setting(name), _plain(value)) for name, value in summary.settings.items() if name not in _SHOWN),
+    ]
+    return markdown_table(("", ""), rows, right=())
+
+
+_PATHS = ("dataset", "catalog", "config")
+_SHOWN = (*_PATHS, "without_role")
+"""Settings that are told elsewhere, or are paths of somebody's machine, which the command has."""
+
+
+def _results(arms: Sequence[ArmSummary]) -> str:
+    headers = ("#", "model", "toolset", *COLUMNS)
+    rows = [
+        (str(number), arm.model, arm.toolset_label, *(show(arm) for show in COLUMNS.values()))
+        for number, arm in enumerate(arms, start=1)
+    ]
+    return markdown_table(headers, rows, right=(0, *range(3, len(headers))))
+
+
+def _outcomes(arms: Sequence[ArmSummary]) -> str:
+    """Trials by outcome; outcomes that no arm has are left out."""
+    names = [outcome.value for outcome in Outcome if any(arm.outcomes.get(outcome.value) for arm in arms)]
+    headers = ("#", "model", "toolset", *names)
+    rows = [
+        (str(number), arm.model, arm.toolset_label, *(f"{arm.outcomes.get(name, 0):,}" for name in names))
+        for number, arm in enumerate(arms, start=1)
+    ]
+    return markdown_table(headers, rows, right=(0, *range(3, len(headers))))
+
+
+def _picture(picture: Pictured) -> str:
+    return (
+        f"### {escaped(picture.title)}\n\n![{escaped(picture.title)}]({picture.name}.png)\n\n"
+        f"{escaped(picture.caption)} ([SVG]({picture.name}.svg))"
+    )
+
+
+def _command(summary: RunSummary) -> str:
+    words = ["toolbelt", "eval", "run"]
+    settings = {"dataset": summary.dataset, **summary.settings}
+    for name, option in _OPTIONS.items():
+        value = settings.get(name)
+        for one in value if isinstance(value, list | tuple) else [] if value is None else [value]:
+            words += [option, shown_path(Path(one)) if name in _PATHS and Path(one).is_absolute() else str(one)]
+    models = order_models(summary)
+    variants = [arm.variant or PLAIN for arm in summary.arms] if any(one.variant for one in summary.arms) else []
+    for option, values in (
+        ("--model", models),
+        ("--suite", [summary.suite] if summary.suite else []),
+        ("--toolset", [] if summary.suite else [arm.toolset for arm in summary.arms]),
+        ("--variant", variants),
+    ):
+        words += [word for value in dict.fromkeys(values) for word in (option, value)]
+    words += ["--ask-anyway"] if settings.get("ask_anyway") else []
+    words += ["--epochs", str(summary.epochs), "--seed", str(summary.seed)]
+    line = visible(shlex.join(words))
+    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}sh\n{line}\n{fence}"
+
+
+def _setting(name: str) -> str:
+    return "seed of sampling" if name == "seed" else name.replace("_", " ")
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

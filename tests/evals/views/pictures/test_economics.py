@@ -1,0 +1,143 @@
+"""The picture of what a solved case costs: nothing invented, nothing left out in silence."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.evals.views.bills import arm, billed, full, run
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
+from toolbelt.evals.views.pictures.canvas import own_settings
+from toolbelt.evals.views.pictures.drawing import draw_pictures
+from toolbelt.evals.views.pictures.economics import _ticks, draw_economics
+from toolbelt.evals.views.pictures.shown import MOST_ARMS
+from toolbelt.views.blocks import Picture
+
+NOTHING_SOLVED: dict[str, Any] = {"solved": 0}
+
+
+def _draw(*arms: ArmSummary, priced_as: str | None = None) -> Picture | None:
+    with own_settings():
+        return draw_economics(run(*arms), billed(*arms, priced_as=priced_as))
+
+
+def _arms(count: int) -> list[ArmSummary]:
+    return [arm(f"loadout:{number}", f"paid-{number // 10}", 1 + number % 9) for number in range(count)]
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_E10_the_same_bytes_each_time(count: int) -> None:
+    picture = _draw(*_arms(count))
+    assert picture is not None
+    assert picture == _draw(*_arms(count))
+    assert ET.parse(io.BytesIO(picture.svg)).getroot().tag.endswith("svg")
+    assert picture.png.startswith(b"\x89PNG\r\n\x1a\n")
+    assert "The first" not in picture.caption
+
+
+def test_of_too_many_arms_the_first_are_drawn_and_the_rest_told() -> None:
+    picture = _draw(*_arms(61))
+    assert picture is not None
+    assert f"The first {MOST_ARMS} of 61 arms." in picture.caption
+
+
+def test_E10_it_stands_among_the_pictures_where_bills_are_given() -> None:
+    drawn = draw_pictures(run(arm()), economics=billed(arm()))
+    assert [picture.name for picture in drawn] == ["accuracy", "economics"]
+
+
+@pytest.mark.parametrize(
+    ("arms", "title"),
+    [
+        pytest.param([arm(), full()], "Cost per solved case, without and with caching", id="dollars"),
+        pytest.param(
+            [arm(model="free")],
+            "Prompt tokens billed in full per solved case, without and with caching",
+            id="tokens-where-no-price-is-known",
+        ),
+        pytest.param([arm(), arm(model="free")], "Cost per solved case, without and with caching", id="some-of-both"),
+        pytest.param(
+            [arm(**NOTHING_SOLVED), arm(model="free")],
+            "Prompt tokens billed in full per solved case, without and with caching",
+            id="a-price-of-nothing-solved-makes-no-dollars",
+        ),
+        pytest.param([arm(**NOTHING_SOLVED)], None, id="nothing-solved-draws-nothing"),
+        pytest.param([ArmSummary("paid", "full", planned=5)], None, id="nor-does-nothing-scored"),
+        pytest.param([arm(own_prompt_tokens=None)], None, id="nor-do-unknown-tokens"),
+        pytest.param(
+            [arm(repeated_tokens=0.0, invalidated_tokens=0.0, first_offers=10)], None, id="nor-does-what-never-repeats"
+        ),
+        pytest.param([], None, id="no-arms"),
+    ],
+)
+def test_E6_dollars_where_there_are_any(arms: list[ArmSummary], title: str | None) -> None:
+    picture = _draw(*arms)
+    assert (picture and picture.title) == title
+
+
+def test_E6_as_if_is_said_on_the_picture() -> None:
+    picture = _draw(arm(model="free", completion_tokens=None), priced_as="paid")
+    assert picture is not None
+    assert "As if at the price of paid. Prompts alone where the tokens of answers are not known." in picture.caption
+
+
+def test_without_bills_there_is_no_picture_of_them() -> None:
+    assert "economics" not in [picture.name for picture in draw_pictures(run(arm()))]
+
+
+def test_E6_what_is_rebilled_shows() -> None:
+    changed, same = _draw(arm()), _draw(arm(repeated_tokens=800.0, invalidated_tokens=0.0))  # the same bill otherwise
+    assert changed is not None
+    assert same is not None
+    orange = b"#d55e00"
+    assert (orange in changed.svg, orange in same.svg) == (True, False)
+
+
+_NUMBERS = st.floats(0, 1e7)
+_ARMS = st.builds(
+    lambda toolset, model, scored, tokens, **more: arm(
+        toolset,
+        model,
+        scored=scored,
+        finished=scored,
+        solved=0,
+        **more,
+        definition_tokens=tokens,
+        own_prompt_tokens=3 * tokens,
+        prompt_tokens=3 * tokens,
+        repeated_tokens=tokens,
+        invalidated_tokens=tokens / 3,
+    ),
+    st.text(max_size=50) | st.sampled_from(["full", "loadout:财务", "$\\frac{1}$"]),
+    st.sampled_from(["paid", "free", "paid-某模型", "a" * 60]),
+    st.integers(0, 5),
+    _NUMBERS,
+    completion_tokens=st.none() | _NUMBERS,
+    first_offers=st.none() | st.integers(1, 9),
+)
+
+
+@given(st.lists(_ARMS, max_size=4), st.integers(0, 5))
+@settings(max_examples=5, deadline=None)
+def test_any_run_is_drawn_without_a_warning(arms: list[ArmSummary], solved: int) -> None:
+    known = [replace(one, solved=Rate(min(solved, one.scored), one.scored)) for one in arms]
+    _draw(*known)  # warnings are errors in this suite
+
+
+@pytest.mark.parametrize(
+    ("marks", "texts"),
+    [
+        pytest.param([0.0], ["$0"], id="one"),
+        pytest.param([0.0, 0.5, 1.0], ["$0", "$0.50", "$1.00"], id="cents"),
+        pytest.param([0.0, 0.0025, 0.005], ["$0", "$0.0025", "$0.0050"], id="as-many-places-as-they-differ-in"),
+        pytest.param([0.0, 1000.0, 2000.0], ["$0", "$1,000.00", "$2,000.00"], id="thousands"),
+    ],
+)
+def test_marks_in_dollars_differ(marks: list[float], texts: list[str]) -> None:
+    assert _ticks(marks) == texts

@@ -1,0 +1,80 @@
+"""A gate on the terminal."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from tests.evals.analysis.evidence.sides import FULL, RIGHT, TIERED, WRONG, side
+from toolbelt.evals.analysis.gate.gate import check_run
+from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.views.gate_terminal import gate_view, short_labels
+
+CODE = {"toolbelt": "1.0"}
+
+
+def shown(result: GateResult, width: int) -> list[str]:
+    file = io.StringIO()
+    screen = Console(file=file, width=width, highlight=False)
+    screen.print(gate_view(result, screen))
+    return [line.rstrip() for line in file.getvalue().splitlines()]
+
+
+def sample() -> GateResult:
+    old = side([RIGHT] * 40, [RIGHT] * 40, is_baseline=True, name="b.json", code=CODE)
+    return check_run(side([RIGHT] * 15 + [WRONG] * 25, [RIGHT] * 40, code=CODE), Limits(margin=0.2), old)
+
+
+def test_the_verdict_is_first_then_a_line_a_check_then_what_flipped() -> None:
+    lines = shown(sample(), 200)
+    assert lines[0] == "regression  run 20260301-120000-beef against b.json: 40 cases of office"
+    assert [line.split()[0] for line in lines[2:10]] == ["pass"] * 6 + ["FAIL", "pass"]
+    assert lines[8].startswith("FAIL  accuracy    full    100.0% → 37.5%, -62.5 points (")
+    assert lines[8].endswith("25 cases now wrong (25 to git/log), 0 now right")
+    assert lines[11:13] == [
+        "local/bm25 · full: 25 cases now wrong, 0 now right",
+        "  c15: git/log instead of git/status",
+    ]
+    assert lines[-1] == "  … and 5 more; --json has all"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_narrow_screen_loses_nothing(width: int) -> None:
+    result = sample()
+    lines = shown(result, width)
+    assert all(len(line) <= width for line in lines)
+    text = "".join("".join(lines).split())
+    for check in result.checks:
+        assert check.name in text
+    assert "nowwrong" in text
+
+
+def test_arms_of_one_model_go_by_their_toolset() -> None:
+    other = replace(TIERED, model="other")
+    of_one = tuple(Check("accuracy", Verdict.NO_REGRESSION, "", arm.label) for arm in (FULL, TIERED))
+    of_two = (*of_one, Check("accuracy", Verdict.NO_REGRESSION, "", other.label))
+    assert list(short_labels(of_one).values()) == ["full", "tiered"]
+    assert list(short_labels(of_two).values()) == ["local/bm25 · full", "local/bm25 · tiered", "other · tiered"]
+
+
+def test_what_strangers_wrote_moves_no_cursor() -> None:
+    result = check_run(side([RIGHT] * 3, names=(replace(FULL, toolset="\x1b[2J[red]"),)), Limits(min_accuracy=0.5))
+    text = "\n".join(shown(result, 120))
+    assert "\x1b" not in text
+    assert "\\x1b[2J[red]" in text
+
+
+def test_a_pass_shows_what_it_lets_through() -> None:
+    old = side([RIGHT] * 300, is_baseline=True, name="b.json", code=CODE)
+    lost = replace(WRONG, missing=("git/blame",))
+    lines = shown(check_run(side([RIGHT] * 297 + [lost] * 3, code=CODE), Limits(margin=0.1), old), 120)
+    assert lines[0].startswith("no_regression  ")
+    assert lines[-5:] == [
+        "local/bm25 · full: 3 cases now wrong, 0 now right",
+        "  no case of git/blame is right any more; 3 were",
+        *(f"  c{number}: git/log instead of git/blame" for number in (297, 298, 299)),
+    ]

@@ -1,0 +1,271 @@
+"""Models × toolsets on the terminal (rules E4 and E10)."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Sequence
+
+import pytest
+from rich.console import Console
+
+from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
+from toolbelt.console.screen import show_view
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.recommendation import recommendation
+from toolbelt.evals.analysis.summary.run_summary import Rate
+from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommended_view
+from toolbelt.evals.views.matrix_text import heat_colour, heat_step
+from toolbelt.loadouts.fit import Verdict
+
+GOOD = "+" * 90 + "-" * 10
+RUN = WrittenRun(
+    [
+        Asked("full", GOOD, 46_000, model="gpt-4o"),
+        Asked("loadout:minimal", "+" * 88 + "-" * 12, 4_600, model="gpt-4o"),
+        Asked("tiered", "+" * 60 + "o" * 20 + "-" * 20, 200, 9_000, model="gpt-4o"),
+        Asked("full", "x" * 100, 46_000, model="ollama/qwen3:8b"),
+        Asked("loadout:minimal", GOOD, 4_600, model="ollama/qwen3:8b"),
+    ],
+    left_out=(LeftOut("deaf", "full", Verdict.UNSUPPORTED, "It does not call tools."),),
+)
+
+
+def shown(matrix: Matrix, width: int, capsys: pytest.CaptureFixture[str], *, whole: bool = True) -> str:
+    screen = Console(file=io.StringIO(), width=width, highlight=False)
+    show_view(matrix_view(matrix, screen, whole=whole), screen)
+    show_view(recommended_view(matrix), screen, whole_lines=True)
+    return capsys.readouterr().out
+
+
+def test_E10_the_whole_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    found = matrix_of(RUN, 0.1)
+    text = shown(found, 100, capsys)
+    lines = text.splitlines()
+    assert lines[1] == "dataset assistant, catalog assistant: 100 cases, 3 models × 3 toolsets"
+    [head, *rows] = lines[4:9]
+    assert head.split() == ["model", "full", "minimal", "tiered"]
+    assert rows[0].split() == ["gpt-4o", "90.0%^", "88.0%*", "75.0%"]
+    assert rows[1].split() == ["20%", "too", "long"]
+    assert re.split(r"\s{2,}", rows[2].strip()) == ["ollama/qwen3:8b", "cannot fit", "90.0%*^", "not run"]
+    assert re.split(r"\s{2,}", rows[3].strip()) == ["deaf", "no tool calls", "not run", "not run"]
+    assert "* to be given, sure: the smallest that is surely not worse than the best by more than 10 points" in text
+    assert "deaf: It does not call tools." in text
+    assert text.endswith(
+        "For toolbelt.yaml, for 2 of 3 models (with its reasons: --yaml):\n"
+        "models:\n"
+        "  - name: gpt-4o\n"
+        "    toolset: loadout:minimal\n"
+        "  - name: ollama/qwen3:8b\n"
+        "    toolset: loadout:minimal\n"
+    )
+
+
+@pytest.mark.parametrize("width", [200, 80, 60, 40])
+@pytest.mark.parametrize(("models", "toolsets"), [(1, 1), (1, 30), (30, 1), (3, 12), (30, 30)])
+def test_E10_no_figure_is_cut_however_narrow_the_screen(
+    width: int, models: int, toolsets: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    matrix = large(models, toolsets)
+    text = shown(matrix, width, capsys)
+    assert all(len(line) <= width for line in text.split("For toolbelt.yaml")[0].splitlines())
+    figures = re.findall(r"\d+\.\d%", text)
+    for row in matrix.rows:
+        for cell in row.cells:
+            assert cell is not None
+            assert f"{cell.accuracy.value:.1%}" in figures
+    assert len(figures) >= models * toolsets
+
+
+def test_E10_toolsets_are_rows_where_that_takes_fewer_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\ntoolset" in shown(large(2, 30), 80, capsys)
+    assert "\nmodel" in shown(large(30, 2), 80, capsys)
+    assert "\nmodel" in shown(large(2, 2), 80, capsys)
+
+
+def test_C_foreign_names_are_made_visible_and_paste_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    arms = [Asked("full", GOOD, 9000, model="\x1b[31mred\u202e"), Asked("tiered", GOOD, 90, model="\x1b[31mred\u202e")]
+    text = shown(matrix_of(arms, 0.1), 80, capsys)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert '  - name: "\\e[31mred\\u202E"' in text
+
+
+def test_E10_accuracy_is_shaded_where_there_are_colours_and_plain_elsewhere() -> None:
+    found = matrix_of(RUN, 0.1)
+    file = io.StringIO()
+    screen = Console(file=file, width=100, force_terminal=True, color_system="truecolor", no_color=False)
+    screen.print(matrix_view(found, screen))
+    red, green, blue = (int(heat_colour(heat_step(0.9))[at : at + 2], 16) for at in (1, 3, 5))
+    assert f"48;2;{red};{green};{blue}" in file.getvalue()
+
+
+def test_E7_nothing_to_paste_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(matrix_of([Asked("full", "++", 9000)]), 80, capsys)
+    assert "There is nothing to be written into toolbelt.yaml." in text
+    assert "models:" not in text
+
+
+def test_E7_what_is_not_sure_has_a_mark_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(matrix_of([Asked("full", "++", 9000), Asked("tiered", "++", 90)]), 80, capsys)
+    assert "100.0%?^" in text
+    assert "\n? to be given, not sure: the best as measured, though another may be better\n" in text
+    assert "*" not in text
+
+
+def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFixture[str]) -> None:
+    room = ModelLimits(context_window=8192, output_reserve=1024)
+    arms = [
+        Asked(f"loadout:x{number}", "x" * 9, tokens, reason=room.fit("m", tokens, 9).reasons[0])
+        for number, tokens in enumerate((46_493, 9_500, 37_596))
+    ]
+    left_out = (LeftOut("m", "loadout:auto", Verdict.REFUSES, "No loadout fits."),)
+    run = WrittenRun([*arms, Asked("tiered", "+" * 9, 90)], rooms={"m": room}, left_out=left_out)
+    text = " ".join(shown(matrix_of(run), 80, capsys).split())
+    assert "m with loadout:auto: nothing fits: No loadout fits. " in text
+    assert (
+        "m with loadout:x0, loadout:x1, loadout:x2: cannot fit: 9 of 9 trials too long for the model and not asked: "
+        "Definitions of 9,500 to 46,493 tokens and 1,024 kept for the answer leave no room in a window of 8,192; "
+        "the largest part: the definitions. m: " in text
+    )
+
+
+def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pytest.CaptureFixture[str]) -> None:
+    toolsets = ("full", "loadout:auto", *(f"loadout:team-{number}" for number in range(7)), "tiered")
+    arms = []
+    for number in range(5):
+        for place, toolset in enumerate(toolsets):
+            trials = "x" * 40 if place < number else "+" * (30 - place) + "-" * (10 + place)
+            arms.append(Asked(toolset, trials, 9000 - 100 * place, model=f"provider/a-model-with-a-name-{number}"))
+    matrix = matrix_of(arms)
+    screen = Console(file=io.StringIO(), width=120, highlight=False)
+    show_view(matrix_view(matrix, screen), screen)
+    short = capsys.readouterr().out
+    assert len(short.splitlines()) <= 30, "what is to be pasted comes on top"
+    assert len(re.findall(r"\d+\.\d%[*?^]*(?=\s)", short.partition("% right")[0])) == 50 - 10
+    assert short.rstrip().endswith(f"more: toolbelt eval recommend {matrix.run}")
+    assert all(f"\n{row.model}: {row.pick.toolset}, " in short for row in matrix.rows)
+    assert sum(line.startswith(("% ", "? ", "* ", "small: ")) for line in short.splitlines()) == 3
+    assert not any(reason in short for row in matrix.rows for reason in row.pick.reasons), "all of them are elsewhere"
+    assert len(shown(matrix, 120, capsys).splitlines()) > len(short.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arms", "margin", "said"),
+    [
+        pytest.param(
+            [Asked("full", GOOD, 9000), Asked("tiered", "+" * 88 + "-" * 12, 90)],
+            0.2,
+            "m: tiered, 88.0% against 90.0% of the best, full; sure.",
+            id="smaller",
+        ),
+        pytest.param(
+            [Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)], 0.2, "m: tiered, 90.0%, the best; sure.", id="best"
+        ),
+        pytest.param(
+            [Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)],
+            0.01,
+            "m: tiered, 90.0%, the best as measured; not sure with fewer than 390 cases.",
+            id="not-sure",
+        ),
+        pytest.param([Asked("full", "0uu")], 0.1, "m: nothing. No toolset does: it called no right tool", id="nothing"),
+    ],
+)
+def test_E7_short_a_model_is_a_line_or_two(
+    arms: Sequence[Asked], margin: float, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said in shown(matrix_of(arms, margin), 120, capsys, whole=False)
+
+
+def test_small_is_said_once_where_it_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
+    found = matrix_of(RUN, 0.1)
+    meaning = "small: the fewest tokens of definitions over all requests of a trial"
+    assert [shown(found, 120, capsys, whole=whole).count(meaning) for whole in (True, False)] == [1, 1]
+    assert "small:" not in shown(matrix_of([Asked("full", GOOD)]), 120, capsys)
+
+
+def large(models: int, toolsets: int) -> Matrix:
+    labels = tuple(itertools.islice(_labels(), toolsets))
+    rows = tuple(_row(f"provider/model-{number}", number, labels) for number in range(models))
+    return Matrix("r", "d", "c", 1000, 0.02, labels, rows)
+
+
+def _labels() -> itertools.chain[str]:
+    return itertools.chain(
+        ["full", "tiered", "loadout:a-name-of-a-loadout-that-is-long"], (f"loadout:x{n}" for n in itertools.count())
+    )
+
+
+def _row(model: str, number: int, labels: Sequence[str]) -> Row:
+    cells = tuple(
+        Cell(
+            label,
+            CellState.PARTLY if place % 5 == 4 else CellState.SCORED,
+            number * len(labels) + place,
+            accuracy=Rate((number * 31 + place * 17) % 1000, 1000),
+            planned=1100,
+            scored=1000,
+            overflowed=100 if place % 5 == 4 else 0,
+        )
+        for place, label in enumerate(labels)
+    )
+    first = number * len(labels)
+    return Row(model, cells, Pick(model, first, first, toolset=labels[0], sure=True, reasons=("It is so.",)))
+
+
+def test_E10_the_whole_of_it_as_markdown() -> None:
+    found = matrix_of(RUN, 0.1)
+    first, second, third = (" ".join(row.pick.reasons) for row in found.rows)
+    assert (
+        matrix_markdown(found)
+        == f"""\
+## Which toolset for which model
+
+Run {found.run}, dataset assistant, catalog assistant: 100 cases, 3 models × 3 toolsets.
+
+| model | full | loadout:minimal | tiered |
+|---|---:|---:|---:|
+| gpt-4o | 90.0% ^ | 88.0% \\* | 75.0%, 20% too long |
+| ollama/qwen3:8b | cannot fit | 90.0% \\*^ | not run |
+| deaf | no tool calls | not run | not run |
+
+Figures are accuracies: right by names, of the trials that were scored; \\* to be given, sure: the smallest that is \
+surely not worse than the best by more than 10 points; small: the fewest tokens of definitions over all requests \
+of a trial; ^ the best as measured; too long: of its trials, that did not fit the model; they are in no accuracy.
+
+- gpt-4o: {first}
+- ollama/qwen3:8b: {second}
+- deaf: {third}
+- gpt-4o with tiered: 20 of 100 trials too long for the model: The window was too small.
+- ollama/qwen3:8b with full: cannot fit: 100 of 100 trials too long for the model and not asked: No room.
+- deaf with full: no tool calls: It does not call tools.
+
+For `toolbelt.yaml`:
+
+```yaml
+{recommendation(found)}```
+"""
+    )
+
+
+def test_E10_whichever_are_fewer_stand_above() -> None:
+    text = matrix_markdown(matrix_of([Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)], 0.1))
+    assert "| toolset | m |\n|---|---:|\n| full | 90.0% |\n| tiered | 90.0% \\*^ |" in text
+
+
+def test_C_foreign_names_break_nothing() -> None:
+    model = "a|b `c` <b>d</b> @all\n```\n# evil"
+    run = WrittenRun([Asked("full", GOOD, 9000, model=model), Asked("tiered", GOOD, 90, model=model)], reason="x")
+    text = matrix_markdown(matrix_of(run, 0.1), level=3)
+    assert text.startswith("### Which toolset")
+    table, _, yaml = text.partition("For `toolbelt.yaml`:")
+    assert "<b>" not in table
+    assert "@all" not in table.replace("@<!-- -->all", "")
+    assert "\n# evil" not in text
+    fence = yaml.split("\n")[2]
+    assert fence == "````yaml"
+    assert yaml.count("````") == 2
+    [head, rule, *rows] = [line for line in table.splitlines() if line.startswith("|")]
+    assert all(line.replace("\\|", "").count("|") == rule.count("|") for line in [head, *rows])

@@ -1,0 +1,326 @@
+"""What a project says of a model itself, in the `models` of its `toolbelt.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any
+
+from toolbelt.errors import InvalidDefinitionError, suggestion
+from toolbelt.findings import Finding
+from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.models.facts import ModelPrices, prices_data
+from toolbelt.models.recommended import RecommendedKind, parse_recommended
+from toolbelt.patterns import fold
+from toolbelt.sources import Document, Key
+from toolbelt.sources.keys import KeySpec, Kind
+from toolbelt.sources.section import Section
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectModel:
+    """A model that the project has something to say of; `None` says nothing, and is looked up elsewhere.
+
+    Attributes:
+        name: As it is asked for.
+        base: Another model, of the project or of litellm's table, whose facts hold where nothing else is known: what
+            an alias stands for, or what a quantised build was made of.
+        provider: Whose API it is asked through.
+        context_window: Tokens that a prompt takes at most.
+        output_limit: Tokens of the longest answer.
+        output_reserve: Tokens to keep free for an answer.
+        max_tools: The most tools that a request may hold.
+        tool_calling: Whether it calls tools.
+        parallel_calls: Whether it makes several calls at once.
+        tool_choice: Whether it can be made to call.
+        caching: Whether the provider caches prompts.
+        prices: Of a million tokens.
+        toolset: What it is to be given, by the name of a toolset, as `models.recommended` reads it.
+    """
+
+    name: str
+    base: str | None = None
+    provider: str | None = None
+    context_window: int | None = None
+    output_limit: int | None = None
+    output_reserve: int | None = None
+    max_tools: int | None = None
+    tool_calling: bool | None = None
+    parallel_calls: bool | None = None
+    tool_choice: bool | None = None
+    caching: bool | None = None
+    prices: ModelPrices | None = None
+    toolset: str | None = None
+
+    @property
+    def calls_tools(self) -> bool | None:
+        """Whether it calls tools: what makes several calls, or can be made to call, does."""
+        if self.tool_calling is None and (self.parallel_calls or self.tool_choice):
+            return True
+        return self.tool_calling
+
+
+def project_model_data(model: ProjectModel) -> dict[str, Any]:
+    """What is said of a model, as plain values."""
+    said = {field.name: getattr(model, field.name) for field in fields(model)}
+    if model.prices is not None:
+        said["prices"] = prices_data(model.prices)
+    return {key: value for key, value in said.items() if value is not None}
+
+
+MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
+    {
+        "name": KeySpec(Kind.TEXT, "As it is asked for: a litellm name, or one of your own.", ("model", "id")),
+        "base": KeySpec(
+            Kind.TEXT,
+            "Another model, whose facts hold where nothing else is known: what an alias stands for, what a quantised "
+            "build was made of. Prices and caching are taken over only if the same provider serves both.",
+            ("base_model", "extends", "alias_of"),
+        ),
+        "provider": KeySpec(
+            Kind.TEXT,
+            "Whose API it is asked through, in litellm's words, such as openai, ollama or hosted_vllm.",
+            ("litellm_provider", "custom_llm_provider"),
+        ),
+        "context_window": KeySpec(
+            Kind.COUNT,
+            "Tokens that a prompt takes at most.",
+            ("window", "max_input_tokens", "input_limit", "context_length", "num_ctx", "max_model_len", "n_ctx"),
+        ),
+        "output_limit": KeySpec(
+            Kind.COUNT,
+            "Tokens of its longest answer.",
+            ("max_output_tokens", "max_tokens", "max_completion_tokens", "num_predict"),
+        ),
+        "output_reserve": KeySpec(
+            Kind.COUNT,
+            "Tokens of the window to keep free for an answer. If left out, the least of 4,096, the longest answer, and "
+            "a quarter of the window.",
+            ("reserve", "output_tokens"),
+        ),
+        "max_tools": KeySpec(Kind.COUNT, "The most tools that a request may hold.", ("tool_limit", "most_tools")),
+        "tool_calling": KeySpec(
+            Kind.SWITCH,
+            "Whether it calls tools.",
+            ("tools", "function_calling", "supports_function_calling", "supports_tools"),
+        ),
+        "parallel_calls": KeySpec(
+            Kind.SWITCH,
+            "Whether it makes several calls at once.",
+            ("parallel_tool_calls", "parallel_function_calling", "supports_parallel_function_calling", "parallel"),
+        ),
+        "tool_choice": KeySpec(Kind.SWITCH, "Whether it can be made to call a tool.", ("supports_tool_choice",)),
+        "caching": KeySpec(
+            Kind.SWITCH, "Whether the provider caches prompts.", ("prompt_caching", "supports_prompt_caching", "cache")
+        ),
+        "prices": KeySpec(
+            Kind.PRICES, "What it costs, in USD for a million tokens.", ("price", "pricing", "cost", "costs")
+        ),
+        "toolset": KeySpec(
+            Kind.TOOLSET,
+            "What it is to be given: full, loadout:NAME, loadout:auto, tiered, dynamic or dynamic:AGENT. "
+            "`auto` then chooses that loadout, or for full the whole catalog, unless it cannot fit.",
+            ("loadout", "tool_set"),
+        ),
+    }
+)
+"""Each is the field of `OwnModel` of that name."""
+PRICE_KEYS: Mapping[str, KeySpec] = MappingProxyType(
+    {
+        "input": KeySpec(Kind.PRICE, "Of a prompt, USD for a million tokens.", ("prompt",)),
+        "output": KeySpec(Kind.PRICE, "Of an answer, USD for a million tokens.", ("completion",)),
+        "cache_read": KeySpec(
+            Kind.PRICE,
+            "Of what is read from the provider's cache, USD for a million tokens; as `input` if left out.",
+            ("cached", "cached_input", "cache_hit"),
+        ),
+        "cache_write": KeySpec(
+            Kind.PRICE,
+            "Of what is written to the cache, USD for a million tokens; as `input` if left out.",
+            ("cache_creation",),
+        ),
+    }
+)
+"""Each is the field of `ModelPrices` of that name."""
+REQUIRED_PRICES = ("input", "output")
+_FORM = "a model's name, or a mapping with its `name` and what is to be said of it"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the rest of a project's file names, which what is said of a model may speak of.
+
+    Attributes:
+        loadouts: Names of loadouts; a catalog may have more.
+        agents: Names of all agents there are.
+    """
+
+    loadouts: Collection[str] = ()
+    agents: Collection[str] = ()
+
+
+_NOTHING = Known()
+
+
+def read_models(
+    document: Document, *path: Key, known: Known = _NOTHING
+) -> tuple[list[str], list[ProjectModel], list[Finding]]:
+    """The models of a list, and everything wrong with them.
+
+    Args:
+        document: The file.
+        path: Where in it the list stands; nothing there is no models.
+        known: What else the file names.
+
+    Returns:
+        Names in the order written, each once; what is said of some of them, as far as it could be read; the findings.
+    """
+    section = Section.of(document, *path)
+    made: list[ProjectModel] = []
+    names: dict[str, bool] = {}
+    """By name, whether something is said of the model."""
+    earlier: dict[str, str] = {}
+    items = [] if section.value is None else section.read_items(wanted="a list of names, or of mappings with a `name`")
+    for item in items:
+        own = _read_model(item, known)
+        if own is None:
+            continue
+        before = earlier.setdefault(fold(own.name), own.name)
+        says_something = isinstance(item.value, dict)
+        if own.name in names or before != own.name:
+            if not (says_something or names[before]):  # a name twice says nothing new
+                names.setdefault(own.name, False)
+                continue
+            difference = "" if before == own.name else f", first as {before!r}"
+            item.add_error("duplicate-entry", f"{item.label}: {own.name!r} stands here twice{difference}.")
+            continue
+        names[own.name] = says_something
+        if says_something:
+            made.append(own)
+            _refuse_contradictions(item, own)
+    _refuse_cycles(section, made)
+    return list(names), made, section.findings
+
+
+def _read_model(item: Section, known: Known) -> ProjectModel | None:
+    if isinstance(item.value, str) and item.value.strip():
+        return ProjectModel(item.value)
+    if not isinstance(item.value, dict):
+        item.add_wrong_type(_FORM)
+        return None
+    if _is_keyed_by_name(item.value):
+        [name] = item.value
+        item.add_error("wrong-type", f"{item.label}: write `name: {name}`, and what is to be said of it beside that.")
+        return None
+    fields: dict[str, Any] = {}
+    for key, value in item.read_fields(MODEL_KEYS, "model").items():
+        match MODEL_KEYS[key].kind:
+            case Kind.TEXT:
+                fields[key] = value.read_text()
+            case Kind.SWITCH:
+                fields[key] = value.read_bool() is True
+            case Kind.COUNT:
+                fields[key] = value.read_int(least=1, allow_float=True)
+            case Kind.PRICES:
+                fields[key] = _read_prices(value)
+            case Kind.TOOLSET:
+                fields[key] = _read_recommended(value, known)
+    if item.value.get("name") is None:
+        item.add_error("missing-key", f"{item.label}: a model says in `name` how it is asked for.")
+    return ProjectModel(**fields) if fields.get("name") else None
+
+
+def _is_keyed_by_name(value: Mapping[str, Any]) -> bool:
+    """Whether it is written as a tool with overrides is: a name, and below it a mapping."""
+    if len(value) != 1:
+        return False
+    [(key, below)] = value.items()
+    return key not in MODEL_KEYS and (below is None or isinstance(below, dict))
+
+
+def _read_prices(section: Section) -> ModelPrices | None:
+    if not isinstance(section.value, dict):
+        section.add_wrong_type("a mapping with `input` and `output`, in USD for a million tokens")
+        return None
+    fields = {key: value.read_number(least=0) for key, value in section.read_fields(PRICE_KEYS, "price").items()}
+    missing = [key for key in REQUIRED_PRICES if section.value.get(key) is None]
+    if missing:
+        section.add_error("missing-key", f"{section.label} lacks {' and '.join(f'`{key}`' for key in missing)}.")
+    if any(fields.get(key) is None for key in REQUIRED_PRICES):
+        return None
+    return ModelPrices(**fields)  # type: ignore[arg-type]
+
+
+def _read_recommended(section: Section, known: Known) -> str | None:
+    if not (text := section.read_text()):
+        return None
+    try:
+        given = parse_recommended(text, known.loadouts)
+    except InvalidDefinitionError as error:
+        section.add_error("unknown-toolset", f"{section.label}: {error}")
+        return None
+    if given.kind is RecommendedKind.DYNAMIC and given.name and fold(given.name) not in map(fold, known.agents):
+        section.is_known(given.name, known.agents, "agent")
+        return None
+    return str(given)
+
+
+def _refuse_contradictions(item: Section, own: ProjectModel) -> None:
+    if own.tool_calling is False:
+        for key in ("parallel_calls", "tool_choice", "max_tools", "toolset"):
+            if getattr(own, key):
+                said = f"{item.label}: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
+                item.child(key).add_error("contradiction", said)
+    if own.output_reserve is not None and own.context_window is not None and own.output_reserve >= own.context_window:
+        place = item.child("output_reserve")
+        left = f"{own.output_reserve:,} tokens leave nothing of a window of {own.context_window:,}"
+        place.add_error("contradiction", f"{place.label}: {left}.")
+
+
+def _shown(own: ProjectModel, key: str) -> str:
+    value = getattr(own, key)
+    return "true" if value is True else repr(value) if isinstance(value, str) else f"{value:,}"
+
+
+def _refuse_cycles(section: Section, made: Sequence[ProjectModel]) -> None:
+    """Each cycle of bases once, at the first of its members in the file."""
+    bases = {own.name: own.base for own in made}
+    places = {item.value["name"]: item for item in _mappings(section)}
+    told: set[str] = set()
+    for own in made:
+        way = [own.name]
+        while (base := bases.get(way[-1])) is not None and base not in way:
+            way.append(base)
+        if base == own.name and own.name not in told:
+            told.update(way)
+            shown = " → ".join((*way, own.name))
+            place = places[own.name].child("base")
+            place.add_error("cycle", f"{place.label}: models are based on each other in a cycle: {shown}.")
+
+
+def _mappings(section: Section) -> list[Section]:
+    items = (section.child(index) for index in range(len(section.value))) if isinstance(section.value, list) else ()
+    return [item for item in items if isinstance(item.value, dict) and isinstance(item.value.get("name"), str)]
+
+
+def lint_recommended(
+    document: Document, own: Sequence[ProjectModel], registry: ToolLoadoutRegistry
+) -> Iterator[Finding]:
+    """Recommended loadouts that are not there.
+
+    Args:
+        document: The `toolbelt.yaml` that `own` was read from.
+        own: What it says of models.
+        registry: Every loadout there is.
+    """
+    by_model = {model.name: parse_recommended(model.toolset) for model in own if model.toolset is not None}
+    known = [loadout.name for loadout in registry.get_all()]
+    for number, item in enumerate(document.data["models"] if by_model else ()):
+        toolset = by_model.get(str(item.get("name"))) if isinstance(item, dict) else None
+        if toolset is None or toolset.kind is not RecommendedKind.LOADOUT or toolset.is_auto:
+            continue
+        if registry.get_loadout(toolset.name) is None:
+            hint = suggestion(toolset.name, known)
+            message = f"`models[{number}].toolset`: no loadout is named {toolset.name!r}.{hint}"
+            yield document.finding("unknown-loadout", message, "models", number, "toolset")

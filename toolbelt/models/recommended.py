@@ -1,0 +1,166 @@
+"""The toolset that a project recommends for a model: its name, and what `auto` chooses because of it (rule L15).
+
+The names are those of an eval's toolsets (`full`, `loadout:NAME`, `tiered`, `dynamic:AGENT`, ...), so that a measured
+toolset can be recommended. Names that depend on a case (`loadout` alone, the oracles) and patterns are not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
+from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, RecommendationOutcome
+from toolbelt.loadouts.fit import ModelFit, Verdict
+from toolbelt.loadouts.loadout import AUTO, whole_catalog
+from toolbelt.patterns import fold, is_prefix_pattern
+
+
+class RecommendedKind(StrEnum):
+    """Kinds of toolsets that can be recommended."""
+
+    FULL = "full"
+    LOADOUT = "loadout"
+    TIERED = "tiered"
+    DYNAMIC = "dynamic"
+
+
+FORMS = ("full", "loadout:NAME", "loadout:auto", "tiered", "dynamic", "dynamic:AGENT")
+"""How one is written."""
+_NAMELESS = (RecommendedKind.FULL, RecommendedKind.TIERED)
+_ANY_CASE = {kind: "".join(f"[{letter}{letter.upper()}]" for letter in kind) for kind in RecommendedKind}
+_NAME = r"\s*:[\s\S]*[^\s*]"
+PATTERN = (
+    rf"^\s*(?:{_ANY_CASE[RecommendedKind.FULL]}|{_ANY_CASE[RecommendedKind.TIERED]}|{_ANY_CASE[RecommendedKind.LOADOUT]}{_NAME}"
+    rf"|{_ANY_CASE[RecommendedKind.DYNAMIC]}(?:{_NAME})?)\s*$"
+)
+"""What such a name looks like, for JSON Schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendedToolset:
+    """A toolset that is recommended for a model.
+
+    Attributes:
+        kind: What sort it is.
+        name: Of the loadout, `auto` for the one that goes by the window; of the agent; empty where there is none.
+    """
+
+    kind: RecommendedKind
+    name: str = ""
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether it is the loadout that goes by the model's window, which is what is chosen anyway."""
+        return self.kind is RecommendedKind.LOADOUT and self.name == AUTO
+
+    def __str__(self) -> str:
+        return f"{self.kind.value}:{self.name}" if self.name else self.kind.value
+
+
+def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedToolset:
+    """The toolset that `text` names; the case of its kind and blanks around the parts do not matter.
+
+    Args:
+        text: As written.
+        loadouts: Names that are known to be loadouts, which may stand here without saying so.
+
+    Raises:
+        InvalidDefinitionError: no toolset is called so, or none that can be recommended, with what to write instead.
+    """
+    before, colon, after = text.partition(":")
+    word, name = before.strip(), after.strip()
+    # By letters of ASCII alone, as JSON Schema's pattern has it: `casefold` knows more that are alike.
+    kind = next((kind for kind in RecommendedKind if word.isascii() and word.lower() == kind), None)
+    if kind is None:
+        raise InvalidDefinitionError(_why_unknown(text.strip(), word, loadouts))
+    if kind in _NAMELESS and colon:
+        raise InvalidDefinitionError(f"toolset {kind.value!r} is written by its name alone.")
+    if is_prefix_pattern(name):
+        raise InvalidDefinitionError(f"{text.strip()!r} may stand for several toolsets, and a model is given one.")
+    if kind is RecommendedKind.LOADOUT and not name:
+        raise InvalidDefinitionError(f"{text.strip()!r} does not say which loadout; write 'loadout:NAME'.")
+    if kind is RecommendedKind.DYNAMIC and colon and not name:
+        raise InvalidDefinitionError(f"{text.strip()!r} does not say which agent; write 'dynamic' or 'dynamic:AGENT'.")
+    return RecommendedToolset(kind, AUTO if kind is RecommendedKind.LOADOUT and fold(name) == AUTO else name)
+
+
+def _why_unknown(shown: str, word: str, loadouts: Collection[str]) -> str:
+    if fold(word).startswith("oracle"):
+        return f"toolset {shown!r} knows the answers, which is for measuring alone."
+    if (loadout := next((one for one in loadouts if fold(one) == fold(shown)), None)) is not None:
+        return f"no toolset is named {shown!r}; for the loadout of that name write 'loadout:{loadout}'."
+    return f"no toolset is named {shown!r}.{suggestion(word, FORMS)}"
+
+
+def choose_recommended(
+    toolset: str,
+    catalog: Catalog,
+    registry: ToolLoadoutRegistry,
+    measure: Callable[[Sequence[Tool]], ModelFit],
+    step_down: Callable[[], AutoChoice],
+) -> AutoChoice:
+    """The loadout for a model for which the project recommends a toolset.
+
+    A loadout, or the whole catalog, is chosen as recommended, also if it takes over half of the window and if the
+    window is unknown; but not if it cannot fit. Any other toolset is only mentioned.
+
+    Args:
+        toolset: Its name.
+        catalog: Whose tools they are.
+        registry: Every loadout there is.
+        measure: Measures tools against the model.
+        step_down: The choice without a recommendation.
+
+    Raises:
+        NotFoundError: no loadout has that name.
+        InvalidDefinitionError: no toolset has that name.
+    """
+    recommended = parse_recommended(toolset)
+    if recommended.is_auto:
+        return step_down()
+    if recommended.kind not in (RecommendedKind.FULL, RecommendedKind.LOADOUT):
+        reason = f"toolbelt.yaml gives this model {str(recommended)!r}, which is no loadout: the ladder decides."
+        return _decline(RecommendationOutcome.NOT_A_LOADOUT, reason, step_down())
+    is_whole = recommended.kind is RecommendedKind.FULL
+    loadout = whole_catalog(catalog) if is_whole else _get_loadout(recommended.name, registry)
+    tools = catalog.tools if is_whole else registry.resolve(loadout.name, catalog).active_tools
+    name = "The whole catalog" if is_whole else loadout.name
+    source = f"{name}: toolbelt.yaml gives it to this model"
+    if not tools:
+        reason = f"{source}, but it matches nothing of this catalog."
+        return _decline(RecommendationOutcome.MATCHES_NOTHING, reason, step_down())
+    fit = measure(tools)
+    if fit.verdict in (Verdict.REFUSES, Verdict.UNSUPPORTED):
+        reason = f"{source}, but it cannot be. {fit.reasons[0]}"
+        return _decline(RecommendationOutcome.DOES_NOT_FIT, reason, step_down())
+    return AutoChoice(
+        AutoOutcome.CATALOG if is_whole else AutoOutcome.LOADOUT,
+        loadout,
+        fit.tokens,
+        fit.context_window,
+        (f"{source}.", _describe_fit(name, fit)),
+        RecommendationOutcome.TAKEN,
+    )
+
+
+def _get_loadout(name: str, registry: ToolLoadoutRegistry) -> ToolLoadout:
+    if (loadout := registry.get_loadout(name)) is None:
+        known = [loadout.name for loadout in registry.get_all()]
+        raise NotFoundError("loadout", name, known, "toolbelt.yaml gives it to this model, under `toolset`.")
+    return loadout
+
+
+def _decline(outcome: RecommendationOutcome, reason: str, choice: AutoChoice) -> AutoChoice:
+    """Another choice than the recommended one, with the reason for that before its own."""
+    return replace(choice, reasons=(reason, *choice.reasons), recommendation=outcome)
+
+
+def _describe_fit(name: str, fit: ModelFit) -> str:
+    if fit.context_window is None or fit.fraction is None:
+        return f"{name} takes {fit.tokens:,} tokens; the context window is unknown, and so is whether it fits."
+    share = f"{name} takes {fit.tokens:,} of {fit.context_window:,} tokens ({fit.fraction:.0%})"
+    return f"{share}: it fits, with little room." if fit.verdict is Verdict.FITS_DEGRADED else f"{share}: it fits."

@@ -1,0 +1,264 @@
+"""The form in which a provider takes the tools, renamed and trimmed, with the way back from a call to the tool."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolbelt.catalog import Tool
+from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions, openai_definition
+from toolbelt.catalog.frozen import FrozenDict, freeze, thaw
+from toolbelt.errors import InvalidDefinitionError
+from toolbelt.models.originals import Patch, find_differences, make_patch
+from toolbelt.models.property_renaming import rename_properties
+from toolbelt.models.rules import DescriptionLength, Fact, NamePattern, ParameterName, ToolName
+from toolbelt.models.schema_parts import Place, format_place
+from toolbelt.models.schema_rewriting import Change, SchemaRewriter
+
+_SHORTEST_HASH = 6
+_CUT = "…"
+_SCHEMA_AT: Mapping[str, tuple[str, ...]] = {
+    "openai": ("function", "parameters"),
+    "litellm": ("function", "parameters"),
+    "anthropic": ("input_schema",),
+    "mcp": ("inputSchema",),
+}
+"""Where a definition of each form has the schema of the parameters."""
+
+
+@dataclass(frozen=True)
+class ToolChange:
+    """What is changed about a tool.
+
+    Attributes:
+        tool: Its id.
+        change: What was and what is.
+    """
+
+    tool: str
+    change: Change
+
+
+@dataclass(frozen=True)
+class WireMap:
+    """The way back from a call to the tool that is meant.
+
+    Attributes:
+        names: Tool id by the name it is sent under.
+        parameters: By that name, a parameter's own name by the one it is sent under; renamed ones alone.
+    """
+
+    names: Mapping[str, str]
+    parameters: Mapping[str, Mapping[str, str]] = FrozenDict()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", freeze(self.names))
+        object.__setattr__(self, "parameters", freeze(self.parameters))
+
+    def find_tool(self, name: str) -> str | None:
+        """The id of the tool that a model means by `name`; `None` if it was sent none of that name."""
+        return self.names.get(name)
+
+    def restore(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call under the tool's own names of its parameters."""
+        own = self.parameters.get(name, {})
+        return {own.get(key, key): value for key, value in arguments.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values: what the file has under `map`."""
+        return {"names": thaw(self.names), "parameters": thaw(self.parameters)}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> WireMap:
+        """The map that `to_dict` wrote.
+
+        Raises:
+            InvalidDefinitionError: it is none.
+        """
+        given: Any = data if isinstance(data, Mapping) else {}
+        names, parameters = given.get("names"), given.get("parameters")
+        if (
+            not _is_text_map(names)
+            or not isinstance(parameters, Mapping)
+            or not all(map(_is_text_map, parameters.values()))
+        ):
+            raise InvalidDefinitionError("A wire map has `names` and `parameters`, each a mapping of names to names.")
+        return cls(names, parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class WireForm:
+    """Tools as a provider takes them.
+
+    Attributes:
+        tools: As they are sent, each under the id it has in the catalog; order kept.
+        map: The way back.
+        changes: Everything that is sent otherwise than the tool has it, tool by tool.
+        own: The tools as they are, in the same order.
+    """
+
+    tools: tuple[Tool, ...]
+    map: WireMap
+    changes: tuple[ToolChange, ...]
+    own: tuple[Tool, ...]
+
+    def definitions(self, form: str) -> Any:
+        """As an agent passes them to the API; `form` is a key of `DEFINITION_FORMATS`."""
+        return export_definitions(self.tools, {tool.id: tool.name for tool in self.tools}, form)
+
+    def originals(self, form: str) -> dict[str, Patch]:
+        """What `restore_definition` makes each tool's own definition of, by the name it is sent under.
+
+        Tools that are sent as they are have none. The own definition is one of the same form, with the tool's own
+        name and its schema to the letter.
+        """
+        at = _SCHEMA_AT[form]
+        found: dict[str, Patch] = {}
+        for sent, tool in zip(self.tools, self.own, strict=True):
+            definition, own = (thaw(DEFINITION_FORMATS[form](one, one.name)) for one in (sent, tool))
+            holder = own
+            for step in at[:-1]:
+                holder = holder[step]
+            holder[at[-1]] = thaw(tool.parameters)
+            renamed = self.map.parameters.get(sent.name, {})
+            moved: dict[Place, Place] = {
+                (*at, "properties", now): (*at, "properties", was) for now, was in renamed.items()
+            }
+            if patch := make_patch(definition, own, moved):
+                found[sent.name] = patch
+        return found
+
+
+def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: Iterable[Fact]) -> WireForm:
+    """The tools so that they break none of the rules; the number of tools is not for this to mend.
+
+    Args:
+        tools: With unique ids.
+        wire_names: By tool id, as the catalog assigns them; kept where the rules allow them.
+        facts: The rules.
+
+    Returns:
+        Names that are unique and do not depend on the order of `tools`.
+    """
+    facts = tuple(facts)
+    names = _name_all(tools, wire_names, [fact.rule.pattern for fact in facts if isinstance(fact.rule, ToolName)])
+    made, changes, parameters = [], [], {}
+    for tool in tools:
+        sent, of_tool, renamed = _mend_tool(tool, names[tool.id], facts)
+        made.append(sent)
+        changes += [ToolChange(tool.id, change) for change in of_tool]
+        if renamed:
+            parameters[sent.name] = renamed
+    way_back = WireMap({names[tool.id]: tool.id for tool in tools}, parameters)
+    return WireForm(tuple(made), way_back, tuple(changes), tuple(tools))
+
+
+def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
+    """A wire form as plain values: the definitions, the way back from calls and to each tool's own, and every change.
+
+    What is under `originals`, by the name a tool is sent under, is a JSON Patch (RFC 6902) that makes the definition
+    under `tools` the tool's own.
+    """
+    return {
+        "format": definition_form,
+        "tools": form.definitions(definition_form),
+        "map": form.map.to_dict(),
+        "originals": form.originals(definition_form),
+        "changes": [
+            {
+                "tool": one.tool,
+                "place": format_place(one.change.place),
+                "was": thaw(one.change.was),
+                "now": thaw(one.change.now),
+            }
+            for one in form.changes
+        ],
+    }
+
+
+def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list[Change], dict[str, str]]:
+    changes = [Change(("name",), tool.name, name)] if name != tool.name else []
+    description = tool.description
+    for fact in facts:
+        if isinstance(fact.rule, DescriptionLength):
+            description = _fit_text(description, tool.name, fact.rule)
+    if description != tool.description:
+        changes.append(Change(("description",), tool.description, description))
+    mender = SchemaRewriter(facts)
+    schema = mender.mend(thaw(tool.parameters))
+    patterns = [fact.rule.pattern for fact in facts if isinstance(fact.rule, ParameterName)]
+    new = _new_names(schema, patterns)
+    # As it stands in every definition: an object that says which properties it has, if only that it has none.
+    schema = thaw(openai_definition(replace(tool, parameters=rename_properties(schema, new)), name))["function"]
+    sent = replace(tool, name=name, description=description, parameters=schema["parameters"], id=tool.id)
+    changes += [Change(("parameters", *change.place), change.was, change.now) for change in mender.changes]
+    changes += [Change(("parameters", "properties", own), own, now) for own, now in new.items()]
+    changes += _unsaid(tool, sent, new, changes)
+    return sent, changes, {now: own for own, now in new.items()}
+
+
+def _unsaid(tool: Tool, sent: Tool, new: Mapping[str, str], said: Sequence[Change]) -> Iterator[Change]:
+    """Changes that no rule named: what came with another, and what the mend of one rule made of another's."""
+    known = {change.place: change.was for change in said}
+    now = thaw(sent.parameters)
+    if new:
+        own = {sent_as: name for name, sent_as in new.items()}
+        now["properties"] = {own.get(name, name): part for name, part in now["properties"].items()}
+    for one in find_differences(thaw(tool.parameters), now, ("parameters",)):
+        if one.place not in known or (one.in_was and known[one.place] != one.was):
+            yield Change(one.place, one.was, one.now)
+
+
+def _name_all(tools: Sequence[Tool], wire_names: Mapping[str, str], patterns: Sequence[NamePattern]) -> dict[str, str]:
+    kept = {tool.id: wire_names[tool.id] for tool in tools if all(p.allows(wire_names[tool.id]) for p in patterns)}
+    taken = set(kept.values())
+    # In the order of the ids, so that the order of the tools cannot matter.
+    for tool_id in sorted(tool.id for tool in tools if tool.id not in kept):
+        kept[tool_id] = _new_name(wire_names[tool_id], tool_id, patterns, taken)
+        taken.add(kept[tool_id])
+    return {tool.id: kept[tool.id] for tool in tools}
+
+
+def _new_name(name: str, key: str, patterns: Sequence[NamePattern], taken: Collection[str]) -> str:
+    """A name that all patterns allow and nothing else bears, as like `name` as can be."""
+    for pattern in patterns:
+        name = pattern.clean(name)
+    if name not in taken and all(pattern.allows(name) for pattern in patterns):
+        return name
+    longest = min([pattern.longest for pattern in patterns if pattern.longest is not None], default=len(name) + 64)
+    digest = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
+    for length in range(_SHORTEST_HASH, len(digest)):
+        candidate = f"{name[: max(longest - length - 1, 1)]}_{digest[:length]}"
+        if candidate not in taken:
+            return candidate
+    raise AssertionError(f"no free name for {key!r}")  # needs 63 colliding digits of SHA-256
+
+
+def _new_names(schema: Mapping[str, Any], patterns: Sequence[NamePattern]) -> dict[str, str]:
+    """Legal names of the parameters that have none, by their own."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    legal = {name for name in properties if all(pattern.allows(name) for pattern in patterns)}
+    new: dict[str, str] = {}
+    for name in sorted(properties.keys() - legal):
+        new[name] = _new_name(name, name, patterns, legal | set(new.values()))
+    return new
+
+
+def _fit_text(text: str, name: str, rule: DescriptionLength) -> str:
+    if len(text) < rule.shortest:
+        return name  # which says a little, and what is refused says nothing
+    if rule.longest is None or len(text) <= rule.longest:
+        return text
+    cut = text[: rule.longest - len(_CUT)]
+    end = max(cut.rfind(mark) + len(mark) for mark in (". ", ".\n", "\n"))
+    if end > rule.longest // 2:
+        return cut[:end].rstrip() + _CUT
+    return (cut.rsplit(None, 1)[0] if " " in cut[rule.longest // 2 :] else cut) + _CUT
+
+
+def _is_text_map(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(part, str) for pair in value.items() for part in pair)

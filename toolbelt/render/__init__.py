@@ -1,0 +1,1 @@
+"""Views (values) as terminal text, Markdown and HTML."""

@@ -1,0 +1,95 @@
+"""Blocks that stand below each other: headings, notes, lists, tables, pictures."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from toolbelt.views.cells import Span, Tone
+from toolbelt.views.table import Table
+
+
+class Heading(NamedTuple):
+    """A title.
+
+    Attributes:
+        text: What follows is about.
+        aside: Stands beside it, less prominent.
+        level: From 1.
+    """
+
+    text: str
+    aside: str = ""
+    level: int = 1
+
+
+class Note(NamedTuple):
+    """A paragraph."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+class Line(NamedTuple):
+    """A paragraph whose pieces differ in tone."""
+
+    spans: tuple[Span, ...]
+
+
+class Listing(NamedTuple):
+    """Sentences of equal rank, one below the other."""
+
+    items: tuple[Span, ...]
+
+
+class Part(NamedTuple):
+    """A part of a whole: its label, how much of the whole it is, in any unit, and its figures in words."""
+
+    label: str
+    amount: float
+    figures: str
+    tone: Tone = Tone.PLAIN
+
+
+class Shares(NamedTuple):
+    """A whole as one bar of its parts, with a legend."""
+
+    parts: tuple[Part, ...]
+
+
+class Picture(NamedTuple):
+    """A picture in both forms.
+
+    Attributes:
+        name: Of its files, without the ending.
+        title: In a few words.
+        caption: How to read it, one or two sentences.
+        svg: The file's content.
+        png: Likewise.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: bytes
+    png: bytes
+
+
+class Details(NamedTuple):
+    """What not every reader wants: folded where there is a way to unfold it, indented elsewhere.
+
+    Attributes:
+        title: What is inside.
+        aside: Stands beside the title: counts.
+        blocks: What is inside; nothing if there are none.
+        tone: Of the title.
+        is_open: Whether it begins unfolded.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    aside: str = ""
+    tone: Tone = Tone.STRONG
+    is_open: bool = False
+
+
+Block = Heading | Note | Line | Listing | Shares | Table | Picture | Details
