@@ -19,6 +19,7 @@ from toolbelt.evals.analysis.matrix.candidates import (
     share_right,
 )
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, CellState, Pick
+from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.text import plural
 
@@ -132,13 +133,13 @@ def _nothing(context: _Context) -> str:
     if context.pick.never_calls:
         return describe_only_never_calling([context.arms[arm] for arm in context.pick.never_calls], context.margin)
     states = {cell.state for cell in context.cells}
-    why = next((cell.reason for cell in context.cells if cell.reason), "")
+    why = next((describe_cell(cell) for cell in context.cells if cell.reasons), "")
     if states == {CellState.UNSUPPORTED}:
         return why or "It does not call tools."
     if any(cell.scored for cell in context.cells):
         return "Only toolsets that no model can be given were scored: they go by the case, or are experiments."
     if CellState.UNSCORED in states:
-        why = next((cell.reason for cell in context.cells if cell.state is CellState.UNSCORED), "")
+        why = next((describe_cell(cell) for cell in context.cells if cell.state is CellState.UNSCORED), "")
         return f"Nothing was scored: {why[0].lower()}{why[1:]}" if why else "Nothing was scored."
     return f"No toolset of this run fits it: {why[0].lower()}{why[1:]}" if why else "No toolset of this run fits it."
 

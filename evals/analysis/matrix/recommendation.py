@@ -11,6 +11,7 @@ from typing import Any
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
+from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.project_models import ProjectModel, project_model_data
@@ -77,7 +78,7 @@ def _head(matrix: Matrix, *, is_any: bool) -> Iterator[str]:
         f"{format_margin(matrix.margin)} points, with a chance below 5% of being wrong"
         f"{'; where none is, the best as measured' if is_unsure else ''}."
     )
-    yield from matrix.notes
+    yield from describe_matrix_notes(matrix)
     if is_any:
         there = (
             "where a model has an entry there, its `toolset` alone"
