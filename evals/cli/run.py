@@ -19,7 +19,7 @@ from toolbelt.evals.cli.ending import show_end
 from toolbelt.evals.cli.opening import Materials, choose_cases, make_plan, open_materials
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.preparing import PreparedArm, make_players, prepare_arms, tell_rooms
-from toolbelt.evals.cli.probe_notes import tell_probed
+from toolbelt.evals.cli.run_probes import warn_contradicted_facts
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.running.budget import Budget
@@ -169,7 +169,7 @@ def run(**asked: Any) -> int:
     )
     if plan.drafts:
         notify(f"{plural(plan.drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof", "warning")
-    tell_probed(Path(asked["store"]), plan, materials.workspace)
+    warn_contradicted_facts(Path(asked["store"]), plan, materials.workspace)
     if asked["dry_run"]:
         _show_estimate(materials, plan, asked)
         return OK

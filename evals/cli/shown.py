@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolbelt.console.screen import make_screen, print_json, progress, show_view
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
-from toolbelt.evals.cli.probed import probed_beside, probed_data, show_probed
+from toolbelt.evals.cli.run_probes import probed_beside, probed_data, show_probed
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import COMPATIBILITY
 from toolbelt.evals.views.run_terminal import summary_view

@@ -18,8 +18,9 @@ from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import DynamicToolkits, Loaded
-from toolbelt.sessions.meta_tools import META_TOOLS, Answer, answer_text
+from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.sessions.meta_tools import META_TOOLS, MetaToolAnswer, answer_text
+from toolbelt.sessions.store import LoadedToolkits
 from toolbelt.tiers import Tiers, own_meta_tools
 from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
 
@@ -69,12 +70,12 @@ class Dynamic:
 
         def make_kit(offered: Offered) -> _Kit:
             toolkits = cut(offered, names)
-            return _Kit(toolkits, frozenset(self._ids.get(key, key) for key in toolkits.reach()))
+            return _Kit(toolkits, frozenset(self._ids.get(key, key) for key in toolkits.reachable_keys()))
 
         self._whole = make_kit(None)
         self.unmatched = tuple(self._whole.toolkits.find_unmatched(self._whole.toolkits.toolkits))
         self._cut: Callable[[tuple[str, ...]], _Kit] = lru_cache(OFFERS_KEPT)(make_kit)
-        self._make: Callable[[Offered, Loaded], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)
+        self._make: Callable[[Offered, LoadedToolkits], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)
         self._first = self._make_offer(None, self._whole.toolkits.initial)
 
     def offer(self, case: Case, conversation: Conversation) -> Offer:
@@ -102,12 +103,12 @@ class Dynamic:
     def _kit(self, case: Case) -> _Kit:
         return self._whole if case.offered is None else self._cut(case.offered)
 
-    def _make_offer(self, offered: Offered, loaded: Loaded) -> Offer:
+    def _make_offer(self, offered: Offered, loaded: LoadedToolkits) -> Offer:
         kit = self._whole if offered is None else self._cut(offered)
         tool_ids = (self._ids.get(key, key) for key in kit.toolkits.tool_keys(loaded))
         return self._shelf.offer((*self._meta_ids, *tool_ids))
 
-    def _replay(self, case: Case, conversation: Conversation) -> tuple[Loaded, Loaded]:
+    def _replay(self, case: Case, conversation: Conversation) -> tuple[LoadedToolkits, LoadedToolkits]:
         """What was loaded when the turn under way began, and what would be if the next began now."""
         toolkits = self._kit(case).toolkits
         loaded = after = toolkits.restore(None).loaded
@@ -118,9 +119,9 @@ class Dynamic:
         return loaded, after
 
     def _play(
-        self, toolkits: DynamicToolkits, calls: Sequence[ToolUse], loaded: Loaded
-    ) -> tuple[list[Answer | None], Loaded]:
-        answers: list[Answer | None] = []
+        self, toolkits: DynamicToolkits, calls: Sequence[ToolUse], loaded: LoadedToolkits
+    ) -> tuple[list[MetaToolAnswer | None], LoadedToolkits]:
+        answers: list[MetaToolAnswer | None] = []
         for call in calls:
             if (role := self._roles.get(call.name)) is None:
                 answers.append(None)

@@ -317,10 +317,10 @@ def test_D6_merging_what_conflicts_or_is_not_allowed_is_refused() -> None:
 
 
 def test_reach_is_everything_that_could_be_loaded_static_ones_first() -> None:
-    assert toolkits().reach() == (
+    assert toolkits().reachable_keys() == (
         *("file", "shell", "docker", "aws_lambda", "github", "duckduckgo", "arxiv", "wikipedia"),
     )
-    assert "sudo" in toolkits().named()
+    assert "sudo" in toolkits().named_keys()
 
 
 def test_an_entry_that_no_tool_answers_to_is_told() -> None:

@@ -19,7 +19,7 @@ from toolbelt.tiers import OTHER
 
 PAGE_SIZE = 20
 """Plugins on one page of `discover_tools`."""
-Answer = dict[str, Any]
+CapabilityAnswer = dict[str, Any]
 """What a model is told, as JSON; it always has a `status`."""
 
 
@@ -86,14 +86,16 @@ def capability_tools(agent_tools: AgentTools) -> tuple[ExecutableTool, ...]:
     """The three tools; `agent_tools` answers them."""
 
     # Coroutine functions, so that they run on the loop: a registry is not to be changed from another thread.
-    async def list_active() -> Answer:
+    async def list_active() -> CapabilityAnswer:
         return agent_tools.list_active()
 
     # Null is as good as left out: some models fill every argument in. To a schema, 2.0 is an integer.
-    async def discover(category: str | None = None, keyword: str | None = None, page: float | None = None) -> Answer:
+    async def discover(
+        category: str | None = None, keyword: str | None = None, page: float | None = None
+    ) -> CapabilityAnswer:
         return agent_tools.discover(category, keyword, 1 if page is None else int(page))
 
-    async def activate(plugin: str) -> Answer:
+    async def activate(plugin: str) -> CapabilityAnswer:
         return agent_tools.activate(plugin)
 
     return (
@@ -103,7 +105,7 @@ def capability_tools(agent_tools: AgentTools) -> tuple[ExecutableTool, ...]:
     )
 
 
-def _make(role: CapabilityRole, function: Callable[..., Awaitable[Answer]]) -> ExecutableTool:
+def _make(role: CapabilityRole, function: Callable[..., Awaitable[CapabilityAnswer]]) -> ExecutableTool:
     shown = CAPABILITY_TOOLS[role]
     return ExecutableTool(
         name=shown.name,
@@ -169,7 +171,7 @@ class AgentTools:
         self.activated = ()
         self._loadout = loadout_name
 
-    def list_active(self) -> Answer:
+    def list_active(self) -> CapabilityAnswer:
         """The answer to `capability_list`: what is shown to the model now, plugin by plugin."""
         plugins = [self._entry(plugin, tools) for plugin, tools in self._active()]
         return {
@@ -180,7 +182,7 @@ class AgentTools:
             "discoverable": sum(1 for _ in self._discoverable()),
         }
 
-    def discover(self, category: str | None = None, keyword: str | None = None, page: int = 1) -> Answer:
+    def discover(self, category: str | None = None, keyword: str | None = None, page: int = 1) -> CapabilityAnswer:
         """The answer to `discover_tools`: what may be asked for, and is neither active nor activated.
 
         Args:
@@ -208,14 +210,14 @@ class AgentTools:
         ]
         pages = -(-len(hits) // PAGE_SIZE)
         shown = hits[(page - 1) * PAGE_SIZE : page * PAGE_SIZE] if page >= 1 else []
-        answer: Answer = {"status": "ok", "page": page, "pages": pages, "total": len(hits), "plugins": shown}
+        answer: CapabilityAnswer = {"status": "ok", "page": page, "pages": pages, "total": len(hits), "plugins": shown}
         if not hits:
             answer["message"] = "Nothing matches." if words or category else "There is nothing else to discover."
         elif not shown:
             answer["message"] = f"There is no page {page}; pages go from 1 to {pages}."
         return answer
 
-    def activate(self, plugin: str) -> Answer:
+    def activate(self, plugin: str) -> CapabilityAnswer:
         """The answer to `activate_tool`; what it adds is shown from the next request on.
 
         Args:
@@ -241,7 +243,7 @@ class AgentTools:
         register(self.tools, self._reachable, added)
         self.activated += tuple(tool.name for tool in added)
         tools = added or [tool for _, tools in active for tool in tools if tool.name in names]
-        answer: Answer = {"status": "activated" if added else "already_active", "plugin": found[0][0].name}
+        answer: CapabilityAnswer = {"status": "activated" if added else "already_active", "plugin": found[0][0].name}
         answer["tools"] = self._shown_names(tools)
         if added:
             answer["takes_effect"] = "next_request"
@@ -265,7 +267,7 @@ class AgentTools:
         if made := tuple(tool for tool in tools if tool is not None and find_unavailability(tool, served) is None):
             yield plugin, made
 
-    def _entry(self, plugin: Plugin, tools: Iterable[ExecutableTool]) -> Answer:
+    def _entry(self, plugin: Plugin, tools: Iterable[ExecutableTool]) -> CapabilityAnswer:
         return {"plugin": plugin.name, "category": plugin.effective_category, "tools": self._shown_names(tools)}
 
     def _shown_names(self, tools: Iterable[ExecutableTool]) -> list[str]:
@@ -320,7 +322,7 @@ def _description(plugin: Plugin) -> str:
     return plugin.description or (plugin.tools[0].description if len(plugin.tools) == 1 else "")
 
 
-def _unknown_category(category: str, groups: Iterable[Group]) -> Answer:
+def _unknown_category(category: str, groups: Iterable[Group]) -> CapabilityAnswer:
     known = {fold(_category(plugin)): _category(plugin) for plugin, _ in groups}
     category = _repeated(category)
     return {

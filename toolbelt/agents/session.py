@@ -65,7 +65,7 @@ class AgentSession:
         self.around = ToolContext() if around is None else _checked("around", around, ToolContext)
         self.session_id = self.around.session_id if session_id is None else _checked("session_id", session_id, str)
         self.agent = self.around.agent if agent is None else _checked("agent", agent, str)
-        self._reach: AgentTools | None = None
+        self._agent_tools: AgentTools | None = None
 
     @property
     def active_loadout_name(self) -> str | None:
@@ -91,7 +91,7 @@ class AgentSession:
         Raises:
             InvalidDefinitionError: a tool bears the name of a capability tool.
         """
-        return self.reach.tools
+        return self.agent_tools.tools
 
     @property
     def activated(self) -> tuple[str, ...]:
@@ -103,18 +103,18 @@ class AgentSession:
         Raises:
             InvalidDefinitionError: as `tools`.
         """
-        return self.reach.activated
+        return self.agent_tools.activated
 
     @property
-    def reach(self) -> AgentTools:
+    def agent_tools(self) -> AgentTools:
         """What is in force, with the reasons, and what may be got: the capability tools answer from here.
 
         Raises:
             InvalidDefinitionError: as `tools`.
         """
-        if self._reach is None:
-            self._reach = AgentTools(self.registry, None, self.loadouts)
-        return self._reach
+        if self._agent_tools is None:
+            self._agent_tools = AgentTools(self.registry, None, self.loadouts)
+        return self._agent_tools
 
     def scope(self, loadout_name: str | None) -> ToolRegistry:
         """Put a loadout into force.
@@ -133,9 +133,9 @@ class AgentSession:
                 a capability tool; likewise.
         """
         name = None if loadout_name is None else self.loadouts.require_loadout(checked_name(loadout_name)).name
-        self._reach = AgentTools(self.registry, name, self.loadouts)
+        self._agent_tools = AgentTools(self.registry, name, self.loadouts)
         self.active_loadout_name = name
-        return self._reach.tools
+        return self._agent_tools.tools
 
     def context(self, **settings: Any) -> ToolContext:
         """What surrounds a batch of calls of this session: `around`, with its session id and agent.

@@ -18,8 +18,8 @@ OTHER = "other"
 _PLUGINS_NAMED = 20
 """How many plugins are named to describe a category that nobody described."""
 
-Answer = dict[str, Any]
-Loaded = tuple[str, ...]
+MetaToolAnswer = dict[str, Any]
+LoadedCategories = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Tiers:
         return f"Tools of {', '.join(plugins[:_PLUGINS_NAMED])}{more}"
 
     @property
-    def categories(self) -> Loaded:
+    def categories(self) -> LoadedCategories:
         """Names of the tiers, in order."""
         return tuple(tier.name for tier in self.tiers)
 
@@ -129,7 +129,7 @@ class Tiers:
         """What is shown; in the order, and raising, as `tool_ids`."""
         return tuple(self._tools[tool_id] for tool_id in self.tool_ids(loaded))
 
-    def browse(self) -> Answer:
+    def browse(self) -> MetaToolAnswer:
         """The answer to `browse_tools` (rule T2)."""
         return {
             "categories": [
@@ -138,7 +138,7 @@ class Tiers:
             ]
         }
 
-    def load(self, category: str, loaded: Iterable[str] = ()) -> tuple[Answer, Loaded]:
+    def load(self, category: str, loaded: Iterable[str] = ()) -> tuple[MetaToolAnswer, LoadedCategories]:
         """The answer to `load_tools` (rule T2), and what is loaded from the next request on.
 
         Args:
@@ -164,7 +164,7 @@ class Tiers:
 
     def call(
         self, role: MetaRole, arguments: Mapping[str, Any] | None, loaded: Iterable[str] = ()
-    ) -> tuple[Answer, Loaded]:
+    ) -> tuple[MetaToolAnswer, LoadedCategories]:
         """The answer to a model's call of a meta-tool, and what is loaded from the next request on.
 
         Args:

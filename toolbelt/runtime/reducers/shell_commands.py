@@ -85,7 +85,7 @@ def starts_with(words: Words, program: str) -> bool:
     return words[: len(wanted)] == wanted
 
 
-def shows_files(commands: Sequence[Words]) -> bool:
+def prints_files(commands: Sequence[Words]) -> bool:
     """Whether any of the programs shows what is in files."""
     return any(starts_with(words, program) for words in commands for program in _VERBATIM)
 

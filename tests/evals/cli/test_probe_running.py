@@ -7,8 +7,8 @@ import time
 import pytest
 
 from toolbelt.console import screen
-from toolbelt.evals.cli import probe_watching
-from toolbelt.evals.cli.probe_watching import WAIT_EVERY_SECONDS, Watcher, watch
+from toolbelt.evals.cli import probe_running
+from toolbelt.evals.cli.probe_running import WAIT_EVERY_SECONDS, Watcher, watch
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 
 DONE = CheckResult("unicode", CheckOutcome.WORKS)
@@ -42,7 +42,7 @@ def test_checks_are_counted() -> None:
 def test_a_model_that_takes_its_time_does_so_in_view(
     patience: float, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module in (screen, probe_watching):
+    for module in (screen, probe_running):
         monkeypatch.setattr(module, "PATIENCE_SECONDS", patience)
     heard, deadline = "", time.monotonic() + 10
     with watch("m", 19):
