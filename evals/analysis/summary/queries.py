@@ -10,7 +10,7 @@ from itertools import islice
 
 from toolbelt.evals.analysis.summary.rates import RATES, SCORED, quoted
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.statistics.passing import Passing, pass_all_k, pass_at_k
+from toolbelt.evals.statistics.pass_at_k import Passing, pass_all_k, pass_at_k
 
 _Tally = Mapping[tuple[int, int], int]
 """How many cases have each pair of right and scored epochs."""
