@@ -179,7 +179,7 @@ class Admission:
         if registered is None:
             return self._describe_unknown(name)
         refusal = self._gates.find_refusal(registered)
-        return registered.tool if refusal is None else refusal
+        return registered.tool if refusal is None else str(refusal)
 
     def _describe_unknown(self, name: str) -> str:
         if len(name) > _MAX_NAME_CHARS:
