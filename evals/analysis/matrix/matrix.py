@@ -247,15 +247,3 @@ class Matrix:
             row if row.pick.sure else replace(row, pick=replace(row.pick, choice=None, toolset="")) for row in self.rows
         )
         return replace(self, rows=tuple(rows))
-
-    def find_cell(self, arm: int) -> Cell:
-        """The cell of an arm of the run.
-
-        Raises:
-            KeyError: there is no such arm.
-        """
-        for row in self.rows:
-            for cell in row.cells:
-                if cell is not None and cell.arm == arm:
-                    return cell
-        raise KeyError(arm)
