@@ -26,7 +26,7 @@ class EpochMeasures:
 
 
 def draws_of(epochs: int) -> tuple[int, ...]:
-    """The k that are told: 1, 2, 4, … and the number of epochs; none where each case is asked once."""
+    """The k that are reported: 1, 2, 4, … and the number of epochs; none where each case is asked once."""
     if epochs < 2:
         return ()
     return (*(1 << power for power in range((epochs - 1).bit_length())), epochs)
