@@ -17,7 +17,6 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.cli.addresses import without_secrets
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_price
 from toolbelt.evals.probing.checks import ProbePlan, get_check, pick_checks
@@ -25,10 +24,11 @@ from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.results import ProbeResult, total_cost
 from toolbelt.evals.probing.runner import ProbeSettings
+from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.limits import ModelLimits
-from toolbelt.evals.running.provenance import read_code
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.plan import without_secrets
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.setup.provenance import read_code
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases

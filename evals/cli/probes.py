@@ -19,7 +19,7 @@ from toolbelt.evals.probing.learned import find_news, make_entry
 from toolbelt.evals.probing.probe_store import NOTHING_PROBED, ProbeStore
 from toolbelt.evals.probing.results import ProbeResult, probe_data
 from toolbelt.evals.probing.selection import find_later, latest_of_each, pick_latest
-from toolbelt.evals.running.names import is_run_name
+from toolbelt.evals.running.run_names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.probe_news import entry_text, news_view
 from toolbelt.evals.views.probes import later_line, list_view, probe_view, probes_view

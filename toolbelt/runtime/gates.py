@@ -5,12 +5,45 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from toolbelt.runtime.executable import ExecutableTool
 
 MCP_PREFIX = "mcp__"
 """What the names of tools of MCP servers begin with: `mcp__<server>__<tool>`."""
+
+
+class RefusalReason(StrEnum):
+    """Why a tool is neither shown nor run; the value is the text for the model, with the detail of the refusal."""
+
+    EXCLUDED = "is not permitted here: it is excluded"
+    NOT_ALLOWED = "is not permitted here: it is not among the allowed tools"
+    MCP_SERVER = "is not permitted here: its MCP server {} is not allowed"
+    MCP_TOOL = "is not permitted here: it is not among the allowed MCP tools"
+    EXTENSION = "is not permitted here: its extension {} is not allowed"
+    UNAVAILABLE = "is not currently available"
+    AVAILABILITY_ASYNC = "is not currently available: its is_available must not be async"
+    AVAILABILITY_RAISED = "is not currently available: its is_available raised {}"
+    NO_BACKEND = "is not currently available: nothing here provides {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a tool is neither shown nor run.
+
+    Attributes:
+        tool: Name of the tool.
+        reason: The gate that the tool does not pass.
+        detail: The server, extension, exception type or missing capabilities.
+    """
+
+    tool: str
+    reason: RefusalReason
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.reason.format(self.detail)}."
 
 
 @dataclass(frozen=True)
@@ -92,62 +125,59 @@ class Gates:
         """Gates from the arguments of a registry's methods; a single string is one name."""
         return cls(_names(allowed_tools), filter_opts or FilterOpts(), frozenset(backends))
 
-    def find_refusal(self, registered: RegisteredTool) -> str | None:
-        """Why a tool is neither shown nor run, in a sentence; `None` if it passes.
-
-        An excluded tool is not asked whether it is available.
-        """
+    def find_refusal(self, registered: RegisteredTool) -> Refusal | None:
+        """Why a tool is neither shown nor run; `None` if it passes. An excluded tool is not asked for availability."""
         return self.find_exclusion(registered) or find_unavailability(registered.tool, self.backends)
 
-    def find_exclusion(self, registered: RegisteredTool) -> str | None:
-        """Why the lists exclude a tool, in a sentence; whether the tool is available is another question."""
+    def find_exclusion(self, registered: RegisteredTool) -> Refusal | None:
+        """Why the lists exclude a tool; whether the tool is available is another question."""
         tool, filters = registered.tool, self.filters
         name = tool.name
         if name in filters.exclude_tools:
-            return f"{name} is not permitted here: it is excluded."
+            return Refusal(name, RefusalReason.EXCLUDED)
         if registered.is_built_in and not tool.always_include:
             if self.allowed_tools is not None and name not in self.allowed_tools:
-                return f"{name} is not permitted here: it is not among the allowed tools."
+                return Refusal(name, RefusalReason.NOT_ALLOWED)
             return None
         if servers := registered.mcp_servers:
             allowed = filters.allowed_mcp_servers
             if allowed is not None and not any(server in allowed for server in servers):
-                return f"{name} is not permitted here: its MCP server {servers[0]!r} is not allowed."
+                return Refusal(name, RefusalReason.MCP_SERVER, repr(servers[0]))
             if filters.allowed_mcp_tools is not None and name not in filters.allowed_mcp_tools:
-                return f"{name} is not permitted here: it is not among the allowed MCP tools."
+                return Refusal(name, RefusalReason.MCP_TOOL)
         plugin_id = registered.plugin_id
         if plugin_id is not None and filters.allowed_plugins is not None and plugin_id not in filters.allowed_plugins:
-            return f"{name} is not permitted here: its extension {plugin_id!r} is not allowed."
+            return Refusal(name, RefusalReason.EXTENSION, repr(plugin_id))
         return None
 
 
-def find_unavailability(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
-    """Why a tool is not available, in a sentence: by its own statement, or because a capability has no backend."""
+def find_unavailability(tool: ExecutableTool, backends: Iterable[str]) -> Refusal | None:
+    """Why a tool is not available: by its own statement, or because a capability has no backend."""
     return ask_is_available(tool) or find_missing_backends(tool, backends)
 
 
-def find_missing_backends(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
-    """Which capabilities of a tool have no backend, in a sentence; `None` if all have one (rule R6)."""
+def find_missing_backends(tool: ExecutableTool, backends: Iterable[str]) -> Refusal | None:
+    """The capabilities of a tool that have no backend; `None` if all have one (rule R6)."""
     if tool.capabilities and (missing := sorted(tool.capabilities.difference(backends))):
-        return f"{tool.name} is not currently available: nothing here provides {', '.join(missing)}."
+        return Refusal(tool.name, RefusalReason.NO_BACKEND, ", ".join(missing))
     return None
 
 
-def ask_is_available(tool: ExecutableTool) -> str | None:
-    """Why a tool is not available by its own `is_available`, in a sentence; `None` if it is."""
+def ask_is_available(tool: ExecutableTool) -> Refusal | None:
+    """Why a tool is not available by its own `is_available`; `None` if it is."""
     if tool.is_available is None:
         return None
     try:
         answer: Any = tool.is_available()
         if inspect.iscoroutine(answer):
-            answer.close()  # nobody will ever await it
-            return f"{tool.name} is not currently available: what is asked whether it is must not be async."
+            answer.close()  # nobody will await it
+            return Refusal(tool.name, RefusalReason.AVAILABILITY_ASYNC)
         available = bool(answer)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  someone else's function: a tool that cannot answer is not available (rule R7)
-        return f"{tool.name} is not currently available: asked whether it is, it raised {type(error).__name__}."
-    return None if available else f"{tool.name} is not currently available."
+        return Refusal(tool.name, RefusalReason.AVAILABILITY_RAISED, type(error).__name__)
+    return None if available else Refusal(tool.name, RefusalReason.UNAVAILABLE)
 
 
 def _names(names: Iterable[str] | None) -> frozenset[str] | None:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from toolbelt.evals.running.run_names import is_file_name
+
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
-from toolbelt.evals.running.names import is_file_name
 from toolbelt.evals.running.store import RunStore
 
 _BASELINE = ".json"
@@ -47,7 +48,7 @@ def open_side(name: str, store: Path) -> Iterator[Side]:
 
 
 def is_path(name: str) -> bool:
-    """Whether a side of that name is a file, not a run; see `toolbelt.evals.running.names.is_file_name`."""
+    """Whether a side of that name is a file, not a run; see `toolbelt.evals.running.run_names.is_file_name`."""
     return is_file_name(name, (_BASELINE,))
 
 
