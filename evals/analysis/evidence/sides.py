@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from toolbelt.evals.running.run_names import is_file_name
-
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+from toolbelt.evals.running.run_names import is_file_name
 from toolbelt.evals.running.store import RunStore
 
 _BASELINE = ".json"
