@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolbelt.models.originals import find_differences, make_patch, restore_definition
+from toolbelt.models.json_patches import find_differences, make_patch, restore_definition
 from toolbelt.models.schema_parts import Place
 
 VALUES = st.recursive(

@@ -1,4 +1,4 @@
-"""What leads from a rewritten definition back to the one it was made of: a JSON Patch (RFC 6902) for each tool."""
+"""JSON Patches (RFC 6902) that rebuild a tool's own definition from the one that is sent."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.models.pointers import Steps, format_pointer, parse_pointer
-from toolbelt.models.schema_parts import Place
+from toolbelt.models.schema_parts import Place, Steps, format_pointer, parse_pointer
 
 Patch = list[dict[str, Any]]
 
