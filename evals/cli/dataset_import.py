@@ -12,9 +12,9 @@ from toolbelt.catalog.reader import CatalogFile
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import notify, print_json, progress
-from toolbelt.evals.cases.imports.context import Keeping, Labels, Settings
+from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings, LabelSource
 from toolbelt.evals.cases.imports.formats import FORMATS
-from toolbelt.evals.cases.imports.importer import Imported, import_cases
+from toolbelt.evals.cases.imports.importer import ImportResult, import_cases
 from toolbelt.evals.cli.options import CommaList
 from toolbelt.project.workspace import Workspace
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER
@@ -64,7 +64,7 @@ _SHOWN = 20
 )
 @option(
     "--arguments",
-    type=click.Choice([one.value for one in Keeping]),
+    type=click.Choice([one.value for one in ArgumentPolicy]),
     help="Whether arguments of calls are part of what is right.  "
     "[default: keep those that people wrote, drop those of recorded calls, which are one wording of many]",
 )
@@ -72,8 +72,8 @@ _SHOWN = 20
 @option("--target-field", metavar="F", help="Inspect AI: the field with the right tools, such as metadata.tools.")
 @option(
     "--labels",
-    type=click.Choice([one.value for one in Labels]),
-    default=Labels.ANNOTATED.value,
+    type=click.Choice([one.value for one in LabelSource]),
+    default=LabelSource.ANNOTATED.value,
     show_default=True,
     help="LiveMCPBench transcripts: what annotators wrote is right, or what the agent did.",
 )
@@ -102,8 +102,14 @@ def import_command(
     every run over them says so. Nothing is left out in silence; where a line is broken, nothing is written unless
     --skip-broken.
     """
-    settings = Settings(
-        None if arguments is None else Keeping(arguments), reviewed, role, kind, tags, target_field, Labels(labels)
+    settings = ImportSettings(
+        None if arguments is None else ArgumentPolicy(arguments),
+        reviewed,
+        role,
+        kind,
+        tags,
+        target_field,
+        LabelSource(labels),
     )
     given = None if catalog is None else open_catalog(catalog)
     if role is not None:
@@ -133,12 +139,12 @@ def _check_role(role: str, catalog: CatalogFile | None) -> None:
     workspace.registry.require_loadout(role)
 
 
-def _tell(made: Imported) -> None:
+def _tell(made: ImportResult) -> None:
     for note in made.notes:
         notify(note)
     for left_out in made.lines[:_SHOWN]:
         notify(str(left_out))
-    if (more := len(made.lines) - min(len(made.lines), _SHOWN) + made.untold) > 0:
+    if (more := len(made.lines) - min(len(made.lines), _SHOWN) + made.silent) > 0:
         notify(f"{more:,} more left out")
     for reason, count in made.left_out.items():
         notify(f"left out {plural(count, 'time')}: {reason}")
@@ -150,7 +156,7 @@ def _tell(made: Imported) -> None:
     )
 
 
-def _data(made: Imported) -> dict[str, object]:
+def _data(made: ImportResult) -> dict[str, object]:
     return {
         "output": made.folder,
         "format": made.form,
@@ -162,6 +168,6 @@ def _data(made: Imported) -> dict[str, object]:
         "lines": [
             {"file": one.source, "line": one.line, "reason": one.reason, "detail": one.detail} for one in made.lines
         ],
-        "lines_left_off": made.untold,
+        "lines_left_off": made.silent,
         "notes": list(made.notes),
     }

@@ -15,7 +15,7 @@ from typing import Any
 from toolbelt.evals.cases.imports.context import CaseRow, Context
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.messages import check_messages, opening
-from toolbelt.evals.cases.imports.sources import Joined, Record
+from toolbelt.evals.cases.imports.sources import Record, RecordsById
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
 
 _TYPES = {
@@ -54,7 +54,7 @@ class Bfcl:
     label = "Berkeley Function Calling Leaderboard"
 
     def __init__(self) -> None:
-        self._answers = Joined()
+        self._answers = RecordsById()
 
     @staticmethod
     def recognises(data: Any) -> bool:
@@ -63,7 +63,7 @@ class Bfcl:
             return False
         return "ground_truth" in data or ("question" in data and ("function" in data or _has_several_turns(data)))
 
-    def look(self, record: Record, pool: ToolPool) -> None:
+    def collect_tools(self, record: Record, pool: ToolPool) -> None:
         """Gather the tools of a question, or keep an answer for its question."""
         data = record.data
         if _is_answer(data):
@@ -91,9 +91,9 @@ class Bfcl:
     def finish(self, context: Context) -> None:
         """Answers to no question."""
         if count := self._answers.unclaimed:
-            context.ledger.count("ground truth of a question that is in no source", count)
+            context.report.count("ground truth of a question that is in no source", count)
         if count := self._answers.repeated:
-            context.ledger.count("a second ground truth of one question", count)
+            context.report.count("a second ground truth of one question", count)
 
     def _label(self, case_id: str, category: str, offered: tuple[str, ...] | None, context: Context) -> CaseRow:
         found = self._answers.find(case_id)

@@ -1,4 +1,4 @@
-"""What a user may say about how cases are made of what is read."""
+"""What every import format works with: the user's settings, the catalog, and the protocol of a format."""
 
 from __future__ import annotations
 
@@ -8,59 +8,59 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from toolbelt.catalog import Catalog
-from toolbelt.evals.cases.imports.import_report import Ledger, UnmappedError
+from toolbelt.evals.cases.imports.import_report import ImportReport, UnmappedError
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tool_pool import ToolPool, names_offered
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
 
 
-class Keeping(StrEnum):
-    """Whether the arguments of calls are part of the labels."""
+class ArgumentPolicy(StrEnum):
+    """Whether the arguments of calls become part of the labels."""
 
     KEEP = "keep"
     DROP = "drop"
 
 
-class Labels(StrEnum):
-    """Where a record has both, what is taken for right."""
+class LabelSource(StrEnum):
+    """What counts as right where a record has both."""
 
     ANNOTATED = "annotated"
-    """What people wrote down."""
+    """What annotators wrote."""
     RECORDED = "recorded"
     """What the agent did."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What a user says of cases that are imported.
+class ImportSettings:
+    """The user's settings of an import.
 
     Attributes:
         arguments: `None` keeps them where people wrote the labels, and drops them where an agent made the calls.
-        reviewed: Whether what an agent did is known to be right, so that it is no draft.
+        reviewed: Whether recorded calls are known to be right, so that the cases are no drafts.
         role: Of every case.
-        kind: Of every case, in place of one that is told from its calls.
-        tags: Of every case, besides those of the source.
+        kind: Of every case; `None` derives it from the calls.
+        tags: Added to every case.
         target_field: Inspect samples: the field that names the tools, with dots into `metadata`.
         labels: LiveMCPBench trajectories: what is right.
     """
 
-    arguments: Keeping | None = None
+    arguments: ArgumentPolicy | None = None
     reviewed: bool = False
     role: str | None = None
     kind: str | None = None
     tags: tuple[str, ...] = ()
     target_field: str | None = None
-    labels: Labels = Labels.ANNOTATED
+    labels: LabelSource = LabelSource.ANNOTATED
 
     def keeps(self, *, recorded: bool) -> bool:
         """Whether arguments are kept, of calls that an agent made (`recorded`) or that people wrote down."""
-        return self.arguments is Keeping.KEEP or (self.arguments is None and not recorded)
+        return self.arguments is ArgumentPolicy.KEEP or (self.arguments is None and not recorded)
 
 
 CaseRow = dict[str, Any]
-"""A case as a line of a file, of toolbelt's own layout or of the imported one."""
+"""Data of a case as a line of a file, in the own or the imported layout."""
 LINE = "line"
-"""A key of a row that says where it stands, if not in the first line of its record; it is not written."""
+"""A key of a row with its line, if that is not the first line of the record; it is not written."""
 NOT_IN_CATALOG = "names a tool that is not in the catalog"
 NOT_OFFERED = "calls a tool that was not offered"
 OFFER_NOT_IN_CATALOG = "was offered a tool that is not in the catalog"
@@ -68,30 +68,30 @@ OFFER_NOT_IN_CATALOG = "was offered a tool that is not in the catalog"
 
 @dataclass(eq=False)
 class Context:
-    """What is known once every source was looked through.
+    """What is known after the first pass over the sources.
 
     Attributes:
         catalog: Every tool.
-        settings: What the user said.
+        settings: Of the user.
         ledger: Where to say what became of a record.
-        pool: What tools of the sources became; `None` where another catalog was given.
+        pool: The tools of the sources; `None` where the user gave a catalog.
     """
 
     catalog: Catalog
-    settings: Settings
-    ledger: Ledger
+    settings: ImportSettings
+    report: ImportReport
     pool: ToolPool | None
     names: CatalogNames = field(init=False)
 
     def __post_init__(self) -> None:
         self.names = CatalogNames(self.catalog)
         self._all = len(self.catalog.tools)
-        self._bearers: dict[str, list[str]] = {}
+        self._ids_by_name: dict[str, list[str]] = {}
         for tool in self.catalog.tools:
-            self._bearers.setdefault(tool.name, []).append(tool.id)
+            self._ids_by_name.setdefault(tool.name, []).append(tool.id)
 
     def offered(self, tools: Sequence[Any] | None) -> tuple[str, ...] | None:
-        """Ids of what a request offered; `None` where it says nothing of tools.
+        """Ids of the tools that a request offered; `None` where it does not mention tools.
 
         Raises:
             BrokenError: an entry is no tool.
@@ -101,72 +101,72 @@ class Context:
             return None
         if self.pool is not None:
             return self.pool.add_list(tools)
-        found = [(name, self.names.resolve(name)) for name in names_offered(tools)]
-        for name, tool_id in found:
+        resolved = [(name, self.names.resolve(name)) for name in names_offered(tools)]
+        for name, tool_id in resolved:
             if isinstance(tool_id, Unresolved):
                 raise UnmappedError(OFFER_NOT_IN_CATALOG, name)
-        return tuple(dict.fromkeys(tool_id for _, tool_id in found if isinstance(tool_id, str)))
+        return tuple(dict.fromkeys(tool_id for _, tool_id in resolved if isinstance(tool_id, str)))
 
     def universe(self, offered: tuple[str, ...] | None) -> CaseRow:
-        """`offered` as a case writes it: nothing where it is the whole catalog, or not known."""
+        """`offered` for a row: nothing where it is the whole catalog, or not known."""
         return {} if offered is None or len(offered) == self._all else {"offered": list(offered)}
 
     def reference(self, name: str, offered: tuple[str, ...] | None) -> str | list[str]:
-        """The tool that a name means, by id; a list where it may be any of several.
+        """The id of the tool with that name; a list where it may be any of several.
 
         Raises:
-            UnmappedError: none is meant.
+            UnmappedError: there is no such tool.
         """
         if offered is not None:
-            found: Sequence[str] = self.names.within(offered, name)
-            if not found and isinstance(meant := self.names.resolve(name), str) and meant in offered:
-                found = (meant,)
-            if not found:
+            tool_ids: Sequence[str] = self.names.within(offered, name)
+            if not tool_ids and isinstance(resolved := self.names.resolve(name), str) and resolved in offered:
+                tool_ids = (resolved,)
+            if not tool_ids:
                 raise UnmappedError(NOT_OFFERED, name)
         else:
-            found = self._bearers.get(name, ())
-        if found:
-            return found[0] if len(found) == 1 else list(found)
-        looked_up = self.names.resolve(name)
-        if isinstance(looked_up, str):
-            return looked_up
-        if looked_up.candidates:
-            return list(looked_up.candidates)
-        raise UnmappedError(NOT_IN_CATALOG, looked_up.message)
+            tool_ids = self._ids_by_name.get(name, ())
+        if tool_ids:
+            return tool_ids[0] if len(tool_ids) == 1 else list(tool_ids)
+        meaning = self.names.resolve(name)
+        if isinstance(meaning, str):
+            return meaning
+        if meaning.candidates:
+            return list(meaning.candidates)
+        raise UnmappedError(NOT_IN_CATALOG, meaning.message)
 
     def common(self, tags: Sequence[str] = (), kind: str = "") -> CaseRow:
-        """What the user said of every case, with what the source says of this one."""
-        made: CaseRow = {}
+        """Kind, role and tags: from the settings, and from the source for this case."""
+        row: CaseRow = {}
         if wanted := self.settings.kind or kind:
-            made["kind"] = wanted
+            row["kind"] = wanted
         if self.settings.role is not None:
-            made["role"] = self.settings.role
+            row["role"] = self.settings.role
         if all_tags := list(dict.fromkeys((*tags, *self.settings.tags))):
-            made["tags"] = all_tags
-        return made
+            row["tags"] = all_tags
+        return row
 
 
 class Format(Protocol):
-    """One kind of source, read twice: once for its tools, once for its cases. An instance serves one import."""
+    """A kind of source. A source is read twice: for its tools, and for its cases. An instance serves one import."""
 
     label: str
-    """What it is, in words."""
+    """Its name for people."""
 
-    def look(self, record: Record, pool: ToolPool) -> None:
-        """Gather tools, and what a later record may be joined with; raises `BrokenError` as `rows` will."""
+    def collect_tools(self, record: Record, pool: ToolPool) -> None:
+        """First pass: collect tools, and what later records refer to; raises `BrokenError` as `rows` does."""
         ...
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
-        """The cases of a record, without ids that are taken; raises `BrokenError` or `UnmappedError`."""
+        """Second pass: the cases of a record; raises `BrokenError` or `UnmappedError`."""
         ...
 
     def finish(self, context: Context) -> None:
-        """Say what was joined with nothing."""
+        """Report what no record referred to."""
         ...
 
 
 def kind_of(steps: Sequence[Sequence[Any]]) -> str:
-    """What sort of case the calls made, step by step, are."""
+    """The kind of a case with these calls, step by step."""
     count = sum(map(len, steps))
     if count == 0:
         return "no_call"

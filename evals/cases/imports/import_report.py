@@ -1,4 +1,4 @@
-"""What became of what was read: broken, left out and why, or worth a word."""
+"""What an import reports: broken records, what was left out and why, and notes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from toolbelt.findings import Finding, Severity
 
-MAX_TOLD = 1000
-"""Broken places, and those left out, that are kept one by one; of further ones only the number is."""
+MAX_LISTED = 1000
+"""Findings, and records left out, that are listed; further ones are only counted."""
 
 
 class BrokenError(Exception):
-    """A record that is not what its format says.
+    """A record that does not have the form of its format.
 
     Args:
         rule: Slug of the finding.
         message: What is wrong and where in the record.
-        findings: Of a record with several mistakes, each where it stands.
+        findings: Every mistake, for a record with several.
     """
 
     def __init__(self, rule: str, message: str, findings: Sequence[Finding] = ()) -> None:
@@ -26,20 +26,20 @@ class BrokenError(Exception):
         self.rule, self.message, self.findings = rule, message, tuple(findings)
 
     def finding(self, source: str, line: int) -> Finding:
-        """The mistake, where it stands."""
+        """The mistake with its place."""
         return Finding(self.rule, Severity.ERROR, self.message, source, line)
 
     def all_findings(self, source: str, line: int) -> tuple[Finding, ...]:
-        """Every mistake: those that were found elsewhere on its behalf, or itself."""
+        """Every mistake of the record."""
         return self.findings or (self.finding(source, line),)
 
 
 class UnmappedError(Exception):
-    """Something sound that makes no case.
+    """Something valid from which no case can be made.
 
     Args:
-        reason: Why, in words that are the same for all alike.
-        detail: What this one is about.
+        reason: Why; the same text for the same reason, since it is counted.
+        detail: What it is about.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -49,13 +49,13 @@ class UnmappedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something sound that makes no case, or not a whole one.
+    """Something from which no case, or no complete case, was made.
 
     Attributes:
         source: The file, as the user wrote it.
-        line: Where it stands, counted from 1.
-        reason: Why, in words that are the same for all alike.
-        detail: What this one is about; may be empty.
+        line: Of the file, counted from 1.
+        reason: Why; the same text for the same reason.
+        detail: What it is about; may be empty.
     """
 
     source: str
@@ -67,13 +67,13 @@ class LeftOut:
         return f"{self.source}:{self.line}: left out: {self.reason}{f' ({self.detail})' * bool(self.detail)}"
 
 
-class Ledger:
-    """Keeps account while sources are read.
+class ImportReport:
+    """Collects what happens while sources are read.
 
     Attributes:
-        reasons: How often something was left out, by reason; broken records too, by the slug of what is wrong.
-        notes: How often something was understood in a way worth a word.
-        broken: Records that could not be understood.
+        reasons: How often something was left out, by reason; for broken records, by the rule of the first finding.
+        notes: Notes for the user, with how often each applies.
+        broken: Number of records that could not be read.
     """
 
     def __init__(self) -> None:
@@ -85,43 +85,43 @@ class Ledger:
         self._left_out: list[LeftOut] = []
 
     def add_broken(self, *findings: Finding) -> None:
-        """A record with everything that is wrong about it."""
+        """Add a broken record with all of its findings."""
         self.broken += 1
         self.reasons[f"broken: {findings[0].rule}"] += 1
-        self._findings.extend(findings[: MAX_TOLD - len(self._findings)])
+        self._findings.extend(findings[: MAX_LISTED - len(self._findings)])
 
     def leave_out(self, source: str, line: int, reason: str, detail: str = "") -> None:
-        """Something sound that makes no case."""
+        """Add something from which no case was made."""
         self.reasons[reason] += 1
-        if len(self._left_out) < MAX_TOLD:
+        if len(self._left_out) < MAX_LISTED:
             self._left_out.append(LeftOut(source, line, reason, detail))
 
     def note(self, message: str) -> None:
-        """Something worth a word at the end, with how often it was so."""
+        """Add a note for the end; repeats are counted."""
         self.notes[message] += 1
 
     def findings(self) -> tuple[Finding, ...]:
-        """Every mistake, as far as `MAX_TOLD`, and how many more broken records there were."""
-        told = list(self._findings)
-        places = len({(finding.file, finding.line) for finding in told})
-        if (more := self.broken - places) > 0 and len(told) >= MAX_TOLD:
+        """The listed findings, and how many further broken records there are."""
+        findings = list(self._findings)
+        places = len({(finding.file, finding.line) for finding in findings})
+        if (more := self.broken - places) > 0 and len(findings) >= MAX_LISTED:
             message = f"{more:,} more broken records are not listed."
-            told.append(Finding("further-findings", Severity.ERROR, message, told[-1].file))
-        return tuple(told)
+            findings.append(Finding("further-findings", Severity.ERROR, message, findings[-1].file))
+        return tuple(findings)
 
     @property
-    def untold(self) -> int:
-        """How much was left out that `lines` does not have, having more than is kept."""
+    def silent(self) -> int:
+        """How many left-out records `lines` does not list."""
         broken = len({(finding.file, finding.line) for finding in self._findings})
         return sum(self.reasons.values()) - self._counted - len(self._left_out) - min(broken, self.broken)
 
     def count(self, reason: str, times: int) -> None:
-        """Something that stands in no one place, so many times."""
+        """Add something without a place, so many times."""
         self.reasons[reason] += times
         self._counted += times
 
     def lines(self) -> Iterator[LeftOut]:
-        """What was left out one by one, the broken first, each as far as `MAX_TOLD`."""
+        """What was left out, at most `MAX_LISTED` broken records first, and as many others."""
         for finding in self._findings:
             yield LeftOut(finding.file or "", finding.line or 0, f"broken: {finding.rule}", finding.message)
         yield from self._left_out

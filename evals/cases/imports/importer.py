@@ -1,4 +1,4 @@
-"""Cases from files of other forms, with their catalog, as a folder that can be opened as a dataset."""
+"""Import cases from files of other formats, and write them with their catalog as a dataset."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from toolbelt.evals.cases.case_file import MAX_LINE, CasesWriter, case_line
 from toolbelt.evals.cases.digests import id_digest
 from toolbelt.evals.cases.fields import ParsedCase
 from toolbelt.evals.cases.imported_layout import parse_imported_case
-from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, Format, Settings
+from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, Format, ImportSettings
 from toolbelt.evals.cases.imports.formats import FORMATS, empty_sources, find_format
-from toolbelt.evals.cases.imports.import_report import BrokenError, Ledger, LeftOut, UnmappedError
+from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, LeftOut, UnmappedError
 from toolbelt.evals.cases.imports.sources import Record, Source, open_source, source_names
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
 from toolbelt.evals.cases.layout import LayoutKind
@@ -28,25 +28,25 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.sources import parse_json
 from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, write_catalog
 
-_TOLD_EVERY = 200
+_PROGRESS_EVERY = 200
 Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What came of an import.
+class ImportResult:
+    """The result of an import.
 
     Attributes:
-        folder: Where the dataset is.
+        folder: Of the dataset.
         form: A key of `FORMATS`.
-        cases: How many were written.
-        drafts: How many of them nobody has reviewed yet.
-        tools: How many the catalog has.
+        cases: Number of cases written.
+        drafts: Number of cases that nobody has reviewed yet.
+        tools: Number of tools of the catalog.
         left_out: How often something made no case, by reason.
-        lines: What was left out, one by one, as far as is kept.
-        untold: How much more was left out than `lines` has.
-        records: How many were read, the broken ones too; one record may make several cases, or none.
-        notes: What a reader should know, with how often it was so.
+        lines: What was left out, as far as it is listed.
+        silent: How much more was left out than `lines` lists.
+        records: Number of records read, with broken ones; one record may make several cases, or none.
+        notes: What a reader should know.
     """
 
     folder: str
@@ -56,7 +56,7 @@ class Imported:
     tools: int
     left_out: Mapping[str, int]
     lines: tuple[LeftOut, ...]
-    untold: int
+    silent: int
     records: int
     notes: tuple[str, ...]
 
@@ -66,13 +66,13 @@ def import_cases(
     folder: str,
     *,
     standard_input: BinaryIO,
-    settings: Settings | None = None,
+    settings: ImportSettings | None = None,
     form: str | None = None,
     catalog: CatalogFile | None = None,
     overwrite: bool = False,
     skip_broken: bool = False,
     progress: Progress | None = None,
-) -> Imported:
+) -> ImportResult:
     """Read sources and write a dataset.
 
     Args:
@@ -100,77 +100,79 @@ def import_cases(
         if findings := empty_sources(sources):
             raise InvalidFileError(findings)
         form = form or find_format(sources)
-        work = _Import(form, sources, settings or Settings(), progress)
-        made = work.look(_name_of(place), None if catalog is None else catalog.catalog)
+        work = _Import(form, sources, settings or ImportSettings(), progress)
+        context = work.collect_tools(_name_of(place), None if catalog is None else catalog.catalog)
         is_new = not place.exists()
         try:
             with CasesWriter(place / CASES_FILE, overwrite=overwrite) as writer:
-                work.write(writer, made)
+                work.write(writer, context)
                 work.refuse(writer.count, skip_broken=skip_broken)
-                write_catalog(made.catalog, str(place / CATALOG_FILES[0]), overwrite=overwrite)
+                write_catalog(context.catalog, str(place / CATALOG_FILES[0]), overwrite=overwrite)
                 writer.finish()
         except BaseException:
             if is_new:
                 with contextlib.suppress(OSError):  # it may hold what somebody else put there
                     place.rmdir()
             raise
-        return work.report(folder, made, writer.count, (*notes, *_about(place, catalog)))
+        return work.result(folder, context, writer.count, (*notes, *_about(place, catalog)))
 
 
 class _Import:
     """One import, from looking through the sources to the report."""
 
-    def __init__(self, form: str, sources: Sequence[Source], settings: Settings, progress: Progress | None) -> None:
+    def __init__(
+        self, form: str, sources: Sequence[Source], settings: ImportSettings, progress: Progress | None
+    ) -> None:
         self._form = form
         self._format: Format = FORMATS[form].make()
         self._sources = sources
         self._settings = settings
         self._progress = progress
-        self._ledger = Ledger()
+        self._report = ImportReport()
         self._broken: set[int] = set()
         self._read = 0
         self._drafts = 0
         self._count = 0
         self._ids = _Ids()
 
-    def look(self, name: str, given: Catalog | None) -> Context:
-        """The first way through: tools, and what is broken on the face of it."""
+    def collect_tools(self, name: str, given: Catalog | None) -> Context:
+        """First pass: the tools, and records that are broken at first sight."""
         pool = ToolPool(name)
         for number, record in self._records(self._complain):
             self._count += 1
             try:
-                self._format.look(record, pool)
+                self._format.collect_tools(record, pool)
             except BrokenError as error:
                 self._broken.add(number)
-                self._ledger.add_broken(*error.all_findings(record.source, record.line))
+                self._report.add_broken(*error.all_findings(record.source, record.line))
         if given is not None:
-            return Context(given, self._settings, self._ledger, None)
+            return Context(given, self._settings, self._report, None)
         if not len(pool):
-            raise InvalidFileError(self._ledger.findings() or [self._no_catalog()])
+            raise InvalidFileError(self._report.findings() or [self._no_catalog()])
         if count := pool.renamed():
-            told = (
+            note = (
                 f"{count:,} {'tool has' if count == 1 else 'tools have'} the name of another one with a different "
                 f"definition; {'its id ends' if count == 1 else 'their ids end'} in #digits"
             )
-            self._ledger.notes[told] = 1
-        return Context(pool.catalog(), self._settings, self._ledger, pool)
+            self._report.notes[note] = 1
+        return Context(pool.catalog(), self._settings, self._report, pool)
 
     def _complain(self, findings: tuple[Finding, ...]) -> None:
         self._count += 1
-        self._ledger.add_broken(*findings)
+        self._report.add_broken(*findings)
 
     def write(self, writer: CasesWriter, context: Context) -> None:
-        """The second way through: the cases."""
+        """Second pass: the cases."""
         for number, record in self._records(lambda _: None):
             if number in self._broken:
                 continue
             try:
                 rows = list(self._format.rows(record, context))
             except BrokenError as error:
-                self._ledger.add_broken(*error.all_findings(record.source, record.line))
+                self._report.add_broken(*error.all_findings(record.source, record.line))
                 continue
             except UnmappedError as reason:
-                self._ledger.leave_out(record.source, record.line, reason.reason, reason.detail)
+                self._report.leave_out(record.source, record.line, reason.reason, reason.detail)
                 continue
             for row in rows:
                 self._add(row, record, writer, context)
@@ -178,27 +180,29 @@ class _Import:
 
     def refuse(self, count: int, *, skip_broken: bool) -> None:
         """Raises where nothing should be written."""
-        if self._ledger.broken and not skip_broken:
-            raise InvalidFileError(sorted_findings(self._ledger.findings()))
+        if self._report.broken and not skip_broken:
+            raise InvalidFileError(sorted_findings(self._report.findings()))
         if not count:
-            reasons = ", ".join(f"{reason} ({times:,})" for reason, times in self._ledger.reasons.most_common(10))
-            first = next((f" The first: {left_out}" for left_out in self._ledger.lines()), "")
+            reasons = ", ".join(f"{reason} ({times:,})" for reason, times in self._report.reasons.most_common(10))
+            first = next((f" The first: {left_out}" for left_out in self._report.lines()), "")
             raise ToolbeltError(f"No case came of it: {reasons or 'there is no record'}.{first}")
 
-    def report(self, folder: str, context: Context, count: int, notes: Sequence[str]) -> Imported:
-        """What came of it."""
-        told = [f"{message}{f' ({times:,} times)' * (times > 1)}" for message, times in self._ledger.notes.items()]
-        return Imported(
+    def result(self, folder: str, context: Context, count: int, notes: Sequence[str]) -> ImportResult:
+        """The result for the caller."""
+        counted_notes = [
+            f"{message}{f' ({times:,} times)' * (times > 1)}" for message, times in self._report.notes.items()
+        ]
+        return ImportResult(
             folder,
             self._form,
             count,
             self._drafts,
             len(context.catalog.tools),
-            dict(self._ledger.reasons.most_common()),
-            tuple(self._ledger.lines()),
-            self._ledger.untold,
+            dict(self._report.reasons.most_common()),
+            tuple(self._report.lines()),
+            self._report.silent,
             self._count,
-            (*notes, *told),
+            (*notes, *counted_notes),
         )
 
     def _records(self, complain: Callable[[tuple[Finding, ...]], None]) -> Iterator[tuple[int, Record]]:
@@ -207,7 +211,7 @@ class _Import:
         for source in self._sources:
             for record in source.records(complain):
                 self._read += 1
-                if self._progress is not None and self._read % _TOLD_EVERY == 0:
+                if self._progress is not None and self._read % _PROGRESS_EVERY == 0:
                     self._progress(self._read)
                 number += 1
                 yield number, record
@@ -219,16 +223,16 @@ class _Import:
         parsed = self._parsed(row, context)
         errors = [finding for finding in parsed.findings if finding.severity is Severity.ERROR]
         if parsed.excluded:
-            self._ledger.leave_out(record.source, line, parsed.excluded, parsed.detail)
+            self._report.leave_out(record.source, line, parsed.excluded, parsed.detail)
             return
         if not errors:
             row["id"] = self._ids.unique(wanted)
             if row["id"] != wanted:
-                self._ledger.note("an id that stood before was made unique")
+                self._report.note("an id that stood before was made unique")
             text = case_line(row)
             errors = _too_much(text, row)
         if errors:
-            self._ledger.add_broken(*(replace(finding, file=record.source, line=line) for finding in errors))
+            self._report.add_broken(*(replace(finding, file=record.source, line=line) for finding in errors))
             return
         self._drafts += row.get("draft") is True
         writer.add_line(text)
@@ -239,8 +243,10 @@ class _Import:
         return parse_own_case(row, context.names)
 
     def _no_catalog(self) -> Finding:
-        told = f"{FORMATS[self._form].label}: these sources bring no tools; say with --catalog which the names are of."
-        return Finding("no-catalog", Severity.ERROR, told, self._sources[0].name)
+        message = (
+            f"{FORMATS[self._form].label}: these sources bring no tools; say with --catalog which the names are of."
+        )
+        return Finding("no-catalog", Severity.ERROR, message, self._sources[0].name)
 
 
 class _Ids:

@@ -38,7 +38,7 @@ class InspectSamples:
         """Whether a record looks like one."""
         return isinstance(data, Mapping) and "input" in data and ("target" in data or "choices" in data)
 
-    def look(self, record: Record, pool: ToolPool) -> None:
+    def collect_tools(self, record: Record, pool: ToolPool) -> None:
         """A sample brings no tools."""
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
@@ -54,7 +54,7 @@ class InspectSamples:
         row["expected"] = calls
         for key in _ELSEWHERE:
             if data.get(key):
-                context.ledger.note(f"`{key}` of samples is left aside: no tool is ever executed")
+                context.report.note(f"`{key}` of samples is left aside: no tool is ever executed")
         tags = data.get("metadata", {}).get("tags") if isinstance(data.get("metadata"), Mapping) else None
         kept = [tag for tag in tags if isinstance(tag, str) and tag.strip()] if isinstance(tags, list) else []
         yield row | context.common(tags=kept, kind=kind_of([[call] for call in calls]))

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbelt.evals.cases.case import content_text
-from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, CaseRow, Context, Labels, kind_of
+from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, CaseRow, Context, LabelSource, kind_of
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.messages import calls_of, check_messages
 from toolbelt.evals.cases.imports.sources import Record
@@ -40,7 +40,7 @@ class LiveMCPBench:
             _METADATA in data or {"task_id", "Question"} <= data.keys() or _is_server(data)
         )
 
-    def look(self, record: Record, pool: ToolPool) -> None:
+    def collect_tools(self, record: Record, pool: ToolPool) -> None:
         """Gather the tools of a server."""
         if not _is_server(record.data):
             return
@@ -63,7 +63,7 @@ class LiveMCPBench:
         performed = list(_performed(data["messages"])) if data.get("messages") is not None else None
         names = _annotated(data.get(_METADATA))
         row: CaseRow = {"id": str(data.get("task_id") or ""), "query": data["Question"]}
-        is_recorded = names is None or context.settings.labels is Labels.RECORDED
+        is_recorded = names is None or context.settings.labels is LabelSource.RECORDED
         if is_recorded and performed is None:
             raise UnmappedError("it has neither annotated tools nor messages")
         if is_recorded:

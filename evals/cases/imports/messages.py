@@ -1,4 +1,6 @@
-"""Messages of other APIs in the form of OpenAI's chat completions, so that no call in them passes as text.
+"""Messages of logs: converted to the form of OpenAI's chat completions, checked, and the calls in them.
+
+Messages of other APIs are converted, so that no call in them passes as text:
 
 - Anthropic: the parts `tool_use` and `tool_result` of a content, pictures with a `source`;
 - the Responses API: items without a role, `function_call` and `function_call_output`;
@@ -247,7 +249,7 @@ def read_arguments(value: Any, place: str) -> Mapping[str, Any]:
 
 
 def check_answers(messages: Sequence[Message], place: str = "messages") -> int:
-    """Hold the answers of tools against the calls.
+    """Check that the answers of tools belong to calls.
 
     Returns:
         How many messages from the beginning stand together without a call that is never answered; a provider would
@@ -264,8 +266,8 @@ def check_answers(messages: Sequence[Message], place: str = "messages") -> int:
         if role == "tool":
             call_id = message.get("tool_call_id")
             if call_id not in open_calls:
-                told = repr(call_id)[:60]
-                raise BrokenError("unknown-call", f"`{place}[{index}]` answers the call {told}, which nobody made.")
+                shown_id = repr(call_id)[:60]
+                raise BrokenError("unknown-call", f"`{place}[{index}]` answers the call {shown_id}, which nobody made.")
             open_calls.discard(str(call_id))
         elif role != "function":
             if open_calls and sound == len(messages):

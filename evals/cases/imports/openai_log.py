@@ -27,7 +27,7 @@ from toolbelt.evals.cases.imports.openai_log_records import (
     read_answer,
     read_exchange,
 )
-from toolbelt.evals.cases.imports.sources import Joined, Record
+from toolbelt.evals.cases.imports.sources import Record, RecordsById
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
 
 _USERS = ("user", "system", "developer")
@@ -48,14 +48,14 @@ class OpenAILog:
     label = "OpenAI message log"
 
     def __init__(self) -> None:
-        self._responses = Joined()
+        self._responses = RecordsById()
 
     @staticmethod
     def recognises(data: Any) -> bool:
         """Whether a record looks like one."""
         return looks_like_exchange(data)
 
-    def look(self, record: Record, pool: ToolPool) -> None:
+    def collect_tools(self, record: Record, pool: ToolPool) -> None:
         """Gather the tools of a record, or keep the response of a batch for its request."""
         if isinstance(record.data, dict) and is_batch_response(record.data):
             kept = record.data.get("error") or record.data["response"]
@@ -74,7 +74,7 @@ class OpenAILog:
             exchange = self._answered(exchange, str(record.data["custom_id"]))
         offered = context.offered(exchange.tools)
         if exchange.choices > 1:
-            context.ledger.note("of several `choices` of one response only the first was read")
+            context.report.note("of several `choices` of one response only the first was read")
         if _leaves_no_choice(exchange.tool_choice):
             raise UnmappedError(FORCED)
         turns = _Turns(exchange, offered, context, record)
@@ -83,9 +83,9 @@ class OpenAILog:
     def finish(self, context: Context) -> None:
         """Responses of batches whose request is in no source."""
         if count := self._responses.unclaimed:
-            context.ledger.count("the response of a batch whose request is in no source", count)
+            context.report.count("the response of a batch whose request is in no source", count)
         if count := self._responses.repeated:
-            context.ledger.count("a second response to one request of a batch", count)
+            context.report.count("a second response to one request of a batch", count)
 
     def _answered(self, exchange: Exchange, custom_id: str) -> Exchange:
         found = self._responses.find(custom_id)
@@ -125,13 +125,13 @@ class _Turns:
                 row = self._case(messages[:start], messages[start:end], start, sound=start <= sound)
             except UnmappedError as reason:
                 detail = f"turn {number}{f': {reason.detail}' * bool(reason.detail)}"
-                self._context.ledger.leave_out(self._record.source, self._record.line, reason.reason, detail)
+                self._context.report.leave_out(self._record.source, self._record.line, reason.reason, detail)
                 continue
             if len(turns) > 1:
                 row["cluster"] = own_id
             yield {"id": f"{own_id}/{number}" if len(turns) > 1 else own_id} | row
         for index, loose in _uncovered(messages, turns):
-            self._context.ledger.leave_out(self._record.source, self._record.line, loose, f"messages[{index}]")
+            self._context.report.leave_out(self._record.source, self._record.line, loose, f"messages[{index}]")
 
     def single(self, answer: Sequence[Message]) -> Iterator[CaseRow]:
         """The case of a request and its response."""

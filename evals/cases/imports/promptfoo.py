@@ -1,13 +1,13 @@
-"""promptfoo's configurations: `tests` whose assertions name tools, over `prompts` with `{{variables}}`.
+"""Read promptfoo configurations: `tests` whose assertions name tools, over `prompts` with `{{variables}}`.
 
-These assertions map; every other one is left out and told by name, and a test with none of these makes no case:
+These assertions are understood; every other one is left out and reported by name, and a test without any makes no case:
 
 - `tool-call-f1`: the list of names (or a text with commas between them) is expected, whatever its threshold;
 - `trajectory:tool-used`: the tools named are expected, others beside them are allowed (`match: superset`); with
   `not-` before it they are forbidden;
 - `trajectory:tool-sequence`: the steps in order (`match: ordered`, `superset` where its mode is `in_order`);
 - `trajectory:tool-args-match`: a call with its arguments, further ones unchecked unless its mode is `exact`;
-- `is-valid-openai-tools-call`, `is-valid-openai-function-call`, `is-valid-function-call`: any call will do.
+- `is-valid-openai-tools-call`, `is-valid-openai-function-call`, `is-valid-function-call`: any call is right.
 
 Where there are no prompts, as in a file of tests alone, the one variable that a test has is what the user says.
 A test makes a case for each prompt and each distinct list of tools among the providers; these share a cluster.
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, kind_of
-from toolbelt.evals.cases.imports.import_report import BrokenError, Ledger, UnmappedError
+from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, UnmappedError
 from toolbelt.evals.cases.imports.promptfoo_assertions import Assertions
 from toolbelt.evals.cases.imports.promptfoo_files import ONE_VARIABLE, Files, Prompts, among, fill, read_prompts
 from toolbelt.evals.cases.imports.sources import Record
@@ -44,40 +44,40 @@ class Promptfoo:
             and not {"prompts", "providers", "targets", "defaultTest"}.isdisjoint(data)
         )
 
-    def look(self, record: Record, pool: ToolPool) -> None:
-        """Gather the tools of every provider; where there are none, everything that is wrong is said at once."""
-        ledger, files = Ledger(), Files(record)
-        lists = list(_tool_lists(record, files, ledger))
+    def collect_tools(self, record: Record, pool: ToolPool) -> None:
+        """Collect the tools of every provider; if there are none, all mistakes are reported at once."""
+        report, files = ImportReport(), Files(record)
+        lists = list(_tool_lists(record, files, report))
         for tools in lists:
             pool.add_list(tools)
-        if ledger.broken and not lists:
-            read_prompts(_configuration(record.data).get("prompts", []), files, ledger)
-            list(_tests(record, files, ledger))
-            first, *_ = findings = ledger.findings()
+        if report.broken and not lists:
+            read_prompts(_configuration(record.data).get("prompts", []), files, report)
+            list(_tests(record, files, report))
+            first, *_ = findings = report.findings()
             raise BrokenError(first.rule, first.message, findings)
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
         """The cases of a configuration."""
-        files, ledger = Files(record), context.ledger
-        universes = list(dict.fromkeys(context.offered(tools) for tools in _tool_lists(record, files, ledger))) or [
+        files, report = Files(record), context.report
+        universes = list(dict.fromkeys(context.offered(tools) for tools in _tool_lists(record, files, report))) or [
             None
         ]
         data = _configuration(record.data)
-        prompts = read_prompts(data["prompts"], files, ledger) if "prompts" in data else [ONE_VARIABLE]
-        for number, (line, test) in enumerate(_tests(record, files, ledger), start=1):
+        prompts = read_prompts(data["prompts"], files, report) if "prompts" in data else [ONE_VARIABLE]
+        for number, (line, test) in enumerate(_tests(record, files, report), start=1):
             try:
                 yield from PromptfooTest(test, f"test-{number}", line, record, context).rows(prompts, universes)
             except UnmappedError as reason:
-                ledger.leave_out(record.source, line, reason.reason, reason.detail)
+                report.leave_out(record.source, line, reason.reason, reason.detail)
             except BrokenError as error:
-                ledger.add_broken(*error.all_findings(record.source, line))
+                report.add_broken(*error.all_findings(record.source, line))
 
     def finish(self, context: Context) -> None:
         """Nothing is joined."""
 
 
-def _tool_lists(record: Record, files: Files, ledger: Ledger) -> Iterator[list[Any]]:
-    """What each provider offers; files that cannot be read are told."""
+def _tool_lists(record: Record, files: Files, report: ImportReport) -> Iterator[list[Any]]:
+    """The tools of each provider; files that cannot be read are reported."""
     data = record.data if isinstance(record.data, Mapping) else {}
     key = "providers" if "providers" in data else "targets"
     written = data.get(key)
@@ -90,7 +90,7 @@ def _tool_lists(record: Record, files: Files, ledger: Ledger) -> Iterator[list[A
                     yield list(_declared(tools))
         except BrokenError as error:
             line = files.line(key, index) if isinstance(written, list) else files.line(key)
-            ledger.add_broken(*error.all_findings(record.source, line))
+            report.add_broken(*error.all_findings(record.source, line))
 
 
 def _config(provider: Any) -> Mapping[str, Any]:
@@ -101,28 +101,30 @@ def _config(provider: Any) -> Mapping[str, Any]:
     return config if isinstance(config, Mapping) else {}
 
 
-def _tests(record: Record, files: Files, ledger: Ledger) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Every test with its line, joined with what the configuration says of all of them."""
-    for line, parts in _in_parts(record, files, ledger):
+def _tests(record: Record, files: Files, report: ImportReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Every test with its line, joined with the defaults of the configuration."""
+    for line, parts in _in_parts(record, files, report):
         try:
             yield line, joined(parts, files)
         except UnmappedError as reason:
-            ledger.leave_out(record.source, line, reason.reason, reason.detail)
+            report.leave_out(record.source, line, reason.reason, reason.detail)
         except BrokenError as error:
-            ledger.add_broken(*error.all_findings(record.source, line))
+            report.add_broken(*error.all_findings(record.source, line))
 
 
-def _in_parts(record: Record, files: Files, ledger: Ledger) -> Iterator[tuple[int, tuple[Mapping[str, Any], ...]]]:
+def _in_parts(
+    record: Record, files: Files, report: ImportReport
+) -> Iterator[tuple[int, tuple[Mapping[str, Any], ...]]]:
     data = _configuration(record.data)
-    defaults = tuple(test for _, test in files.tests(data.get("defaultTest") or [], ledger, "defaultTest"))
+    defaults = tuple(test for _, test in files.tests(data.get("defaultTest") or [], report, "defaultTest"))
     place = () if isinstance(record.data, list) else ("tests",)
-    for line, test in files.tests(data.get("tests", []), ledger, *place):
+    for line, test in files.tests(data.get("tests", []), report, *place):
         yield line, (*defaults, test)
     scenarios = data.get("scenarios") or []
-    for index, (line, scenario) in enumerate(files.tests(scenarios, ledger, "scenarios")):
+    for index, (line, scenario) in enumerate(files.tests(scenarios, report, "scenarios")):
         at = ("scenarios", index) if isinstance(scenarios, list) and scenarios[index : index + 1] == [scenario] else ()
-        settings = [test for _, test in files.tests(scenario.get("config", [{}]), ledger, *at, "config")]
-        for own, test in files.tests(scenario.get("tests", [{}]), ledger, *at, "tests"):
+        settings = [test for _, test in files.tests(scenario.get("config", [{}]), report, *at, "config")]
+        for own, test in files.tests(scenario.get("tests", [{}]), report, *at, "tests"):
             for setting in settings:
                 yield own if at else line, (*defaults, setting, test)
 
@@ -153,7 +155,7 @@ OWN_PROVIDER = "a test's own `provider` or `providers` was not looked at: it cou
 
 
 def joined(tests: Sequence[Mapping[str, Any]], files: Files) -> Mapping[str, Any]:
-    """Several tests as one, as promptfoo joins them: the last says what it is, all say what is right.
+    """Join several tests as promptfoo does: fields of the last one win, assertions of all count.
 
     Args:
         tests: The default, a scenario's settings, the test itself; the last one counts most.
@@ -202,7 +204,7 @@ class PromptfooTest:
         if self._test["options"].get("transformVars"):
             raise UnmappedError("variables that a program changes", self._name)
         if self._test.get("provider") or self._test.get("providers"):
-            self._context.ledger.note(OWN_PROVIDER)
+            self._context.report.note(OWN_PROVIDER)
         chosen = among(prompts, self._test.get("prompts"))
         count = 0
         for offered in universes:
@@ -222,7 +224,7 @@ class PromptfooTest:
                 row = fill(prompt, self._test["vars"], prefix, suffix)
             except UnmappedError as reason:
                 detail = f"{self._name}, {place}: {reason.detail}"
-                self._context.ledger.leave_out(self._record.source, self._line, reason.reason, detail)
+                self._context.report.leave_out(self._record.source, self._line, reason.reason, detail)
                 continue
             row |= label | self._context.universe(offered)
             expected = label["expected"]
@@ -237,7 +239,7 @@ class PromptfooTest:
             except UnmappedError as reason:
                 if not self._told:
                     detail = f"{self._name}{f': {reason.detail}' * bool(reason.detail)}"
-                    self._context.ledger.leave_out(self._record.source, self._line, reason.reason, detail)
+                    self._context.report.leave_out(self._record.source, self._line, reason.reason, detail)
         self._told = True
         return reading.label()
 

@@ -43,7 +43,7 @@ class Assertions:
             case "tool-call-f1":
                 self._expect([{"tool": self._tool(name)} for name in _names(value, kind)], "")
                 if assertion.get("threshold", 1) not in (1, 1.0):
-                    self._context.ledger.note("a threshold of `tool-call-f1` below 1 is read as 1: the tools, exactly")
+                    self._context.report.note("a threshold of `tool-call-f1` below 1 is read as 1: the tools, exactly")
             case "trajectory:tool-used":
                 self._tool_used(value)
             case "not-trajectory:tool-used":
@@ -81,7 +81,7 @@ class Assertions:
         calls = [{"tool": self._tool(name)} for name in _names(names, "trajectory:tool-used")] * max(1, least)
         self._expect(calls, "superset")
         if most is not None:
-            self._context.ledger.note("`max` of `trajectory:tool-used` is not kept")
+            self._context.report.note("`max` of `trajectory:tool-used` is not kept")
 
     def _args_match(self, value: Any) -> None:
         if not isinstance(value, Mapping):

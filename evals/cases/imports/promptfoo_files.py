@@ -1,4 +1,4 @@
-"""What a promptfoo configuration keeps in other files, named by `file://…` from the configuration's own folder."""
+"""Files that a promptfoo configuration names by `file://…`, from its own folder, and its prompts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports.context import CaseRow
-from toolbelt.evals.cases.imports.import_report import BrokenError, Ledger, UnmappedError
+from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, UnmappedError
 from toolbelt.evals.cases.imports.messages import check_messages, opening
 from toolbelt.evals.cases.imports.sources import MAX_DOCUMENT, Record, parse_foreign_yaml
 from toolbelt.findings import Finding, Severity
@@ -66,12 +66,12 @@ class Files:
         except InvalidFileError as error:
             raise BrokenError("invalid-file", f"{path} cannot be read.", error.findings) from None
 
-    def tests(self, written: Any, ledger: Ledger, *place: str | int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def tests(self, written: Any, report: ImportReport, *place: str | int) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Every test with the line it stands in; those in other files have the line that names these.
 
         Args:
             written: One test, or a list of tests and names of files.
-            ledger: Told of what is no test, and of files that cannot be read.
+            report: Receives what is no test, and files that cannot be read.
             place: Where that stands in the configuration.
         """
         for index, entry in enumerate(written if isinstance(written, list) else [written]):
@@ -80,17 +80,17 @@ class Files:
             try:
                 found = self.resolve(entry) if is_file else entry
             except BrokenError as error:
-                ledger.add_broken(*error.all_findings(self.source, line))
+                report.add_broken(*error.all_findings(self.source, line))
                 continue
             if is_file and not isinstance(found, list | Mapping):
-                ledger.leave_out(self.source, line, "tests that a program or a service makes", entry[:100])
+                report.leave_out(self.source, line, "tests that a program or a service makes", entry[:100])
                 continue
             for test in found if isinstance(found, list) else [found]:
                 if isinstance(test, Mapping):
                     yield line, test
                 else:
                     message = "A test is an object with `vars` and `assert`, or `file://` and a file of tests."
-                    ledger.add_broken(Finding("wrong-type", Severity.ERROR, message, self.source, line))
+                    report.add_broken(Finding("wrong-type", Severity.ERROR, message, self.source, line))
 
     def follow(self, value: Any) -> Any:
         """What a `{"$ref": "#/…"}` refers to in the configuration; anything else as it is.
@@ -157,13 +157,13 @@ Prompts = list[tuple[str, Any]]
 """Each with the label or id that tests name it by, or its place: a text, or a list of messages."""
 
 
-def read_prompts(written: Any, files: Files, ledger: Ledger) -> Prompts:
+def read_prompts(written: Any, files: Files, report: ImportReport) -> Prompts:
     """The prompts that are texts; those that a program makes are left out.
 
     Args:
         written: As the configuration has it.
         files: Beside it.
-        ledger: Told of what is left out.
+        report: Receives what is left out.
     """
     made: Prompts = []
     for index, entry in enumerate(written if isinstance(written, list) else [written]):
@@ -174,7 +174,7 @@ def read_prompts(written: Any, files: Files, ledger: Ledger) -> Prompts:
         try:
             text = files.resolve(raw)
         except BrokenError as error:
-            ledger.add_broken(*error.all_findings(files.source, files.line("prompts", index)))
+            report.add_broken(*error.all_findings(files.source, files.line("prompts", index)))
             continue
         place = name if isinstance(name, str) else f"prompts[{index}]"
         if isinstance(text, str) and text.strip():
@@ -182,7 +182,7 @@ def read_prompts(written: Any, files: Files, ledger: Ledger) -> Prompts:
         elif isinstance(text, list) and text:
             made.append((place, text))
         else:
-            ledger.leave_out(files.source, files.line("prompts", index), PROMPT_ELSEWHERE, str(raw)[:100])
+            report.leave_out(files.source, files.line("prompts", index), PROMPT_ELSEWHERE, str(raw)[:100])
     return made
 
 

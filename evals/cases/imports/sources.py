@@ -1,4 +1,4 @@
-"""The files that cases come from, one record at a time, whatever holds the records together.
+"""The files of an import: which ones the user means, and their records, one at a time.
 
 A file is JSON Lines, a JSON array, or one document (YAML, or JSON over several lines). Lines and the elements of an
 array are read one by one, so that memory does not grow with the file; a document is read whole.
@@ -35,7 +35,7 @@ _FIRST_LINES = 10
 _ENOUGH = 1024 * 1024
 """Bytes that tell how a file is written."""
 Complain = Callable[[tuple[Finding, ...]], None]
-"""Told of every record that could not be read, once each."""
+"""Called once for every record that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that can be read from the beginning as often as needed.
+    """A file that can be read several times.
 
     Attributes:
         name: As the user wrote it, with what is no UTF-8 replaced.
@@ -74,7 +74,7 @@ class Source:
     _handle: BinaryIO
 
     def records(self, complain: Complain) -> Iterator[Record]:
-        """Every record that can be read; what cannot is complained of."""
+        """Every readable record; `complain` gets the findings of the others."""
         try:
             yield from self._records(complain)
         except InvalidFileError as error:
@@ -169,7 +169,7 @@ _QUESTIONS = "BFCL_*.json"
 
 
 def source_names(references: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Every file, each once, and what a reader should know.
+    """The files that the user means, each once, and notes on them.
 
     A folder stands for the files of the Berkeley leaderboard in it, and a question file of that brings the answers
     of its name from `possible_answer/` beside it.
@@ -204,7 +204,7 @@ def source_names(references: Sequence[str]) -> tuple[list[str], tuple[str, ...]]
 
 
 def _same(reference: str, known: Collection[str]) -> str | None:
-    """What the same file was called before."""
+    """The name under which the same file is known."""
     real = _real(reference)
     if reference == "-":
         return reference if reference in known else None
@@ -222,7 +222,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 def parse_foreign_yaml(text: str, source: str) -> Document:
-    """One YAML document, merge keys put in; lines are those of what is written.
+    """One YAML document, as strict as our own, but with merge keys (`<<`) applied; lines are those of the source.
 
     Raises:
         InvalidFileError: every mistake found.
@@ -247,7 +247,7 @@ def _merged(text: str) -> str:
 
 
 def _flatten(node: Any, seen: set[int]) -> None:
-    """Put in what a mapping and all within it merge: its own keys come first, then those of earlier sources."""
+    """Apply the merge keys of a node and all nodes in it; own keys win, then those of earlier sources."""
     if id(node) in seen or isinstance(node.value, str):
         return
     seen.add(id(node))
@@ -266,11 +266,11 @@ def _flatten(node: Any, seen: set[int]) -> None:
     node.value = list(own.values())
 
 
-class Joined:
-    """Values by id; of two with one id, the first.
+class RecordsById:
+    """Values by id in a temporary file, so that memory does not grow with them; of two with one id, the first.
 
     Attributes:
-        repeated: How often an id came again.
+        repeated: How often an id was repeated.
     """
 
     def __init__(self) -> None:
@@ -285,11 +285,11 @@ class Joined:
 
     @property
     def unclaimed(self) -> int:
-        """How many were never asked for."""
+        """How many were never requested."""
         return len(self._unclaimed)
 
     def add(self, key: str, value: Any) -> None:
-        """One more value, as JSON."""
+        """Store a value, as JSON."""
         digest = id_digest(key)
         if digest in self._places:
             self.repeated += 1

@@ -1,4 +1,4 @@
-"""Whether the calls of a case can be made as it says: arguments, results, steps, and what was called before."""
+"""Whether the calls of a case are possible: arguments, results, steps, earlier calls, and the loadout of its role."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _LONGEST = 200
 """Characters of a validator's message that are shown."""
 
 
-class Calls:
-    """Holds calls against the schemas of a catalog's tools."""
+class CallChecker:
+    """Checks calls against the schemas of a catalog's tools."""
 
     def __init__(self, catalog: Catalog, tools: Mapping[str, Tool]) -> None:
         self._tools = tools
         self._names = CatalogNames(catalog)
         self._validators: dict[str, SchemaValidator | None] = {}
 
-    def look(self, case: Case) -> Iterator[Finding]:
-        """Everything that cannot be as it is written."""
+    def check(self, case: Case) -> Iterator[Finding]:
+        """Findings for everything that is not possible as written."""
         for answer in case.answers:
             for call in answer:
                 # The leaderboard's values are looser than JSON's, and go by its own rules.
@@ -75,8 +75,8 @@ class Calls:
         if (validator := self._validator(tool)) is None:
             return None
         faults = (fault for fault in validator.faults(given) if not fault.absolute_path)
-        found = next((fault for fault in faults if exact or _INCURABLE.intersection(fault.absolute_schema_path)), None)
-        return None if found is None else found.message[:_LONGEST]
+        fault = next((fault for fault in faults if exact or _INCURABLE.intersection(fault.absolute_schema_path)), None)
+        return None if fault is None else fault.message[:_LONGEST]
 
     def _fault(self, tool: Tool, name: str, value: Any) -> str | None:
         """Why the tool's schema refuses this value of one argument; nothing is known against a broken schema."""
@@ -153,9 +153,9 @@ def _too_few_steps(case: Case) -> Iterator[Finding]:
 
 def _holds_a_shorter_one(answer: Answer, case: Case) -> bool:
     """Whether who is on the way to an answer has given another by the last step."""
-    made = [call.tools for call in answer]
+    calls = [call.tools for call in answer]
     shorter = ([call.tools for call in other] for other in case.answers if 0 < len(other) <= case.steps)
-    return any(all(tools in made for tools in other) for other in shorter)
+    return any(all(tools in calls for tools in other) for other in shorter)
 
 
 def _warning(rule: str, message: str) -> Finding:
@@ -166,15 +166,15 @@ OUTSIDE = "outside-role"
 """The tag of cases whose role is meant to lack the tool."""
 
 
-class Roles:
-    """Holds answers against the loadouts of roles (coverage as in rule E5)."""
+class RoleChecker:
+    """Checks answers against the loadouts of roles (coverage as in rule E5)."""
 
     def __init__(self, catalog: Catalog, registry: ToolLoadoutRegistry) -> None:
         self._catalog = catalog
         self._registry = registry
         self._active: dict[str, frozenset[str] | None] = {}
 
-    def look(self, case: Case) -> Iterator[Finding]:
+    def check(self, case: Case) -> Iterator[Finding]:
         """A finding where the role is unknown, lacks the tools, or has them where it should not."""
         is_outside = OUTSIDE in case.tags
         if case.role is None:

@@ -1,4 +1,4 @@
-"""Cases that stand in each other's way: the same question twice, with two answers, or in one cluster of others."""
+"""Duplicates: cases with the same or nearly the same question, and tools with nearly the same description."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from toolbelt.findings import Finding, Severity
 
 NEAR = 0.8
 """Least share of the words of two questions, together, that both have."""
-_BY_HEART = ("system", "developer")
-"""Who says the same to every case."""
+_FIXED_ROLES = ("system", "developer")
+"""Roles whose messages are the same in every case."""
 
 
 class Repeats:
-    """Shown every case, says which repeat others. Some eighty bytes a case, and four a word of its question."""
+    """Finds cases that repeat others. Takes about eighty bytes a case, and four for each word of its question."""
 
     def __init__(self) -> None:
         self._lines = array("I")
@@ -39,7 +39,7 @@ class Repeats:
         self._histories = WordSets()
 
     def add(self, case: Case, line: int) -> None:
-        """One more case, and where it stands."""
+        """Add a case and its line."""
         query = words_of(case.query)
         history = [word for text in _before(case) for word in words_of(text)]
         self._queries.add(query)
@@ -153,10 +153,10 @@ _UNGRADED: dict[str, Any] = {
 
 
 def _before(case: Case) -> Iterator[str]:
-    """What was said before the question, but for what every case is told."""
-    said = [message for message in case.messages if message.get("role") not in _BY_HEART]
-    last = max((number for number, message in enumerate(said) if message.get("role") == "user"), default=-1)
-    for number, message in enumerate(said):
+    """The texts before the question, without messages that are the same in every case."""
+    messages = [message for message in case.messages if message.get("role") not in _FIXED_ROLES]
+    last = max((number for number, message in enumerate(messages) if message.get("role") == "user"), default=-1)
+    for number, message in enumerate(messages):
         if number != last:
             yield content_text(message.get("content"))
 
@@ -172,7 +172,7 @@ _MOST_NAMED = 6
 
 
 class Twins:
-    """Groups of tools with nearly the same description; shown every case, counts those that accept only some."""
+    """Groups of tools with nearly the same description, and the number of cases that accept only some of a group."""
 
     def __init__(self, catalog_file: CatalogFile) -> None:
         self._file = catalog_file
@@ -180,16 +180,16 @@ class Twins:
         sets = WordSets()
         for tool in self._tools:
             sets.add(words_of(tool.description))
-        found = Groups(len(sets))
-        join_alike(sets, found, TWINS)
-        self._groups = found.several()
+        groups = Groups(len(sets))
+        join_alike(sets, groups, TWINS)
+        self._groups = groups.several()
         self._group_of = {self._tools[n].id: number for number, group in enumerate(self._groups) for n in group}
         self._ids = [frozenset(self._tools[number].id for number in group) for group in self._groups]
         self._cases = [0] * len(self._groups)
         self._first = [0] * len(self._groups)
 
     def add(self, case: Case, line: int) -> None:
-        """One more case, and where it stands."""
+        """Add a case and its line."""
         right = case.right_ids
         for group in {self._group_of[tool] for tool in right if tool in self._group_of}:
             others = self._ids[group] - right
@@ -198,7 +198,7 @@ class Twins:
                 self._first[group] = self._first[group] or line
 
     def findings(self) -> Iterator[Finding]:
-        """One for each group, at its first tool."""
+        """A finding for each group, at its first tool."""
         for number, group in enumerate(self._groups):
             ids = [self._tools[position].id for position in group]
             named = ", ".join(ids[:_MOST_NAMED]) + f" and {len(ids) - _MOST_NAMED:,} more" * (len(ids) > _MOST_NAMED)

@@ -1,4 +1,4 @@
-"""What is doubtful about the cases of a dataset beyond what reading them refuses."""
+"""Lint a dataset: everything doubtful about its cases that reading them does not refuse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolbelt.evals.cases.case import Case, content_text
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.index import MAX_FINDINGS
 from toolbelt.evals.cases.lint.balance import Balance
-from toolbelt.evals.cases.lint.calls import Calls, Roles
+from toolbelt.evals.cases.lint.calls import CallChecker, RoleChecker
 from toolbelt.evals.cases.lint.duplicates import Repeats, Twins, some_lines
 from toolbelt.evals.cases.mentions import mentions_tool
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
@@ -28,15 +28,15 @@ def lint_dataset(
     *,
     own_catalog: bool = True,
 ) -> Iterator[Finding]:
-    """What reading the cases does not tell, each with its file and, where it is about one, its line.
+    """Findings that reading the cases does not give, each with its file and, where it is about one line, the line.
 
-    Of each rule as many findings as are told one by one, and how many more there are.
+    At most `MAX_FINDINGS` of each rule, and how many more there are.
 
     Args:
         dataset: Its cases are read once more, one at a time.
         registry: Every loadout that a role may name.
-        progress: Called with the number of cases looked at so far.
-        own_catalog: Whether the catalog is the dataset's own, so that its card can be held against what is there.
+        progress: Called with the number of cases checked so far.
+        own_catalog: Whether the catalog is the dataset's own, so that its card can be compared with it.
 
     Raises:
         InvalidFileError: the file was changed since it was opened.
@@ -55,14 +55,14 @@ def _cases(
 ) -> Iterator[Finding]:
     catalog = dataset.catalog_file.catalog
     tools = {tool.id: tool for tool in catalog.tools}
-    leaks, calls, roles = Leaks(tools), Calls(catalog, tools), Roles(catalog, registry)
+    leaks, calls, roles = Leaks(tools), CallChecker(catalog, tools), RoleChecker(catalog, registry)
     repeats, balance, twins = Repeats(), Balance(), Twins(dataset.catalog_file)
     for index in range(len(dataset)):
         case, line = dataset.case(index), dataset.line(index)
         repeats.add(case, line)
         balance.add(case)
         twins.add(case, line)
-        for finding in chain(leaks.look(case), calls.look(case), roles.look(case), _nothing_asked(case)):
+        for finding in chain(leaks.check(case), calls.check(case), roles.check(case), _nothing_asked(case)):
             yield replace(finding, file=dataset.source, line=line)
         if progress is not None and index % 200 == 0:
             progress(index)
@@ -77,20 +77,20 @@ def _nothing_asked(case: Case) -> Iterator[Finding]:
 
 
 def _exclusions(dataset: Dataset) -> Iterator[Finding]:
-    """Every case that is left out, so that none is dropped in silence."""
+    """Every excluded case, so that none is dropped silently."""
     names = CatalogNames(dataset.catalog_file.catalog)
-    for one in dataset.exclusions:
-        found = names.resolve(one.detail)
-        why = f" {found.message}" if isinstance(found, Unresolved) else ""
-        message = f"Case {one.case_id!r} is left out, {one.reason}: {one.detail!r}.{why}"
-        yield Finding("excluded-case", Severity.WARNING, message, dataset.source, one.line)
+    for exclusion in dataset.exclusions:
+        tool_id = names.resolve(exclusion.detail)
+        why = f" {tool_id.message}" if isinstance(tool_id, Unresolved) else ""
+        message = f"Case {exclusion.case_id!r} is left out, {exclusion.reason}: {exclusion.detail!r}.{why}"
+        yield Finding("excluded-case", Severity.WARNING, message, dataset.source, exclusion.line)
     if more := sum(dataset.excluded.values()) - len(dataset.exclusions):
         message = f"{more:,} more cases are left out and not listed."
         yield Finding("further-findings", Severity.WARNING, message, dataset.source)
 
 
 def lint_drafts(dataset: Dataset) -> Iterator[Finding]:
-    """That there are cases which nobody has reviewed, and where the first of them are."""
+    """A finding if there are cases that nobody has reviewed, with the first of their lines."""
     if dataset.drafts:
         lines = [dataset.line(index) for index in range(len(dataset)) if dataset.is_draft(index)]
         count = "1 case is a draft" if dataset.drafts == 1 else f"{dataset.drafts:,} cases are drafts"
@@ -103,36 +103,36 @@ EASY = "easy"
 
 
 class Leaks:
-    """Finds names of tools in queries, as `toolbelt.evals.cases.mentions` tells them."""
+    """Finds names of tools in queries."""
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._tools = tools
 
-    def look(self, case: Case) -> Iterator[Finding]:
+    def check(self, case: Case) -> Iterator[Finding]:
         """A finding for each name."""
         if EASY in case.tags:
             return
-        said = "\n".join(user_texts(case))
+        text = "\n".join(user_texts(case))
         named = {self._tools[tool_id].name for answer in case.answers for call in answer for tool_id in call.tools}
         for name in sorted(named):
-            if mentions_tool(said, name):
+            if mentions_tool(text, name):
                 message = f"The query names the tool {name!r} that is to be found; reword it, or tag the case {EASY!r}."
                 yield Finding("name-in-query", Severity.WARNING, message)
 
 
 def user_texts(case: Case) -> Iterator[str]:
-    """Each text that the user says."""
+    """The texts of the user's messages."""
     for message in case.messages:
         if message.get("role") == "user":
             yield content_text(message.get("content"))
 
 
 def bounded(findings: Iterable[Finding], source: str) -> Iterator[Finding]:
-    """As many of each rule as `MAX_FINDINGS`, and at the end how many more there were.
+    """At most `MAX_FINDINGS` of each rule, and at the end how many more there are.
 
     Args:
-        findings: Read once, and not held.
-        source: The file that the further ones are told of.
+        findings: Read once, and not stored.
+        source: The file of the finding that counts the further ones.
     """
     counts: Counter[tuple[str, Severity]] = Counter()
     for finding in findings:

@@ -12,8 +12,8 @@ from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.cases.imports.context import Settings
-from toolbelt.evals.cases.imports.importer import Imported, import_cases
+from toolbelt.evals.cases.imports.context import ImportSettings
+from toolbelt.evals.cases.imports.importer import ImportResult, import_cases
 from toolbelt.evals.cases.lint.lint import lint_dataset
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -74,8 +74,8 @@ def write(path: Path, records: Iterable[Any]) -> str:
 
 
 def bring_in(
-    folder: Path, *sources: str, catalog: Catalog | None = None, settings: Settings | None = None, **more: Any
-) -> Imported:
+    folder: Path, *sources: str, catalog: Catalog | None = None, settings: ImportSettings | None = None, **more: Any
+) -> ImportResult:
     """Import sources into `folder`."""
     given = None if catalog is None else CatalogFile(catalog, "given")
     stdin = io.BytesIO(more.pop("stdin", b""))

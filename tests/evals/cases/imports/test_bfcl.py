@@ -10,7 +10,7 @@ from tests.evals.cases.imports.samples import bring_in, cases, labels, lines_of,
 from toolbelt.evals.cases.case import ArgumentRules
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports.bfcl import NO_GROUND_TRUTH, convert_types
-from toolbelt.evals.cases.imports.context import Keeping, Settings
+from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.layout import LayoutKind
 
 ADD = {
@@ -107,7 +107,7 @@ def test_E3_what_cannot_be_mapped_is_counted(tmp_path: Path, line: Any, reason: 
 
 def test_E3_arguments_may_be_dropped(tmp_path: Path) -> None:
     source = write(tmp_path / "all.json", [question(), truth()])
-    bring_in(tmp_path / "out", source, settings=Settings(arguments=Keeping.DROP))
+    bring_in(tmp_path / "out", source, settings=ImportSettings(arguments=ArgumentPolicy.DROP))
     (case,) = cases(tmp_path / "out")
     assert case.expected is not None
     assert case.expected[0].arguments is None

@@ -29,8 +29,8 @@ from tests.evals.cases.imports.samples import (
 from tests.evals.cases.samples import CATALOG
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
-from toolbelt.evals.cases.imports import import_report as ledger
-from toolbelt.evals.cases.imports.context import Keeping, Settings
+from toolbelt.evals.cases.imports import import_report as report
+from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings
 
 BROKEN_ARGUMENTS = log(user("Mail."), {**calling("send_mail")})
 BROKEN_ARGUMENTS["messages"][1]["tool_calls"][0]["function"]["arguments"] = "{broken"
@@ -79,11 +79,11 @@ def test_E3_elements_on_one_line_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_E3_records_cases_and_what_was_left_out_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "MAX_TOLD", 2)
+    monkeypatch.setattr(report, "MAX_TOLD", 2)
     records = [MAILING, *["{oops"] * 3, *[log(user("Hi."))] * 5]
     made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records), skip_broken=True)
     assert made.records == len(records) == made.cases + sum(made.left_out.values())
-    assert (len(made.lines), made.untold) == (4, 4)
+    assert (len(made.lines), made.silent) == (4, 4)
 
 
 def test_E3_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_E3_one_tool_is_not_several(tmp_path: Path) -> None:
 
 
 def test_E3_many_broken_lines_are_told_as_far_as_is_useful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "MAX_TOLD", 3)
+    monkeypatch.setattr(report, "MAX_TOLD", 3)
     source = write(tmp_path / "log.jsonl", [MAILING, *["{oops"] * 10])
     with pytest.raises(InvalidFileError) as caught:
         bring_in(tmp_path / "out", source)
@@ -231,7 +231,7 @@ def test_E3_what_was_written_is_read_back_the_same(
             messages.append(says())
         records.append({"messages": messages, "tools": TOOLS})
     source = write(tmp_path / "log.jsonl", records)
-    bring_in(tmp_path / "out", source, settings=Settings(arguments=Keeping.KEEP), overwrite=True)
+    bring_in(tmp_path / "out", source, settings=ImportSettings(arguments=ArgumentPolicy.KEEP), overwrite=True)
     dataset = open_dataset(str(tmp_path / "out"))
     read = [dataset.case(index) for index in range(len(dataset))]
     assert [list(case.messages) for case in read] == [history for history, _ in expected]

@@ -8,7 +8,7 @@ import pytest
 from tests.evals.cases.imports.samples import bring_in, cases, labels, rows, user, write
 from tests.evals.cases.samples import CATALOG
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, Settings
+from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, ImportSettings
 from toolbelt.evals.cases.imports.messages import PICTURE_ELSEWHERE
 
 SAMPLE = {"id": 7, "input": "Send it off.", "target": "git_push"}
@@ -48,7 +48,7 @@ def test_E3_a_field_may_be_named(tmp_path: Path) -> None:
         tmp_path / "out",
         write(tmp_path / "s.jsonl", [record]),
         catalog=CATALOG,
-        settings=Settings(target_field="metadata.right.tools", tags=("mine",), role="developer", kind="k"),
+        settings=ImportSettings(target_field="metadata.right.tools", tags=("mine",), role="developer", kind="k"),
     )
     (case,) = cases(tmp_path / "out")
     assert (labels(case), case.query, case.tags) == ([("git/git_log",)], "Hello.", ("t", "mine"))

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.imports.samples import answer, bring_in, cases, labels, lines_of, opened, says, user
 from toolbelt.evals.cases.dataset import open_dataset
-from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, Keeping, Labels, Settings
+from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, ArgumentPolicy, ImportSettings, LabelSource
 
 
 def server(key: str, *names: str, category: str = "Office") -> dict[str, Any]:
@@ -78,7 +78,7 @@ def test_E3_what_the_agent_did_may_be_the_label_and_is_a_draft_without_its_searc
         tmp_path / "out",
         recorded,
         _array(tmp_path / "tools.json", SERVERS),
-        settings=Settings(labels=Labels.RECORDED, arguments=Keeping.KEEP),
+        settings=ImportSettings(labels=LabelSource.RECORDED, arguments=ArgumentPolicy.KEEP),
     )
     (case,) = cases(tmp_path / "out")
     assert (labels(case), case.draft) == ([("web/search",), ("docs/create",)], True)

@@ -26,7 +26,7 @@ from tests.evals.cases.imports.samples import (
     write,
 )
 from toolbelt.evals.cases.case import Matching
-from toolbelt.evals.cases.imports.context import Keeping, Settings
+from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.imports.messages import STRANGE_PART
 from toolbelt.evals.cases.imports.openai_log import (
     EMPTY,
@@ -98,13 +98,13 @@ def test_E3_a_request_with_its_response_is_one_case_of_that_response_alone(tmp_p
 @pytest.mark.parametrize(
     ("settings", "draft", "arguments"),
     [
-        pytest.param(Settings(), True, None, id="drafts-without-arguments-unless-said"),
-        pytest.param(Settings(reviewed=True), False, None, id="reviewed"),
-        pytest.param(Settings(arguments=Keeping.KEEP), True, {"to": ("Bob",)}, id="arguments-kept"),
+        pytest.param(ImportSettings(), True, None, id="drafts-without-arguments-unless-said"),
+        pytest.param(ImportSettings(reviewed=True), False, None, id="reviewed"),
+        pytest.param(ImportSettings(arguments=ArgumentPolicy.KEEP), True, {"to": ("Bob",)}, id="arguments-kept"),
     ],
 )
 def test_E3_what_an_agent_did_is_a_draft(
-    tmp_path: Path, settings: Settings, draft: bool, arguments: dict[str, Any] | None
+    tmp_path: Path, settings: ImportSettings, draft: bool, arguments: dict[str, Any] | None
 ) -> None:
     made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING]), settings=settings)
     (case,) = cases(tmp_path / "out")

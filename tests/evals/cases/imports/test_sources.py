@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.evals.cases.imports import sources
-from toolbelt.evals.cases.imports.sources import STANDARD_INPUT, Joined, open_source
+from toolbelt.evals.cases.imports.sources import STANDARD_INPUT, RecordsById, open_source
 from toolbelt.findings import Finding
 
 ONE, TWO = {"a": 1}, {"a": {"b": 2}}
@@ -104,7 +104,7 @@ _JSON = st.none() | st.integers() | st.text() | st.lists(st.text(), max_size=3)
 
 @given(st.lists(st.tuples(st.text(max_size=2), _JSON), max_size=20))
 def test_E3_what_was_kept_is_found_again(pairs: list[tuple[str, Any]]) -> None:
-    kept = Joined()
+    kept = RecordsById()
     expected: dict[str, Any] = {}
     for key, value in pairs:
         kept.add(key, value)
