@@ -79,7 +79,7 @@ def test_E3_elements_on_one_line_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_E3_records_cases_and_what_was_left_out_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "MAX_TOLD", 2)
+    monkeypatch.setattr(report, "MAX_LISTED", 2)
     records = [MAILING, *["{oops"] * 3, *[log(user("Hi."))] * 5]
     made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records), skip_broken=True)
     assert made.records == len(records) == made.cases + sum(made.left_out.values())
@@ -100,7 +100,7 @@ def test_E3_one_tool_is_not_several(tmp_path: Path) -> None:
 
 
 def test_E3_many_broken_lines_are_told_as_far_as_is_useful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "MAX_TOLD", 3)
+    monkeypatch.setattr(report, "MAX_LISTED", 3)
     source = write(tmp_path / "log.jsonl", [MAILING, *["{oops"] * 10])
     with pytest.raises(InvalidFileError) as caught:
         bring_in(tmp_path / "out", source)
