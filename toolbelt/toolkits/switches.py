@@ -260,11 +260,11 @@ class ToolkitCatalog:
 
     @cached_property
     def _owners(self) -> dict[str, tuple[Toolkit, ...]]:
-        made: dict[str, list[Toolkit]] = {}
+        owners: dict[str, list[Toolkit]] = {}
         for toolkit in self.toolkits:
             for member in toolkit.member_tools:
-                made.setdefault(member, []).append(toolkit)
-        return {member: tuple(toolkits) for member, toolkits in made.items()}
+                owners.setdefault(member, []).append(toolkit)
+        return {member: tuple(toolkits) for member, toolkits in owners.items()}
 
 
 def require_mapping(config: object) -> Mapping[str, Any]:
