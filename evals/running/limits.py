@@ -53,6 +53,13 @@ class ModelLimits:
         both = fit.surplus and fit.room is not None and fit.room <= 0  # else who mends the one finds the other
         return " ".join(fit.reasons[: 2 if both else 1])
 
+    def is_tool_limit(self, model: str, refusal: str) -> bool:
+        """Whether a stored refusal says that there were too many tools: the file of runs stores it as text alone."""
+        if self.max_tools is None:
+            return False
+        [reason, *_] = self.fit(model, 0, self.max_tools + 1).reasons
+        return refusal.startswith(reason.partition(";")[0])
+
 
 class FitGuard:
     """Says of what is offered to one model whether it can be sent; each offer is looked at once.

@@ -125,7 +125,7 @@ class BatchRunner:
 
 
 def read_calls(calls: Any) -> tuple[ToolCall, ...]:
-    """Calls as `execute_parallel` is given them: whatever is in `calls`, each is a call, if only of no tool."""
+    """The calls of any argument of `execute_parallel`; an unreadable one is a call of no tool."""
     if calls is None:
         return ()
     if isinstance(calls, ToolCall | Mapping | str | bytes):

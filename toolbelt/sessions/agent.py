@@ -110,8 +110,8 @@ def read_agents(document: Document, *path: Key, toolkits: Sequence[Toolkit]) -> 
     """
     section = Section.of(document, *path)
     known = {toolkit.key: toolkit for toolkit in toolkits}
-    made = [_read_agent(name, agent, known) for name, agent in section.read_members("agent")]
-    return made, section.findings
+    agents = [_read_agent(name, agent, known) for name, agent in section.read_members("agent")]
+    return agents, section.findings
 
 
 def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) -> AgentSpec:

@@ -32,8 +32,8 @@ _GOES_ON = "so this session goes on without it"
 class DynamicToolkits:
     """The toolkits of one agent.
 
-    What is loaded is a `Loaded`, kept by the caller for as long as a session lasts; it begins with `initial`, and
-    nothing here changes:
+    The caller keeps the loaded toolkits, a `LoadedToolkits`, for as long as a session lasts. They begin with `initial`,
+    and this object never changes:
 
         toolkits, loaded = DynamicToolkits(agent, project_toolkits), None
         loaded = toolkits.restore(loaded).loaded                       # at the beginning of a turn

@@ -83,7 +83,7 @@ class DynamicSessions:
                 # If another writer was faster, the session began with that one, and this turn a moment before.
                 self.store.write(agent, session_id, restored.loaded, None)
             except StorageError as error:
-                warnings.append(f"That this session has begun could not be kept. {error}")
+                warnings.append(f"The beginning of this session could not be stored. {error}")
         warnings += toolkits.find_unmatched(restored.loaded)
         tools = toolkits.merge(restored.loaded)
         meta_tools = tuple(role.value for role in MetaRole) if session_id and toolkits.has_meta_tools else ()

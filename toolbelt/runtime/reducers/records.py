@@ -109,7 +109,7 @@ class RecordsReducer:
         ]
         summary = {"count": len(records), "by_status": counts, "open": len(opened), "top_open": shown}
         which = f"the first {len(shown)} of {len(opened)} open ones" if shown else "none of them open"
-        note = f"{len(records)} records, told by count and status, {which}; ask for one by its id, or filter, for more"
+        note = f"{len(records)} records, with counts by status, {which}; ask for one by its id, or filter, for more"
         return summary, note
 
 

@@ -185,7 +185,7 @@ INSTALLS: tuple[OutputKind, ...] = (
         careful=True,
     ),
 )
-"""One row for each package manager. What was installed, warnings and errors are noise in none."""
+"""One row per package manager. Lines about installed packages, warnings and errors are never noise."""
 
 
 TEST_RUNS: tuple[OutputKind, ...] = (
@@ -262,4 +262,5 @@ TEST_RUNS: tuple[OutputKind, ...] = (
         match_any(r"test .* \.\.\. (?:ok|ignored\b.*)$", r"\s+(?:PASS|SKIP) \[", CARGO_STEP),
     ),
 )
-"""One row for each kind of test runner. What failed is noise in none unless it is said again, the last count never."""
+"""One row per test runner. Lines about failures are noise only if they are repeated with details; the final count never
+is."""
