@@ -15,8 +15,7 @@ from toolbelt.loadouts.reader import WrittenLoadout, read_loadout_file, read_loa
 from toolbelt.sources import Document, examine_yaml, read_text
 from toolbelt.sources.section import Section
 from toolbelt.stores.catalogs import find_shipped_catalog
-from toolbelt.stores.config import LOADOUT_SUFFIXES
-from toolbelt.stores.files import shown_path
+from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path
 
 if TYPE_CHECKING:
     from toolbelt.models.project_models import ProjectModel
