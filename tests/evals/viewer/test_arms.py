@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.viewer.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
+
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 
 
 def run(*arms: ArmSummary) -> RunSummary:

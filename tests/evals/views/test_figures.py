@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from toolbelt.evals.views.run_terminal import summary_view
 
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.console.screen import show_view
@@ -17,7 +18,6 @@ from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.views.figures import MEANING, epoch_lines, status_lines, uncovered_line
 from toolbelt.evals.views.frames import arms_frame
 from toolbelt.evals.views.run_markdown import report_markdown
-from toolbelt.evals.views.run_terminal import summary_view
 
 
 def _run(*arms: ArmSummary, **changes: Any) -> RunSummary:

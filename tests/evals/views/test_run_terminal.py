@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from toolbelt.evals.views.run_terminal import summary_view
 
 from tests.evals.analysis.summary.rows import RUN, database
 from tests.evals.views.sample import sample_run
 from toolbelt.console.screen import show_view
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
-from toolbelt.evals.views.run_terminal import summary_view
 
 EXPECTED = Path(__file__).parent / "expected"
 
