@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 from rich.text import Text
-from toolbelt.evals.views.run import run_view
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
@@ -23,6 +22,7 @@ from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.views.run import run_view
 from toolbelt.stores.files import make_way_for, replacing, write_text
 from toolbelt.text import json_text, plural, visible_lines
 

@@ -36,8 +36,9 @@ def same_model(summary: RunSummary) -> str | None:
 
 def status_notes(summary: RunSummary) -> list[Note]:
     """What a reader must know before believing the figures: what was left out, what failed, what is missing."""
-    state = _status_line(summary)
-    return [*([Note(state, Tone.WARNING)] if state else []), *map(Note, _gap_lines(summary))]
+    tone = Tone.PLAIN if summary.status == "finished" else Tone.WARNING
+    status = _status_line(summary)
+    return [*([Note(status, tone)] if status else []), *map(Note, _gap_lines(summary))]
 
 
 def status_lines(summary: RunSummary) -> list[str]:

@@ -8,7 +8,7 @@ from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.views.arms import arms_table, outcomes_table
 from toolbelt.evals.views.figures import epoch_lines, same_model, status_notes, uncovered_line
 from toolbelt.text import plural
-from toolbelt.views.blocks import Block, Details, Line, Listing, Note
+from toolbelt.views.blocks import Block, Line, Listing, Note
 from toolbelt.views.cells import Span, Tone
 
 
@@ -29,7 +29,8 @@ def _heading(summary: RunSummary) -> Iterator[Block]:
 def _epochs(summary: RunSummary) -> Iterator[Block]:
     if lines := epoch_lines(summary):
         meaning, *arms = lines
-        yield Details(meaning, (Listing(tuple(map(Span, arms))),), tone=Tone.PLAIN)
+        yield Note(meaning)
+        yield Listing(tuple(map(Span, arms)))
 
 
 def _notes(summary: RunSummary) -> Iterator[Block]:
