@@ -1,25 +1,39 @@
 """The harness: the same cases over several toolsets and models, scored, counted and priced.
 
-Installed as `toolbelt.evals`; see CONTRIBUTING.md for why the folder is at the top of the repository. `load_run` is
-loaded when first used, as it brings pandas along.
+`run_eval` runs an eval, `resume_run` goes on with one, and `load_run` reads the trials of one as a `pandas.DataFrame`.
+
+Installed as `toolbelt.evals`; see CONTRIBUTING.md for why the folder is at the top of the repository. The names are
+loaded when first used, so that importing a part of the harness does not import all of it.
 """
 
 from __future__ import annotations
 
+import importlib
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from toolbelt.evals.evaluate import resume_run, run_eval
     from toolbelt.evals.exports.loading import load_run
+    from toolbelt.evals.run import Run
+    from toolbelt.evals.running.plan import CaseFilter
 
-__all__ = ["load_run"]
+__all__ = ["CaseFilter", "Run", "load_run", "resume_run", "run_eval"]
+_MODULES = MappingProxyType(
+    {
+        "CaseFilter": "toolbelt.evals.running.plan",
+        "Run": "toolbelt.evals.run",
+        "load_run": "toolbelt.evals.exports.loading",
+        "resume_run": "toolbelt.evals.evaluate",
+        "run_eval": "toolbelt.evals.evaluate",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name != "load_run":
+    if (module := _MODULES.get(name)) is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from toolbelt.evals.exports.loading import load_run
-
-    return load_run
+    return getattr(importlib.import_module(module), name)
 
 
 def __dir__() -> list[str]:

@@ -18,13 +18,13 @@ from toolbelt.evals.conversation import Message
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Offered:
-    """One tool as a model is shown it; made once per shelf, so that identity is equality.
+    """One tool as a model is shown it; made once per renderer, so that identity is equality.
 
     Attributes:
         name: The wire name.
         tool: What it is, as the catalog has it.
         definition: As it is shown, in OpenAI's form, of plain dicts and lists; shared between requests, never changed.
-        tokens: What the definition costs, by the shelf's tokenizer.
+        tokens: What the definition costs, by the renderer's tokenizer.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Offer:
 
     @cached_property
     def tokens(self) -> int:
-        """What the definitions cost, by the shelf's tokenizer."""
+        """What the definitions cost, by the renderer's tokenizer."""
         return sum(offered.tokens for offered in self.tools)
 
     @cached_property
@@ -70,7 +70,7 @@ class Presentation:
     """How tools are shown where that is not as they are.
 
     Attributes:
-        key: Tells it from other looks.
+        key: Tells it from other presentations.
         names: By id, the wire names of those that have another; each legal, and no name of any other tool.
         edit: What is shown of a tool of the catalog, its id unchanged.
     """
@@ -89,7 +89,7 @@ class ToolRenderer:
         form: The provider's format that is counted, a key of `DEFINITION_FORMATS`. What is sent is OpenAI's, which
             litellm translates.
         extras: Tools that are in no catalog, by the wire name each must have.
-        look: How the catalog's tools are shown; `None` for as they are.
+        presentation: How the catalog's tools are shown; `None` for as they are.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class ToolRenderer:
         counter: TokenCounter,
         form: str = "openai",
         extras: Mapping[str, Tool] | None = None,
-        look: Presentation | None = None,
+        presentation: Presentation | None = None,
     ) -> None:
         self.catalog = catalog
         self.tokenizer = counter.name
@@ -106,18 +106,18 @@ class ToolRenderer:
         self._format = DEFINITION_FORMATS[form]
         self._extras = dict(extras or {})
         names = assign_wire_names(catalog.tools, set(self._extras)) if self._extras else catalog.wire_names
-        if look is not None:
-            names = {**names, **look.names}
+        if presentation is not None:
+            names = {**names, **presentation.names}
         self._ids = {name: tool_id for tool_id, name in names.items()}
-        shown = catalog.tools if look is None else tuple(map(look.edit, catalog.tools))
-        if look is None and names == catalog.wire_names:
+        presented = catalog.tools if presentation is None else tuple(map(presentation.edit, catalog.tools))
+        if presentation is None and names == catalog.wire_names:
             counted = count_tool_tokens(catalog, counter, form).by_id
         else:
-            texts = [definition_text(self._format(one, names[one.id])) for one in shown]
+            texts = [definition_text(self._format(tool, names[tool.id])) for tool in presented]
             counted = dict(zip((tool.id for tool in catalog.tools), counter.count(texts), strict=True))
         self._offered = {
-            tool.id: _offered(tool, names[tool.id], counted[tool.id], one)
-            for tool, one in zip(catalog.tools, shown, strict=True)
+            tool.id: _offered(tool, names[tool.id], counted[tool.id], as_shown)
+            for tool, as_shown in zip(catalog.tools, presented, strict=True)
         }
         for name, tool in self._extras.items():
             self._offered[tool.id] = _offered(tool, name, self._count(tool, name), tool)
@@ -142,7 +142,7 @@ class ToolRenderer:
         return _offered(offered.tool, offered.name, self._count(shown, offered.name), shown)
 
     def count_text(self, text: str) -> int:
-        """Tokens of a text, by the shelf's tokenizer."""
+        """Tokens of a text, by the renderer's tokenizer."""
         return sum(self._counter.count([text]))
 
     def _count(self, shown: Tool, name: str) -> int:
@@ -158,12 +158,12 @@ class ToolRenderer:
     def _renamed(self, message: Message) -> Message:
         if not (calls := message.get("tool_calls")) and message.get("role") not in {"tool", "function"}:
             return message
-        made = dict(message)
-        if isinstance(made.get("name"), str):
-            made["name"] = self._wire_name(made["name"])
+        renamed = dict(message)
+        if isinstance(renamed.get("name"), str):
+            renamed["name"] = self._wire_name(renamed["name"])
         if isinstance(calls, Sequence):
-            made["tool_calls"] = [self._renamed_call(call) for call in calls]
-        return made
+            renamed["tool_calls"] = [self._renamed_call(call) for call in calls]
+        return renamed
 
     def _renamed_call(self, call: Any) -> Any:
         function = call.get("function") if isinstance(call, Mapping) else None

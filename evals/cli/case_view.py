@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.running.looking import case_ids, find_case, trials_of
 from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.running.stored_trials import case_ids, find_case, trials_of
 from toolbelt.text import plural, visible
 
 _FEW_TOOLS = 12
@@ -26,16 +26,16 @@ def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
     Raises:
         NotFoundError: no finished trial is of that case, with the nearest ids.
     """
-    asked = find_case(store.connection, row.run, case)
-    if asked is None:
+    content = find_case(store.connection, row.run, case)
+    if content is None:
         hint = "Only cases of finished trials can be shown."
         raise NotFoundError("case", case, case_ids(store.connection, row.run), hint)
-    made = []
+    trials = []
     for trial in trials_of(store.connection, row.run, case):
         arm = row.plan.arms[trial["arm"]]
         named = {"model": arm.model, "toolset": arm.toolset, "variant": arm.variant, "label": arm.label}
-        made.append({**named, **trial, "turned_away": _is_turned_away(trial)})
-    return {"run": row.run, "case": case, **asked, "trials": made}
+        trials.append({**named, **trial, "turned_away": _is_turned_away(trial)})
+    return {"run": row.run, "case": case, **content, "trials": trials}
 
 
 def case_view(data: dict[str, Any]) -> RenderableType:
@@ -74,9 +74,9 @@ def _not_asked(trial: dict[str, Any]) -> str:
 
 def _content(message: dict[str, Any]) -> str:
     content = message.get("content")
-    said = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     calls = message.get("tool_calls")
-    return said if not calls else f"{said if content else ''} {json.dumps(calls, ensure_ascii=False)}".strip()
+    return text if not calls else f"{text if content else ''} {json.dumps(calls, ensure_ascii=False)}".strip()
 
 
 def _right(data: dict[str, Any]) -> str:
@@ -106,8 +106,8 @@ def _request_lines(requests: Sequence[dict[str, Any]]) -> list[Text]:
             lines.append(Text(visible(f"{shown} → {request['failure']}: {request['message']}"), style="red"))
             continue
         calls = [f"{call['name']}({call['arguments']})" for call in request["calls"]]
-        said = [repr(request["text"][:200])] if request["text"] else []
-        lines.append(Text(visible(f"{shown} → {', '.join([*calls, *said]) or 'nothing'}")))
+        texts = [repr(request["text"][:200])] if request["text"] else []
+        lines.append(Text(visible(f"{shown} → {', '.join([*calls, *texts]) or 'nothing'}")))
         if request["follow_up"]:
             lines.append(Text(visible(f"user: {request['follow_up']} (turn {request['turn'] + 1})")))
     return lines

@@ -33,8 +33,7 @@ from toolbelt.evals.drafts.jobs import Jobs, Wanted, choose_tools
 from toolbelt.evals.drafts.writing import Drafted, Finisher
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.project.workspace import Workspace
 from toolbelt.providers.chat import Sampling, Usage
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter

@@ -11,8 +11,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
-from toolbelt.evals.running.estimate import ArmEstimate
 from toolbelt.evals.running.plan import Arm, Plan
+from toolbelt.evals.setup.estimate import ArmEstimate
 from toolbelt.text import plural, visible
 
 _OTHERWISE = (
@@ -27,7 +27,7 @@ def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
         "dataset": {"name": plan.dataset_name, "digest": plan.digest},
         "excluded": dict(plan.excluded),
         "suite": plan.suite or None,
-        "left_out": [asdict(one) for one in plan.left_out],
+        "left_out": [asdict(pair) for pair in plan.left_out],
         "planned": plan.size,
         "requests": sum(arm.requests for arm in arms),
         "prompt_tokens": sum(arm.prompt_tokens for arm in arms),

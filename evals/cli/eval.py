@@ -22,7 +22,7 @@ from toolbelt.command.groups import LazyGroup, examples
         "baseline": ("toolbelt.evals.cli.baseline:baseline", "Save what a run came to, as a file to commit."),
         "export": ("toolbelt.evals.cli.export:export", "A run as JSON, CSV, Parquet, JUnit XML, Markdown or HTML."),
         "schema": ("toolbelt.evals.cli.export:schema", "The JSON Schemas of what the harness writes."),
-        "plan": ("toolbelt.evals.cli.planning:plan", "How many cases a comparison takes, and what so many show."),
+        "plan": ("toolbelt.evals.cli.plan:plan", "How many cases a comparison takes, and what so many show."),
     },
     epilog=examples("toolbelt eval run --dataset assistant --toolset full,loadout,tiered --model local/bm25"),
 )

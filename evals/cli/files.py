@@ -34,9 +34,9 @@ def keep_apart(read: Mapping[str, str | None], written: Mapping[str, str | None]
         taken[what] = path
 
 
-def is_same_file(one: str, other: str) -> bool:
+def is_same_file(path: str, other: str) -> bool:
     """Whether two paths lead to one file; what is not there yet is known by its path alone."""
     try:
-        return os.path.realpath(one) == os.path.realpath(other) or os.path.samefile(one, other)  # noqa: PTH121
+        return os.path.realpath(path) == os.path.realpath(other) or os.path.samefile(path, other)  # noqa: PTH121
     except (OSError, ValueError):  # one of them is not there, or can be no path
         return False

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.command.boundary import OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
+from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.evals.cli.options import CommaList, asking_options, store_option
-from toolbelt.evals.cli.probe_opening import Prepared, prepare, refuse_too_dear, tell_estimates
-from toolbelt.evals.cli.probe_watching import watch
-from toolbelt.evals.cli.probes import go_on_command, show_news
-from toolbelt.evals.models.model import Model
+from toolbelt.evals.cli.probe_preparing import (
+    PreparedProbe,
+    ProbeOptions,
+    check_cost_cap,
+    estimates_data,
+    estimates_view,
+    notify_estimates,
+    prepare_probes,
+)
+from toolbelt.evals.cli.probe_running import find_exit_code, probe_all, probe_json
 from toolbelt.evals.models.opening import open_model
 from toolbelt.evals.probing.checks import CHECKS
-from toolbelt.evals.probing.learned import find_news, format_entry, learned, make_entry, news_data
-from toolbelt.evals.probing.probe_store import ProbeStore
-from toolbelt.evals.probing.results import CheckOutcome, ProbeResult, is_complete, probe_data
-from toolbelt.evals.probing.runner import MAX_CONCURRENCY, run_probe
-from toolbelt.evals.probing.wording import WORDS
+from toolbelt.evals.probing.runner import MAX_CONCURRENCY
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.views.probes import probe_view, probes_view
-
-FAILED = 1
-"""A check that was required does not work, or not as asked for."""
-
+from toolbelt.evals.views.probes import probes_view
 
 _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" for check in CHECKS)])
 
@@ -82,7 +78,23 @@ _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" 
 @config_option
 @tokenizer_option
 @json_option
-def probe(**asked: Any) -> int:
+def probe(
+    models: tuple[str, ...],
+    checks: tuple[str, ...],
+    required: tuple[str, ...],
+    api_base: str | None,
+    max_concurrency: int,
+    timeout: float,
+    max_retries: int,
+    max_cost: float | None,
+    max_requests: int | None,
+    fresh: bool,
+    dry_run: bool,
+    store: str,
+    config: str | None,
+    tokenizer: str | None,
+    as_json: bool,
+) -> int:
     """Find out what works with a model over its real API: some twenty requests about tools, before an eval is paid for.
 
     What it would take is said before anything is asked. The result is kept: toolbelt model probes shows it again, and
@@ -91,101 +103,47 @@ def probe(**asked: Any) -> int:
     Exit code 0: all was found out; 1: a check that is required does not work, or only partly; 3: something stayed
     unknown.
     """
-    for name in ("checks", "required"):
-        asked[name] = _listed(asked[name])
-    options, prepared = prepare(asked)
-    if asked["dry_run"]:
-        _show_estimates(prepared, as_json=asked["as_json"])
+    options = ProbeOptions(
+        models=models,
+        checks=_split_commas(checks),
+        required=_split_commas(required),
+        api_base=api_base,
+        max_concurrency=max_concurrency,
+        timeout_seconds=timeout,
+        max_retries=max_retries,
+        max_cost_usd=max_cost,
+        max_requests=max_requests,
+        fresh=fresh,
+        store=store,
+        config=config,
+        tokenizer=tokenizer,
+        as_json=as_json,
+    )
+    model_options, prepared = prepare_probes(options)
+    if dry_run:
+        _show_estimates(prepared, as_json=as_json)
         return OK
-    tell_estimates(prepared)
-    refuse_too_dear(prepared, asked["max_cost"])
-    models = [open_model(one.wanted.model, options) for one in prepared]  # a missing key is told before any is asked
-    with RunStore(Path(asked["store"])) as store:
-        results = _probe_all(store, prepared, models, asked)
-    if asked["as_json"]:
-        print_json({"probes": [_data(result, one) for result, one in zip(results, prepared, strict=False)]})
+    notify_estimates(prepared)
+    check_cost_cap(prepared, max_cost)
+    opened = [open_model(one.wanted.model, model_options) for one in prepared]  # every missing key is found first
+    with RunStore(Path(store)) as run_store:
+        results = probe_all(run_store, prepared, opened, options)
+    if as_json:
+        print_json({"probes": [probe_json(result, one) for result, one in zip(results, prepared, strict=False)]})
     elif len(results) > 1:
         screen = make_screen()
         show_view("", screen)
         show_view(probes_view(results, screen), screen)
-    return _exit_code(results, prepared, asked)
+    return find_exit_code(results, prepared, options)
 
 
-def _listed(values: Sequence[str]) -> tuple[str, ...]:
+def _split_commas(values: Sequence[str]) -> tuple[str, ...]:
     """Each of what was given with commas between, once; a list of nothing is an empty name, which none bears."""
     named = [part.strip() for value in values for part in value.split(",")]
     return tuple(dict.fromkeys(filter(None, named))) or tuple(named[:1])
 
 
-def _probe_all(
-    store: RunStore, prepared: Sequence[Prepared], models: Sequence[Model], asked: dict[str, Any]
-) -> list[ProbeResult]:
-    """One model after the other, each shown as it ends; the caps are those of all together."""
-    kept = ProbeStore(store)
-    screen = make_screen()
-    results: list[ProbeResult] = []
-    requests, cost = asked["max_requests"], asked["max_cost"]
-    for one, model in zip(prepared, models, strict=True):
-        if results and requests is not None and requests <= 0:
-            notify(
-                f"{one.wanted.model} is not probed: the cap of {asked['max_requests']:,} requests is reached", "warning"
-            )
-            break
-        settings = dataclasses.replace(one.settings, max_requests=requests, max_cost_usd=cost)
-        try:
-            with watch(one.wanted.model, len(one.left)) as watcher:
-                found = run_probe(store, one.wanted, model, settings, fresh=asked["fresh"], watcher=watcher)
-        except KeyboardInterrupt:
-            left = [other.wanted for other in prepared[len(results) :]]
-            notify(f"what was answered of {one.wanted.model} is kept; go on with: {go_on_command(left, asked)}")
-            raise
-        results.append(found)
-        spent, spent_usd = kept.spent(found.probe)
-        requests = None if requests is None else max(0, requests - spent)
-        cost = None if cost is None else max(0.0, cost - spent_usd)
-        if not asked["as_json"]:
-            if len(results) > 1:
-                show_view("", screen)
-            show_view(probe_view([found], screen), screen)
-            show_news(found, one.facts, one.own)
-    return results
-
-
-def _data(result: ProbeResult, one: Prepared) -> dict[str, Any]:
-    news = find_news(result, one.facts)
-    entry = make_entry(result.model, news, one.own) if news else None
-    return {
-        **probe_data(result),
-        "learned": learned(result),
-        "news": news_data(news),
-        "entry": entry,
-        "yaml": None if entry is None else format_entry(entry),
-    }
-
-
-def _exit_code(results: Sequence[ProbeResult], prepared: Sequence[Prepared], asked: dict[str, Any]) -> int:
-    """1 where what is required is known not to work, 3 where anything is not known (rule E9)."""
-    incomplete = [result for result in results if not is_complete(result)]
-    for result in incomplete:
-        reason = f": {result.reason.rstrip('.')}" if result.reason else ""
-        notify(f"{result.model} is not probed to the end{reason}", "warning")
-    names = {result.model for result in results if is_complete(result)}
-    if left := [one.wanted for one in prepared if one.wanted.model not in names]:
-        notify(f"what is left: {go_on_command(left, asked)}")
-    is_failed = False
-    for result in results:
-        for key in asked["required"]:
-            outcome = result.outcome(key)
-            if outcome not in (None, CheckOutcome.UNKNOWN, CheckOutcome.WORKS):
-                how = "works only in another way" if outcome is CheckOutcome.PARTLY else "does not work"
-                notify(f"{result.model}: {key} is required and {how} ({WORDS[outcome]})", "warning")
-                is_failed = True
-    return FAILED if is_failed else INFRASTRUCTURE if left else OK
-
-
-def _show_estimates(prepared: Sequence[Prepared], *, as_json: bool) -> None:
-    from toolbelt.evals.cli.probe_estimates import estimates_data, estimates_view
-
+def _show_estimates(prepared: Sequence[PreparedProbe], *, as_json: bool) -> None:
     if as_json:
         print_json(estimates_data(prepared))
         return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +19,7 @@ from toolbelt.evals.probing.learned import find_news, make_entry
 from toolbelt.evals.probing.probe_store import NOTHING_PROBED, ProbeStore
 from toolbelt.evals.probing.results import ProbeResult, probe_data
 from toolbelt.evals.probing.selection import find_later, latest_of_each, pick_latest
-from toolbelt.evals.running.names import is_run_name
+from toolbelt.evals.running.run_names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.probe_news import entry_text, news_view
 from toolbelt.evals.views.probes import later_line, list_view, probe_view, probes_view
@@ -27,6 +27,9 @@ from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models
 from toolbelt.text import plural
+
+if TYPE_CHECKING:
+    from toolbelt.evals.cli.probe_preparing import ProbeOptions
 
 _CUT_SHORT = ("incomplete", "interrupted", "killed")
 """Of a probe that the same command goes on with."""
@@ -96,11 +99,11 @@ def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config
     show_view(probe_view(named[:1], screen), screen)
     _show_news(first, config)
     if first.status in _CUT_SHORT:
-        notify(f"it goes on where it was with: {go_on_command([first])}")
+        notify(f"it goes on where it was with: {resume_command([first])}")
     if (later := find_later(first, every)) is not None:
         notify(later_line(later))
         if later.status in _CUT_SHORT:
-            notify(f"that one goes on where it was with: {go_on_command([later])}")
+            notify(f"that one goes on where it was with: {resume_command([later])}")
     if others := [one for one in every if one.model == first.model and one.probe != first.probe]:
         show_view("", screen)
         show_view(list_view(others, screen), screen)
@@ -128,12 +131,12 @@ def show_news(result: ProbeResult, facts: ModelFacts, own: ProjectModel | None) 
         show_view(entry_text(make_entry(result.model, news, own)), whole_lines=True)
 
 
-def go_on_command(probes: Sequence[ProbePlan | ProbeResult], asked: Mapping[str, Any] | None = None) -> str:
+def resume_command(probes: Sequence[ProbePlan | ProbeResult], options: ProbeOptions | None = None) -> str:
     """The command that goes on with probes of the same checks at the same place.
 
     Args:
         probes: One a model; at least one.
-        asked: What the command in hand was given, of which it takes over where things are.
+        options: Of the command in hand: where its files are, and the checks that must work.
     """
     words = ["toolbelt", "model", "probe"]
     words += [word for one in probes for word in ("--model", one.model)]
@@ -141,10 +144,10 @@ def go_on_command(probes: Sequence[ProbePlan | ProbeResult], asked: Mapping[str,
         words += ["--check", ",".join(probes[0].planned)]
     places = {one.api_base for one in probes if one.api_base}
     words += [word for place in places for word in ("--api-base", place)]
-    if asked and asked["required"]:
-        words += ["--require", ",".join(asked["required"])]
+    if options is not None and options.required:
+        words += ["--require", ",".join(options.required)]
     for name in ("store", "config", "tokenizer"):
-        value = (asked or {}).get(name)
+        value = None if options is None else getattr(options, name)
         if value and value != str(DEFAULT_FILE):
             words += [f"--{name}", value]
     return shlex.join(words)

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from toolbelt.command.boundary import OK
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.cli.addresses import without_secrets
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.analysis.summary.summarize import summarize
+from toolbelt.evals.cli.console_reporter import ConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
-from toolbelt.evals.cli.ending import show_end
-from toolbelt.evals.cli.opening import Materials, choose_cases, make_plan, open_materials
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
-from toolbelt.evals.cli.preparing import PreparedArm, make_players, prepare_arms, tell_rooms
-from toolbelt.evals.cli.probe_notes import tell_probed
-from toolbelt.evals.cli.watching import watch
-from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.plan import CaseFilter, Plan
-from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.retrying import RetryPolicy
-from toolbelt.evals.running.runner import Runner, run_to_end
+from toolbelt.evals.cli.shown import show_run
+from toolbelt.evals.evaluate import resume_run
+from toolbelt.evals.run import Run
+from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
+from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED
+from toolbelt.evals.session import DEFAULT_MODELS, RunRequest, SessionOptions, estimate_eval, start_run
 from toolbelt.evals.toolsets.suites import spell_suite
-from toolbelt.evals.toolsets.variants.variant import PLAIN
-from toolbelt.providers.chat import TOOL_CHOICES, Sampling
-from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.chat import Sampling
 from toolbelt.text import plural
 
-DEFAULT_MODEL = "local/bm25"
-DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
 _asking_options = asking_options(
     api_base="Where hosted models are asked.  [default: the provider's; resume: where they were]",
     max_concurrency="Trials under way at once.",
@@ -143,7 +134,37 @@ _asking_options = asking_options(
 @config_option
 @tokenizer_option
 @json_option
-def run(**asked: Any) -> int:
+def run(
+    dataset: str,
+    models: tuple[str, ...],
+    toolsets: tuple[str, ...],
+    suite: str | None,
+    variants: tuple[str, ...],
+    kinds: tuple[str, ...],
+    tags: tuple[str, ...],
+    ids: tuple[str, ...],
+    limit: int | None,
+    epochs: int,
+    seed: int,
+    temperature: float | None,
+    max_tokens: int | None,
+    tool_choice: str | None,
+    request_limit: int,
+    ask_anyway: bool,
+    api_base: str | None,
+    max_concurrency: int,
+    timeout: float,
+    max_retries: int,
+    max_cost: float | None,
+    max_requests: int | None,
+    report: str | None,
+    dry_run: bool,
+    store: str,
+    catalog: str | None,
+    config: str | None,
+    tokenizer: str | None,
+    as_json: bool,
+) -> int:
     """Ask the cases of a dataset over toolsets and models, score every answer, and show what a toolset costs and gains.
 
     Every answer is kept as it comes. What is interrupted goes on with `toolbelt eval resume`.
@@ -151,37 +172,37 @@ def run(**asked: Any) -> int:
     What is known not to fit a model, by its window or by how many tools a request may hold, is not sent: its trial ends
     as context_overflow, which is unscored. What is known of a model is shown by `toolbelt model inspect`.
     """
-    suite = _find_suite(asked["suite"], asked["toolsets"])
-    materials = open_materials(asked["dataset"], asked["catalog"], asked["config"], asked["tokenizer"])
-    plan = make_plan(
-        materials,
-        asked["models"] or (DEFAULT_MODEL,),
-        () if suite else asked["toolsets"] or _default_toolsets(materials),
-        asked["variants"] or (PLAIN,),
-        CaseFilter(asked["kinds"], asked["tags"], asked["ids"], asked["limit"]),
-        epochs=asked["epochs"],
-        seed=asked["seed"],
-        sampling=Sampling(asked["temperature"], asked["seed"], asked["tool_choice"], asked["max_tokens"]),
-        request_limit=asked["request_limit"],
-        api_base=without_secrets(asked["api_base"]),
-        suite=suite,
-        ask_anyway=asked["ask_anyway"],
+    chosen_suite = _find_suite(suite, toolsets)
+    settings = RunSettings(
+        filter=CaseFilter(kinds, tags, ids, limit),
+        epochs=epochs,
+        seed=seed,
+        sampling=Sampling(temperature, seed, tool_choice, max_tokens),
+        request_limit=request_limit,
+        api_base=without_secrets(api_base),
+        suite=chosen_suite,
+        ask_anyway=ask_anyway,
     )
-    if plan.drafts:
-        notify(f"{plural(plan.drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof", "warning")
-    tell_probed(Path(asked["store"]), plan, materials.workspace)
-    if asked["dry_run"]:
-        _show_estimate(materials, plan, asked)
+    request = RunRequest(
+        dataset=dataset,
+        models=models or DEFAULT_MODELS,
+        toolsets=() if chosen_suite else toolsets,
+        variants=variants,
+        settings=settings,
+        catalog=catalog,
+        config=config,
+        tokenizer=tokenizer,
+        store=Path(store),
+    )
+    session = SessionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    if dry_run:
+        _show_estimate(request, session, as_json=as_json)
         return OK
-    prepared = prepare_arms(materials, plan, _model_options(materials, asked))
-    _refuse_unpriced(prepared, asked["max_cost"])
-    _refuse_unknown_choice(prepared, plan.sampling.tool_choice)
-    with RunStore(Path(asked["store"])) as store:
-        name = store.create(plan, [one.renderer.tokenizer for one in prepared])
-        code = _go(store, name, materials, plan, prepared, asked)
-        if asked["report"] is not None:
-            _write_report(store, name, asked["report"], materials.workspace.models)
-        return code
+    finished = start_run(request, session, ConsoleReporter())
+    code = _show_end(finished, as_json=as_json)
+    if report is not None:
+        _write_report(finished, Path(report))
+    return code
 
 
 @click.command(epilog=examples("toolbelt eval resume", "toolbelt eval resume 20260101-120000-ab12 --retry-errors"))
@@ -190,59 +211,62 @@ def run(**asked: Any) -> int:
 @_asking_options
 @store_option
 @json_option
-def resume(name: str, **asked: Any) -> int:
-    """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
-    with RunStore(Path(asked["store"]), must_exist=True) as store:
-        row = store.get(name)
-        plan = row.plan
-        materials = open_materials(plan.dataset, plan.catalog, plan.config, plan.tokenizer)
-        _refuse_changed(plan, materials)
-        if asked["api_base"] is None:  # else the rest would go to somebody else, cases, key and all
-            asked["api_base"] = plan.api_base
-        prepared = prepare_arms(materials, plan, _model_options(materials, asked))
-        _refuse_unpriced(prepared, asked["max_cost"])
-        if asked["retry_errors"]:
-            with store.locks.claim(row.run):
-                notify(f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again")
-        return _go(store, row.run, materials, plan, prepared, asked)
-
-
-def _go(
-    store: RunStore,
+def resume(
     name: str,
-    materials: Materials,
-    plan: Plan,
-    prepared: tuple[PreparedArm, ...],
-    asked: dict[str, Any],
+    retry_errors: bool,
+    api_base: str | None,
+    max_concurrency: int,
+    timeout: float,
+    max_retries: int,
+    max_cost: float | None,
+    max_requests: int | None,
+    store: str,
+    as_json: bool,
 ) -> int:
-    requests, cost = store.spent(name)
-    budget = Budget(asked["max_requests"], asked["max_cost"], requests, cost)
-    policy = RetryPolicy(asked["max_retries"])
-    players = make_players(materials, plan, prepared, budget, policy, lambda record: store.add_request(name, record))
-    cases = choose_cases(materials, plan)
-    tell_rooms(prepared, plan, cases, is_new=not (requests or store.get(name).finished))
-    with watch(plan, store.connection, name, budget) as watcher:
-        runner = Runner(plan, name, store, cases, players, watcher, asked["max_concurrency"])
-        try:
-            end = run_to_end(runner)
-        except KeyboardInterrupt:
-            watcher.stop()
-            notify(f"run {name} is kept; go on with: toolbelt eval resume {name}")
-            raise
-    return show_end(store, name, end, as_json=asked["as_json"])
+    """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
+    session = SessionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    run = resume_run(name, store=store, retry_errors=retry_errors, options=session, reporter=ConsoleReporter())
+    return _show_end(run, as_json=as_json)
 
 
-def _write_report(store: RunStore, name: str, folder: str, models: ModelTable) -> None:
+def _show_end(run: Run, *, as_json: bool) -> int:
+    """Print what a run came to and what to do next, and give the exit code."""
+    with RunStore(run.store, must_exist=True) as store:
+        summary = summarize(store.connection, run.id)
+        show_run(store, summary, as_json=as_json)
+        return _exit_code(summary, run.end, store.find_common_error(run.id), store.spent(run.id)[0])
+
+
+def _exit_code(summary: RunSummary, end: RunEnd, error: str, requests: int) -> int:
+    """0 where every trial says something; 3 where the infrastructure or a cap was in the way (rule E9)."""
+    resume_line = f"toolbelt eval resume {summary.run}"
+    if end is RunEnd.INCOMPLETE:
+        notify(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}", "warning")
+        return INFRASTRUCTURE
+    if summary.errors:
+        trials, failure = plural(summary.errors, "trial"), error.rstrip(".")
+        notify(
+            f"{trials} failed, unscored; the commonest failure: {failure}. Again: {resume_line} --retry-errors",
+            "warning",
+        )
+        return INFRASTRUCTURE
+    if not summary.scored:
+        if requests:
+            notify("nothing could be scored: every conversation was too long for its model.", "warning")
+        else:
+            hint = "smaller: --toolset loadout:NAME; all the same: --ask-anyway"
+            notify(f"nothing was asked: no toolset fits its model; {hint}", "warning")
+        return INFRASTRUCTURE
+    notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
+    return OK
+
+
+def _write_report(run: Run, folder: Path) -> None:
     """As `toolbelt eval report` does; a run of which nothing has finished has none."""
-    from toolbelt.evals.exports.findings import Wanted
-    from toolbelt.evals.exports.report import write_report  # matplotlib and pandas
-
-    row = store.get(name)
-    if not row.finished:
+    if not any(arm.finished for arm in run.summary.arms):
         notify("no trial has finished, so there is no report", "warning")
         return
-    wanted = Wanted(models=models)
-    for path in write_report(store, row, Path(folder) / name, wanted, progress=progress).files:
+    for path in run.report(folder / run.id, progress=progress):
         notify(f"wrote {path}")
 
 
@@ -257,78 +281,22 @@ def _find_suite(suite: str | None, toolsets: tuple[str, ...]) -> str:
         return ""
     if toolsets:
         source = click.get_current_context().get_parameter_source
-        told = {name for name in ("suite", "toolsets") if source(name) is ParameterSource.COMMANDLINE}
-        if told == {"toolsets"}:
+        typed = {name for name in ("suite", "toolsets") if source(name) is ParameterSource.COMMANDLINE}
+        if typed == {"toolsets"}:
             return ""
-        if told != {"suite"}:
+        if typed != {"suite"}:
             raise ToolbeltError(
                 f"--suite {suite} says which toolsets are run, and so does --toolset; leave one of them out."
             )
     return spell_suite(suite)
 
 
-def _default_toolsets(materials: Materials) -> tuple[str, ...]:
-    """Without the toolset that goes by the role of each case where no case has one, which is told."""
-    if materials.dataset.roles:
-        return tuple(map(str, DEFAULT_TOOLSETS))
-    notify(f"no case has a role, so {str(BY_ROLE)!r} is left out; name one with --toolset loadout:NAME")
-    return tuple(str(spec) for spec in DEFAULT_TOOLSETS if spec != BY_ROLE)
+def _show_estimate(request: RunRequest, session: SessionOptions, *, as_json: bool) -> None:
+    from toolbelt.evals.cli.estimates import estimate_data, estimate_view  # a run does without
 
-
-def _model_options(materials: Materials, asked: dict[str, Any]) -> ModelOptions:
-    return ModelOptions(asked["api_base"], asked["timeout"], materials.workspace.models)
-
-
-def _refuse_changed(plan: Plan, materials: Materials) -> None:
-    if materials.dataset.digest != plan.digest:
-        what = f"The cases of {plan.dataset!r}"
-    elif materials.digest_surroundings(arm.spec for arm in plan.arms) != plan.surroundings:
-        by_agent = any(arm.spec.agent for arm in plan.arms)
-        by_window = any(arm.spec.is_auto for arm in plan.arms)
-        also = ", agent or toolkit" if by_agent else ""
-        also += ", or a ladder, or the window of a model" if by_window else ""
-        what = f"The catalog {plan.catalog_name!r}, or a loadout{also},"
-    elif materials.dataset.fingerprint(choose_cases(materials, plan).indices) != plan.chosen:
-        what = f"The order of the cases of {plan.dataset!r}, or which of them fit the filter,"
-    else:
-        return
-    raise ToolbeltError(
-        f"{what} changed since this run began, so that its trials could not be compared; begin a new run."
-    )
-
-
-def _refuse_unpriced(prepared: tuple[PreparedArm, ...], max_cost: float | None) -> None:
-    from toolbelt.providers.chat import Usage
-
-    if max_cost is None:
-        return
-    unknown = dict.fromkeys(one.arm.model for one in prepared if one.model.cost_usd(Usage(1, 1)) is None)
-    if unknown:
-        raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown.")
-
-
-def _refuse_unknown_choice(prepared: tuple[PreparedArm, ...], choice: str | None) -> None:
-    if choice is None or choice in TOOL_CHOICES:
-        return
-    for one in prepared:
-        if choice not in one.renderer.names and one.renderer.find_id(choice) is None:
-            raise NotFoundError("tool choice", choice, (*TOOL_CHOICES, *one.renderer.names))
-
-
-def _show_estimate(materials: Materials, plan: Plan, asked: dict[str, Any]) -> None:
-    from toolbelt.evals.cli.estimates import estimate_data, estimate_view
-    from toolbelt.evals.models.local import make_local_model
-    from toolbelt.evals.models.opening import open_price
-    from toolbelt.evals.running.estimate import SAMPLE, estimate
-
-    kept: list[RequestRecord] = []
-    prepared = prepare_arms(materials, plan, _model_options(materials, asked), open_price)
-    players = make_players(materials, plan, prepared, Budget(), RetryPolicy(0), kept.append)
-    cases = choose_cases(materials, plan)
-    with progress("playing a sample", len(prepared) * min(SAMPLE, plan.cases)) as advance:
-        found = estimate(plan, players, make_local_model(DEFAULT_MODEL), cases.case, advance)
-    if asked["as_json"]:
-        print_json(estimate_data(plan, found))
+    plan, estimates = estimate_eval(request, session, ConsoleReporter())
+    if as_json:
+        print_json(estimate_data(plan, estimates))
         return
     screen = make_screen()
-    show_view(estimate_view(plan, found, screen), screen)
+    show_view(estimate_view(plan, estimates, screen), screen)

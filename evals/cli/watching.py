@@ -15,7 +15,7 @@ from rich.text import Text
 
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Outcome
@@ -59,7 +59,7 @@ class ArmTally:
 
 
 @dataclass(eq=False)
-class Watcher:
+class ProgressDisplay:
     """Counts what ends, and says how far the run has come.
 
     Attributes:
@@ -124,7 +124,7 @@ class Watcher:
 
     def view(self, console: Console) -> RenderableType:
         """The line, and a row for each arm as far as the screen is high."""
-        room = max(1, console.height - 5)
+        rows_shown = max(1, console.height - 5)
         rows = [
             (
                 f"{tally.finished:,}/{self.plan.per_arm:,}",
@@ -133,10 +133,10 @@ class Watcher:
                 f"${tally.cost_usd:,.4f}",
                 visible(arm.label),
             )
-            for arm, tally in zip(self.plan.arms[:room], self.tallies, strict=False)
+            for arm, tally in zip(self.plan.arms[:rows_shown], self.tallies, strict=False)
         ]
         table = fitted_table(console, ("trials", "right so far", "errors", "cost", "arm"), rows, right=range(4))
-        hidden = len(self.plan.arms) - room
+        hidden = len(self.plan.arms) - rows_shown
         more = [Text(f"and {plural(hidden, 'more arm')}", style="dim")] if hidden > 0 else []
         return Group(Text(f"run {self.run}: {self.line()}"), table, *more)
 
@@ -148,7 +148,7 @@ class Watcher:
 
 
 @contextmanager
-def watch(plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget) -> Iterator[Watcher]:
+def watch(plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget) -> Iterator[ProgressDisplay]:
     """A watcher that knows what earlier sessions of the run came to."""
     tallies = [ArmTally() for _ in plan.arms]
     rows = connection.execute(
@@ -156,7 +156,7 @@ def watch(plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget) 
     )
     for arm, outcome, count, cost in rows:
         tallies[arm].add(Outcome(outcome), cost, count)
-    watcher = Watcher(plan, run, budget, tallies)
+    watcher = ProgressDisplay(plan, run, budget, tallies)
     watcher.start(Console(file=sys.stderr, highlight=False, markup=False, emoji=False))
     try:
         yield watcher

@@ -14,11 +14,9 @@ from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.tool_drafts import Answer, Drafting
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.budget import Budget, CapReached
-from toolbelt.evals.running.metering import PromptCounter
-from toolbelt.evals.running.retrying import Gate, RetryingClient, RetryPolicy, Unanswered
-from toolbelt.evals.running.runner import ERRORS_IN_A_ROW
-from toolbelt.evals.running.workers import run_workers
+from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.evals.running.runner import ERRORS_IN_A_ROW, run_workers
 from toolbelt.providers.chat import Failure, Sampling
 
 NOTHING_OFFERED = Offer()

@@ -11,7 +11,7 @@ from toolbelt.evals.drafts.answer_store import Journal, request_key
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.models.model import Model
-from toolbelt.evals.running.metering import PromptCounter
+from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.providers.chat import Sampling, Usage
 
 SAMPLE = 300

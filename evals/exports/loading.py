@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.running.names import LATEST, is_file_name
+from toolbelt.evals.running.run_names import LATEST, is_file_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.columns import make_about
 from toolbelt.evals.views.frames import load_trials, read_trials_csv, read_trials_parquet

@@ -16,7 +16,7 @@ from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 from toolbelt.evals.probing.script import CheckRequest, ReplyOrError
 from toolbelt.evals.running.limits import ModelLimits
-from toolbelt.evals.running.retrying import Attempts, plus_cost
+from toolbelt.evals.running.records import Attempts, plus_cost
 from toolbelt.providers.chat import Usage
 
 TOKENS_OF_AN_ANSWER = 150

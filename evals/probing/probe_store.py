@@ -16,10 +16,8 @@ from toolbelt.evals.probing.checks import CHECKS, ProbePlan
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import one_line
 from toolbelt.evals.running.locks import RunLocks
-from toolbelt.evals.running.names import LATEST
-from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.replies import fold_attempts, format_reply
-from toolbelt.evals.running.retrying import Attempts
+from toolbelt.evals.running.records import Attempts, RequestRecord, fold_attempts, format_reply
+from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.store import RunStore
 
 _ADD_REQUEST = f"INSERT OR REPLACE INTO probe_requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone

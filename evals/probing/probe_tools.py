@@ -12,7 +12,7 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.probing.checks import TOOL_COUNTS
-from toolbelt.evals.running.metering import PromptCounter
+from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 
 LONG_NAME = "read_the_water_temperature_at_the_named_measuring_station_of_bay"

@@ -18,12 +18,11 @@ from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ReplyOrError, one_line
-from toolbelt.evals.running.budget import Budget, CapReached
+from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.limits import ModelLimits
-from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.retrying import Attempts, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.records import Attempts, RequestRecord
+from toolbelt.evals.running.runner import run_workers
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.running.workers import run_workers
 from toolbelt.providers.chat import Failure, ModelError
 
 MAX_CONCURRENCY = 4

@@ -53,6 +53,13 @@ class ModelLimits:
         both = fit.surplus and fit.room is not None and fit.room <= 0  # else who mends the one finds the other
         return " ".join(fit.reasons[: 2 if both else 1])
 
+    def is_tool_limit(self, model: str, refusal: str) -> bool:
+        """Whether a stored refusal says that there were too many tools: the file of runs stores it as text alone."""
+        if self.max_tools is None:
+            return False
+        [reason, *_] = self.fit(model, 0, self.max_tools + 1).reasons
+        return refusal.startswith(reason.partition(";")[0])
+
 
 class FitGuard:
     """Says of what is offered to one model whether it can be sent; each offer is looked at once.
@@ -62,16 +69,16 @@ class FitGuard:
         room: What it has room for.
     """
 
-    def __init__(self, model: str, room: ModelLimits) -> None:
+    def __init__(self, model: str, limits: ModelLimits) -> None:
         self._model = model
-        self._room = room
+        self._room = limits
         self._said: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()  # most offers are made for many trials
 
     def refusal(self, offer: Offer) -> str:
         """Why not, in words; empty if it can be sent, or nobody knows."""
-        if (said := self._said.get(offer)) is None:
-            said = self._said[offer] = self._room.refusal(self._model, offer)
-        return said
+        if (text := self._said.get(offer)) is None:
+            text = self._said[offer] = self._room.refusal(self._model, offer)
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +101,9 @@ class LeftOut:
 
 def read_rooms(plan: Mapping[str, Any]) -> dict[str, ModelLimits]:
     """The `rooms` of a plan as it is kept."""
-    return {model: ModelLimits(**room) for model, room in plan.get("rooms", {}).items()}
+    return {model: ModelLimits(**limits) for model, limits in plan.get("rooms", {}).items()}
 
 
 def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOut, ...]:
     """The `left_out` of a plan as it is kept."""
-    return tuple(LeftOut(**{**one, "verdict": Verdict(one["verdict"])}) for one in plan.get("left_out", ()))
+    return tuple(LeftOut(**{**pair, "verdict": Verdict(pair["verdict"])}) for pair in plan.get("left_out", ()))

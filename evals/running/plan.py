@@ -82,8 +82,33 @@ class CaseFilter:
     limit: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """What whoever starts a run decides about it, beyond dataset, models and toolsets.
+
+    Attributes:
+        filter: Which cases are asked.
+        epochs: How often each case is asked.
+        seed: Of everything that is drawn.
+        sampling: How models are asked.
+        request_limit: Requests after which a trial is given up.
+        api_base: Where hosted models are asked, without what may be secret in it; `None` for their provider's place.
+        suite: The suite that says which toolsets are run; empty if they are named one by one.
+        ask_anyway: Whether it is asked all the same what, by what is known of a model, cannot fit.
+    """
+
+    filter: CaseFilter = CaseFilter()
+    epochs: int = 1
+    seed: int = 0
+    sampling: Sampling = field(default_factory=Sampling)
+    request_limit: int = 10
+    api_base: str | None = None
+    suite: str = ""
+    ask_anyway: bool = False
+
+
 @dataclass(frozen=True)
-class Plan:
+class Plan(RunSettings):
     """Everything that decides what a run is; its trials are generated, never held.
 
     Attributes:
@@ -98,24 +123,16 @@ class Plan:
         config: Absolute path of the `toolbelt.yaml` used; `None` if there is none.
         arms: In the order asked for.
         cases: How many are asked, after filtering.
-        filter: Which.
         excluded: Cases of the dataset that cannot be asked, by reason.
-        epochs: How often each case is asked.
-        seed: Of everything that is drawn.
-        sampling: How models are asked.
-        request_limit: Requests after which a trial is given up.
         tokenizer: What counts where a model's own tokenizer is not known.
         without_role: Cases that have no role, which `loadout` shows the whole catalog; 0 where that is not among the
             toolsets.
-        api_base: Where hosted models were asked, without what may be secret in it; `None` for their provider's place.
         drafts: Cases among them that nobody has reviewed yet, so that nothing may be proved by the run.
         code: What it was begun with: `toolbelt`, its version; where the working directory is in a git repository, also
-            `commit` and `changed`, see `toolbelt.evals.running.provenance`. A run may go on with other code.
-        suite: Of which suite its toolsets are; empty if they were named one by one.
-        rooms: What each model has room for, by its name, as known when the run began; what cannot fit is not asked.
+            `commit` and `changed`, see `toolbelt.evals.setup.provenance`. A run may go on with other code.
+        limits: Of each model, by its name, as known when the run began; what cannot fit is not asked.
             A model that is not in it is asked whatever is offered.
         left_out: Pairs of the suite that are no arms, as there is nothing to ask.
-        ask_anyway: Whether it is asked all the same what, by `rooms`, cannot fit.
     """
 
     dataset: str
@@ -128,26 +145,18 @@ class Plan:
     cases: int
     catalog: str | None = None
     config: str | None = None
-    filter: CaseFilter = CaseFilter()
     excluded: Mapping[str, int] = field(default_factory=dict)
-    epochs: int = 1
-    seed: int = 0
-    sampling: Sampling = field(default_factory=Sampling)
-    request_limit: int = 10
     tokenizer: str = "o200k_base"
     without_role: int = 0
-    api_base: str | None = None
     drafts: int = 0
     code: Mapping[str, str] = field(default_factory=dict)
-    suite: str = ""
-    rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
+    limits: Mapping[str, ModelLimits] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
-    ask_anyway: bool = False
 
     def fit_guard(self, model: str) -> FitGuard | None:
-        """What turns away what a model has no room for; `None` where all is asked."""
-        room = None if self.ask_anyway else self.rooms.get(model)
-        return None if room is None else FitGuard(model, room)
+        """Turns away what does not fit a model; `None` where all is asked."""
+        limits = None if self.ask_anyway else self.limits.get(model)
+        return None if limits is None else FitGuard(model, limits)
 
     @property
     def size(self) -> int:
@@ -182,6 +191,7 @@ class Plan:
         data["dataset"] = {"name": self.dataset_name, "reference": self.dataset, "digest": self.digest}
         data["catalog"] = self.catalog_name
         data["catalog_reference"] = self.catalog
+        data["rooms"] = data.pop("limits")  # as the store calls it
         data["models"] = list(dict.fromkeys(arm.model for arm in self.arms))
         data["toolsets"] = list(dict.fromkeys(arm.toolset for arm in self.arms))
         data["variants"] = list(dict.fromkeys(arm.variant for arm in self.arms))
@@ -231,7 +241,7 @@ class Plan:
             drafts=data.get("drafts", 0),
             code=data.get("code", {}),
             suite=data.get("suite", ""),
-            rooms=read_rooms(data),
+            limits=read_rooms(data),
             left_out=read_left_out(data),
             ask_anyway=data.get("ask_anyway", False),
         )
@@ -258,3 +268,12 @@ class Done(Collection[int]):
 
     def __len__(self) -> int:
         return self._count
+
+
+def without_secrets(address: str | None) -> str | None:
+    """An address without user, password, query and fragment, which may hold a key."""
+    if address is None:
+        return None
+    head, slashes, rest = address.partition("?")[0].partition("#")[0].rpartition("//")
+    host, slash, path = rest.partition("/")
+    return f"{head}{slashes}{host.rpartition('@')[2]}{slash}{path}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
-from toolbelt.evals.conversation import Reply
+from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
+from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.providers.chat import Usage
 
@@ -41,48 +44,98 @@ class RequestRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialRecord:
-    """A trial that came to an end; its fields are the columns of the table, in their order.
+class Attempts:
+    """What is known of a request from the attempts made so far, in this session or an earlier one.
 
-    `called`, `missing` and `surplus` are lists as `format_names` writes them.
+    Attributes:
+        attempts: How often it was asked.
+        cost_usd: What that cost; `None` where a price is unknown.
+        reply: What came; `None` if nothing usable did.
     """
 
-    trial: int
-    arm: int
-    epoch: int
-    case_id: str
-    cluster: str
-    kind: str
-    finished: str
-    outcome: str
-    reason: str
-    ending: str
-    expects_nothing: bool
-    covered: bool
-    surfaced: bool
-    would_dispatch: bool
-    selections: int
-    hits: int | None
-    made: int | None
-    wanted: int | None
-    called: str
-    missing: str
-    surplus: str
-    arguments_checked: int
-    arguments_right: int
-    definition_tokens: int
-    definition_tokens_total: int
-    own_prompt_tokens: int | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    cached_read_tokens: int | None
-    cached_write_tokens: int | None
-    invalidated_tokens: int | None
-    repeated_tokens: int | None
-    requests: int
-    retries: int
-    latency_seconds: float
-    cost_usd: float | None
+    attempts: int = 0
+    cost_usd: float | None = 0.0
+    reply: Reply | None = None
+
+
+def _column(meaning: str, unit: str = "") -> Mapping[str, str]:
+    return MappingProxyType({"meaning": meaning, "unit": unit})
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """A trial that came to an end.
+
+    Its fields are the one table of a trial's columns: the store's table, the frame of `load_run` and the tests of
+    `docs/data.md` derive names, order, types, units and meanings from them. `called`, `missing` and `surplus` are
+    lists as `format_names` writes them.
+    """
+
+    trial: int = field(metadata=_column("its number in the plan, from 0"))
+    arm: int = field(metadata=_column("number of its arm in the plan, from 0"))
+    epoch: int = field(metadata=_column("the case was asked before", "times"))
+    case_id: str = field(metadata=_column("the case's id"))
+    cluster: str = field(metadata=_column("shared by the paraphrases of one task"))
+    kind: str = field(metadata=_column("what sort of case it is"))
+    finished: str = field(metadata=_column("when the trial ended, ISO 8601 in UTC"))
+    outcome: str = field(metadata=_column("what became of it"))
+    reason: str = field(metadata=_column("why, in one sentence"))
+    ending: str = field(metadata=_column("why the trial ended"))
+    expects_nothing: bool = field(metadata=_column("calling nothing is right"))
+    covered: bool = field(metadata=_column("a complete accepted answer could be reached"))
+    surfaced: bool = field(metadata=_column("it was really offered at some request"))
+    would_dispatch: bool = field(metadata=_column("only unoffered tools were called, which tiers would have run"))
+    selections: int = field(metadata=_column("made of tools that are no meta-tools", "calls"))
+    hits: int | None = field(metadata=_column("made that were asked for", "calls"))
+    made: int | None = field(metadata=_column("made, without permitted surplus ones", "calls"))
+    wanted: int | None = field(metadata=_column("asked for", "calls"))
+    called: str = field(
+        metadata=_column("JSON list: ids of the tools called, in order; the name as written if of no tool")
+    )
+    missing: str = field(
+        metadata=_column("JSON list: ids of the tools asked for by the nearest right answer and not called")
+    )
+    surplus: str = field(metadata=_column("JSON list: as in called, calls neither asked for nor permitted"))
+    arguments_checked: int = field(metadata=_column("whose arguments were held against something", "calls"))
+    arguments_right: int = field(metadata=_column("whose arguments are right", "calls"))
+    definition_tokens: int = field(
+        metadata=_column("of the tool definitions at the first request, own count", "tokens")
+    )
+    definition_tokens_total: int = field(
+        metadata=_column("of the tool definitions over all requests, own count", "tokens")
+    )
+    own_prompt_tokens: int | None = field(metadata=_column("of the prompts over all requests, own count", "tokens"))
+    prompt_tokens: int | None = field(
+        metadata=_column(
+            "of the prompts over all answered requests, as reported; nothing where any is not known", "tokens"
+        )
+    )
+    completion_tokens: int | None = field(metadata=_column("of the answers, as reported", "tokens"))
+    cached_read_tokens: int | None = field(
+        metadata=_column("of the prompts, read from the provider's cache, as reported", "tokens")
+    )
+    cached_write_tokens: int | None = field(
+        metadata=_column("of the prompts, written to the provider's cache, as reported", "tokens")
+    )
+    invalidated_tokens: int | None = field(
+        metadata=_column("of the prompts' prefix, made uncacheable by changes of the tool list, own count", "tokens")
+    )
+    repeated_tokens: int | None = field(
+        metadata=_column(
+            "of the prompts of all requests but the last, which the next ones begin with, own count", "tokens"
+        )
+    )
+    requests: int = field(metadata=_column("retries not among them", "requests"))
+    retries: int = field(metadata=_column("asked again", "requests"))
+    latency_seconds: float = field(metadata=_column("of all answered requests together", "seconds"))
+    cost_usd: float | None = field(
+        metadata=_column("retries included; nothing where the price is unknown", "US dollars")
+    )
+
+
+def plus_cost(a: float | None, b: float | None) -> float | None:
+    """A sum of which an unknown part makes the whole unknown."""
+    return None if a is None or b is None else a + b
 
 
 def format_names(names: Sequence[str]) -> str:
@@ -93,3 +146,73 @@ def format_names(names: Sequence[str]) -> str:
 def parse_names(text: str) -> list[str]:
     """A list from the store."""
     return [str(name) for name in json.loads(text)]
+
+
+def format_reply(reply: Reply) -> str:
+    """A reply as JSON; its usage and latency are kept in columns of their own."""
+    data: dict[str, Any] = {"calls": [[call.id, call.name, call.text] for call in reply.calls]}
+    for key in ("text", "finish_reason", "served_by"):
+        if value := getattr(reply, key):
+            data[key] = value
+    return json.dumps(data)  # ASCII, so that half a surrogate pair, which models do write, can be kept
+
+
+def parse_reply(text: str, usage: Usage, latency_seconds: float) -> Reply:
+    """As `format_reply` wrote it."""
+    data = json.loads(text)
+    return Reply(
+        text=data.get("text", ""),
+        calls=tuple(ToolUse.from_text(*call) for call in data["calls"]),
+        usage=usage,
+        finish_reason=data.get("finish_reason", ""),
+        served_by=data.get("served_by", ""),
+        latency_seconds=latency_seconds,
+    )
+
+
+def fold_attempts(rows: Iterable[Sequence[Any]]) -> dict[int, Attempts]:
+    """What is known of requests from all attempts at them, by their number.
+
+    Args:
+        rows: `request`, `reply`, the fields of `Usage`, `latency_seconds` and `cost_usd` of each attempt, those at a
+            request in order; the tables of runs and of probes have the same.
+    """
+    attempts: dict[int, Attempts] = {}
+    for number, text, *usage, latency, cost in rows:
+        before = attempts.get(number, Attempts())
+        reply = None if text is None else parse_reply(text, Usage(*usage), latency)
+        attempts[number] = Attempts(before.attempts + 1, plus_cost(before.cost_usd, cost), reply)
+    return attempts
+
+
+def format_case(case: Case) -> str:
+    """What was asked and what was right, as JSON."""
+    data: dict[str, Any] = {"messages": case.messages}
+    data["answers"] = None if case.expected is None else [_answer(answer) for answer in case.answers]
+    if case.match is not Matching.EXACT:
+        data["match"] = case.match.value
+    for key in ("forbidden", "allowed_extra"):
+        if tools := getattr(case, key):
+            data[key] = sorted(tools)
+    if case.role is not None:
+        data["role"] = case.role
+    return json.dumps(data)  # ASCII, so that half a surrogate pair can be kept
+
+
+def parse_case(text: str) -> dict[str, Any]:
+    """As `format_case` wrote it, plain values."""
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def _answer(answer: Answer) -> list[dict[str, Any]]:
+    return [_call(call) for call in answer]
+
+
+def _call(call: ExpectedCall) -> dict[str, Any]:
+    data: dict[str, Any] = {"tools": call.tools}
+    if call.arguments is not None:
+        data["args"] = call.arguments.accepted
+        if call.arguments.optional:
+            data["optional"] = sorted(call.arguments.optional)
+    return data

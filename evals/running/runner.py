@@ -1,4 +1,4 @@
-"""Running a plan: many trials at once, each kept as it ends, until all are done or something ends the run."""
+"""Several workers at once, none of which outlives the others."""
 
 from __future__ import annotations
 
@@ -6,21 +6,35 @@ import asyncio
 import contextlib
 import gc
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.budget import CapReached
+from toolbelt.evals.running.client import CapReached, Unanswered
 from toolbelt.evals.running.plan import Plan, Trial
-from toolbelt.evals.running.playing import TrialRunner
 from toolbelt.evals.running.records import TrialRecord
-from toolbelt.evals.running.retrying import Unanswered
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.running.workers import run_workers
+from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.scoring.outcome import Outcome
+
+
+async def run_workers(workers: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run workers until all have ended; the first that raises, or a cancellation, ends the others before it is heard.
+
+    Raises:
+        Exception: what the first of them raised.
+    """
+    tasks = [asyncio.create_task(worker) for worker in workers]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
 
 CASES_AT_ONCE = 32
 """Cases whose text is kept in one go; fewer than a dataset holds after reading."""
@@ -64,7 +78,7 @@ class Runner:
         run: Its id in the store.
         store: Keeps it.
         cases: The cases.
-        players: One an arm.
+        trial_runners: One an arm.
         watcher: Is told.
         max_concurrency: Trials under way at once.
         reasons: Why the run cannot be finished now, in words.
@@ -74,7 +88,7 @@ class Runner:
     run: str
     store: RunStore
     cases: CaseSource
-    players: Sequence[TrialRunner]
+    trial_runners: Sequence[TrialRunner]
     watcher: Watcher
     max_concurrency: int = 8
     reasons: list[str] = field(default_factory=list)
@@ -82,6 +96,16 @@ class Runner:
     _errors: Counter[str] = field(default_factory=Counter)
     _is_capped: bool = False
     _kept_cases: int = 0
+    _session: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
+    _is_interrupted: bool = False
+
+    def interrupt(self) -> None:
+        """End the session as Ctrl-C does; from any thread, before or while it is running."""
+        self._is_interrupted = True
+        if self._session is not None:
+            loop, task = self._session
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                loop.call_soon_threadsafe(task.cancel)
 
     async def work(self) -> RunEnd:
         """Run until nothing is left that can be.
@@ -92,6 +116,9 @@ class Runner:
         Raises:
             StorageError: a trial could not be kept; all kept before are.
         """
+        self._session = (asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task()))
+        if self._is_interrupted:
+            raise asyncio.CancelledError
         unfinished = self.store.unfinished(self.run)
         left = self._left()
         await run_workers(self._worker(left, unfinished) for _ in range(self.max_concurrency))
@@ -110,7 +137,7 @@ class Runner:
             self._keep_cases(trial.case)
             case = self.cases.case(trial.case)
             try:
-                record = await self.players[trial.arm].play(trial, case, earlier)
+                record = await self.trial_runners[trial.arm].run(trial, case, earlier)
             except CapReached as reached:
                 if not self._is_capped:  # of many at once, the first says it
                     self._say(str(reached))
@@ -160,9 +187,9 @@ def run_to_end(runner: Runner) -> RunEnd:
         try:
             with _calm_collector():
                 end = asyncio.run(_work(runner))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, asyncio.CancelledError) as error:
             runner.store.set_status(runner.run, RunEnd.INTERRUPTED, "interrupted by the user")
-            raise
+            raise KeyboardInterrupt from error
         except Exception as error:
             with contextlib.suppress(ToolbeltError):  # the disk that refused a trial may refuse this, too
                 runner.store.set_status(runner.run, RunEnd.INCOMPLETE, str(error))
@@ -192,7 +219,9 @@ async def _work(runner: Runner) -> RunEnd:
     try:
         return await runner.work()
     finally:
-        for model in {id(player.client.model): player.client.model for player in runner.players}.values():
+        for model in {
+            id(trial_runner.client.model): trial_runner.client.model for trial_runner in runner.trial_runners
+        }.values():
             await model.close()
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import fields
 from types import MappingProxyType
 
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.running.records import TrialRecord
 
 VERSION = 4
 """Of the tables; a file of another version is refused, never changed in silence, but for those of `ADDED`."""
@@ -57,44 +59,6 @@ CREATE TABLE IF NOT EXISTS cases (       -- what was asked and what was right: a
     case_id TEXT NOT NULL,
     content TEXT NOT NULL,               -- JSON: messages, answers, forbidden, allowed_extra, role
     PRIMARY KEY (run, case_id)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
-    run TEXT NOT NULL,
-    trial INTEGER NOT NULL,
-    arm INTEGER NOT NULL,
-    epoch INTEGER NOT NULL,
-    case_id TEXT NOT NULL,
-    cluster TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    finished TEXT NOT NULL,              -- ISO 8601, UTC
-    outcome TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    ending TEXT NOT NULL,
-    expects_nothing INTEGER NOT NULL,    -- 0 or 1, as the next ones
-    covered INTEGER NOT NULL,            -- a complete accepted answer could be reached
-    surfaced INTEGER NOT NULL,           -- and was really offered at some request
-    would_dispatch INTEGER NOT NULL,     -- unoffered tools alone were called, which tiers would have run (rule T4)
-    selections INTEGER NOT NULL,         -- calls of tools, those of meta-tools not among them
-    hits INTEGER, made INTEGER, wanted INTEGER,   -- for precision and recall; NULL where they mean nothing
-    called TEXT NOT NULL,                -- JSON list: ids of those calls in order; the name as written if of no tool
-    missing TEXT NOT NULL,               -- JSON list: ids asked for by the nearest answer and not called
-    surplus TEXT NOT NULL,               -- JSON list: as called, those neither asked for nor permitted
-    arguments_checked INTEGER NOT NULL,
-    arguments_right INTEGER NOT NULL,
-    definition_tokens INTEGER NOT NULL,  -- at the first request
-    definition_tokens_total INTEGER NOT NULL,
-    own_prompt_tokens INTEGER,           -- counted here: messages and definitions, over all requests
-    prompt_tokens INTEGER,               -- this and the next three as reported, NULL unless of all answered requests
-    completion_tokens INTEGER,
-    cached_read_tokens INTEGER,
-    cached_write_tokens INTEGER,
-    invalidated_tokens INTEGER,          -- own count: prefix made uncacheable by changes of the tools offered
-    repeated_tokens INTEGER,             -- own count: prompts of all requests but the last, which the next begin with
-    requests INTEGER NOT NULL,           -- retries not among them
-    retries INTEGER NOT NULL,
-    latency_seconds REAL NOT NULL,       -- of all answered requests together
-    cost_usd REAL,                       -- retries included; NULL where the price is unknown
-    PRIMARY KEY (run, trial)
 ) WITHOUT ROWID;
 """
 
@@ -149,7 +113,31 @@ CREATE TABLE IF NOT EXISTS probe_requests (  -- every attempt that came to an en
 ) WITHOUT ROWID;
 """
 
-TABLES = _RUNS + _PROBES
+_SQL_TYPES = {
+    "int": "INTEGER NOT NULL",
+    "int | None": "INTEGER",
+    "float": "REAL NOT NULL",
+    "float | None": "REAL",
+    "bool": "INTEGER NOT NULL",
+    "str": "TEXT NOT NULL",
+}
+"""By the type of a field of `TrialRecord`."""
+
+
+def _trials_table() -> str:
+    columns = "".join(
+        f"    {field.name} {_SQL_TYPES[str(field.type)]},  -- {field.metadata['meaning']}\n"
+        for field in fields(TrialRecord)
+    )
+    return f"""
+CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
+    run TEXT NOT NULL,
+{columns}    PRIMARY KEY (run, trial)
+) WITHOUT ROWID;
+"""
+
+
+TABLES = _RUNS + _trials_table() + _PROBES
 
 ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES})
 """By an earlier version, the tables that make a file of it one of this: nothing that it holds is changed."""

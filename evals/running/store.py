@@ -22,13 +22,17 @@ from typing import NoReturn
 
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.kept_cases import format_case
 from toolbelt.evals.running.locks import RunLocks
-from toolbelt.evals.running.names import LATEST
 from toolbelt.evals.running.plan import Done, Plan
-from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.evals.running.replies import fold_attempts, format_reply
-from toolbelt.evals.running.retrying import Attempts
+from toolbelt.evals.running.records import (
+    Attempts,
+    RequestRecord,
+    TrialRecord,
+    fold_attempts,
+    format_case,
+    format_reply,
+)
+from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.schema import READ_ONLY, lay_tables
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
@@ -151,19 +155,19 @@ class RunStore:
         with self.guarded():
             ids = [row[0] for row in self.connection.execute("SELECT run FROM runs ORDER BY created DESC, run DESC")]
         if name == LATEST and ids:
-            found = ids[:1]
+            matching = ids[:1]
         else:
-            found = [run for run in ids if run == name] or [run for run in ids if name and run.startswith(name)]
-        if not found:
+            matching = [run for run in ids if run == name] or [run for run in ids if name and run.startswith(name)]
+        if not matching:
             hint = "" if ids else NOTHING_RUN
             raise NotFoundError("run", name, [*ids[:15], LATEST] if ids else [], hint)
-        if len(found) > 1:
-            raise ToolbeltError(f"{len(found)} runs begin with {name!r}: {', '.join(found[:5])}, …")
+        if len(matching) > 1:
+            raise ToolbeltError(f"{len(matching)} runs begin with {name!r}: {', '.join(matching[:5])}, …")
         with self.guarded():
             row = self.connection.execute(
                 "SELECT run, created, status, reason, plan, (SELECT count(*) FROM trials WHERE run = ?1) "
                 "FROM runs WHERE run = ?1",
-                found,
+                matching,
             ).fetchone()
         return self._row(*row)
 
@@ -197,12 +201,12 @@ class RunStore:
             size: Trials planned.
             without_errors: Leave those out that ended with an error, so that they are run again.
         """
-        found = Done(size)
+        done_trials = Done(size)
         condition = " AND outcome <> 'error'" if without_errors else ""
         with self.guarded():
             for (number,) in self.connection.execute(f"SELECT trial FROM trials WHERE run = ?{condition}", (run,)):  # noqa: S608
-                found.add(number)
-        return found
+                done_trials.add(number)
+        return done_trials
 
     def forget_errors(self, run: str) -> int:
         """Make room for trials that ended with an error to be run again; gives their number.
@@ -358,10 +362,10 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _identity(path: Path | str) -> tuple[int, int] | None:
     """What tells a file from another that takes its name."""
     try:
-        found = os.stat(path)  # noqa: PTH116  pathlib's takes thrice as long, and this is asked at every request
+        status = os.stat(path)  # noqa: PTH116  pathlib's takes thrice as long, and this is asked at every request
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _words(error: Exception) -> str:

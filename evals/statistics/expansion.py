@@ -1,4 +1,4 @@
-"""What a bootstrap over very many clusters tends to, computed instead of drawn."""
+"""The limit of a bootstrap over very many clusters, computed by expansion instead of drawn."""
 
 from __future__ import annotations
 

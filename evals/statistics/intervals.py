@@ -1,4 +1,4 @@
-"""Intervals of a share (rule E7): of trials that stand alone, and of trials that come in clusters.
+"""Intervals of a share (rule E7): Wilson's for independent trials, and one for trials in clusters.
 
 Nothing but the standard library: `eval show` and the lines of a run under way ask for these at once, and scipy's
 import would cost them a third of a second. That is why Student's quantile is found here a second time; the tests hold

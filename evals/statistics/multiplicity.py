@@ -1,4 +1,4 @@
-"""Several contrasts at once (rule E7)."""
+"""p values adjusted for several contrasts (rule E7)."""
 
 from __future__ import annotations
 

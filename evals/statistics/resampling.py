@@ -1,4 +1,4 @@
-"""Clusters drawn anew: intervals of ratios, and the test that turns the arms of a cluster round."""
+"""Bootstrap intervals of ratios over clusters, and the sign-flip test."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def ratio_intervals(
         kinds, counts = np.repeat(kinds, counts, axis=0), np.ones(len(rows), dtype=np.intp)
     if len(kinds) * resamples > MOST_DRAWN:
         return [_computed(rows[:, a], rows[:, b], tail, level if studentised else None) for a, b in figures]
-    found: list[tuple[float, float] | None] = []
+    intervals: list[tuple[float, float] | None] = []
     if studentised:
         pairs = [kinds[:, [x, y]].prod(axis=1) for a, b in figures for x, y in ((a, a), (a, b), (b, b))]
         kinds = np.column_stack([kinds, *pairs])
@@ -83,8 +83,8 @@ def ratio_intervals(
             columns = [a, b, *range(rows.shape[1] + 3 * place, rows.shape[1] + 3 * place + 3)]
             reach = _studentised(sums[:, columns], totals[columns], level)
             interval = _widened(interval, _among(rows[:, a], rows[:, b], reach))
-        found.append(interval)
-    return found
+        intervals.append(interval)
+    return intervals
 
 
 def expanded_tail(clusters: int, level: float) -> float:
@@ -120,10 +120,10 @@ def sign_flip_p(differences: Floats, draws: int, rng: np.random.Generator) -> fl
     sizes = np.abs(differences[differences != 0])
     if not len(sizes):
         return 1.0
-    found = abs(float(differences.sum())) - _SLACK * float(sizes.sum())
+    observed = abs(float(differences.sum())) - _SLACK * float(sizes.sum())
     if len(sizes) <= _ALL_SIGNS:
         ways = (np.arange(2 ** len(sizes))[:, None] >> np.arange(len(sizes))) & 1
-        return float(np.mean(np.abs((2 * ways - 1) @ sizes) >= found))
+        return float(np.mean(np.abs((2 * ways - 1) @ sizes) >= observed))
     kinds, counts = np.unique(sizes, return_counts=True)
     rest = 0.0
     if len(kinds) * draws > MOST_DRAWN:
@@ -136,7 +136,7 @@ def sign_flip_p(differences: Floats, draws: int, rng: np.random.Generator) -> fl
         sums = _signed_sums(kinds, counts, drawn, rng)
         if rest:
             sums = sums + rng.normal(0.0, rest, drawn)
-        as_large += int(np.count_nonzero(np.abs(sums) >= found))
+        as_large += int(np.count_nonzero(np.abs(sums) >= observed))
     return (as_large + 1) / (draws + 1)
 
 

@@ -1,4 +1,4 @@
-"""What a difference amounts to (rule E7)."""
+"""The verdict on a difference: regression, no regression or insufficient data (rule E7)."""
 
 from __future__ import annotations
 

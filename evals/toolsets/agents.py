@@ -22,13 +22,15 @@ def find_agent(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
         NotFoundError: with the nearest name.
         AmbiguousNameError: several that differ in case alone.
     """
-    found = [agent for agent in agents if agent.name == name] or [one for one in agents if fold(one.name) == fold(name)]
-    if len(found) > 1:
-        raise AmbiguousNameError(name, [agent.name for agent in found])
-    if not found:
+    matching = [agent for agent in agents if agent.name == name] or [
+        agent for agent in agents if fold(agent.name) == fold(name)
+    ]
+    if len(matching) > 1:
+        raise AmbiguousNameError(name, [agent.name for agent in matching])
+    if not matching:
         hint = "" if agents else "There are no agents in this project; write them under 'agents' in toolbelt.yaml."
         raise NotFoundError("agent", name, [agent.name for agent in agents], hint)
-    return found[0]
+    return matching[0]
 
 
 def match_agent(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> dict[str, EntryMatch]:
@@ -41,10 +43,10 @@ def match_agent(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog)
     for toolkit in toolkits:
         entries |= dict.fromkeys(toolkit.member_tools if toolkit.key in agent.allowed_toolkits else ())
     suggest = Suggester()
-    found = {entry: expand_entry(entry, catalog, suggest) for entry in entries}
+    matched = {entry: expand_entry(entry, catalog, suggest) for entry in entries}
     return {
         entry: replace(match, tools=tuple(tool for tool in match.tools if tool.id not in own))
-        for entry, match in found.items()
+        for entry, match in matched.items()
     }
 
 
@@ -55,9 +57,11 @@ def has_tools(matched: Mapping[str, EntryMatch]) -> bool:
 
 def describe_agents(agents: Iterable[AgentSpec], toolkits: Iterable[Toolkit]) -> str:
     """All that a toolset takes from the project's agents and toolkits, as one text that tells it from any other."""
-    said = [(one.name, one.tools, one.allowed_toolkits, one.initial_toolkits, _plain(one.overrides)) for one in agents]
+    described = [
+        (one.name, one.tools, one.allowed_toolkits, one.initial_toolkits, _plain(one.overrides)) for one in agents
+    ]
     bundles = [(one.key, one.description, one.member_tools, _plain(one.overrides)) for one in toolkits]
-    return repr((said, bundles))
+    return repr((described, bundles))
 
 
 def _plain(value: Any) -> Any:

@@ -1,16 +1,52 @@
-"""Which wrong tools stand beside the right ones: random ones, or the nearest (rule E1, `oracle+N`)."""
+"""Drawing by a seed: the same everywhere, and the first few the same however many are drawn."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from hashlib import blake2b
 from itertools import chain, zip_longest
 from typing import Protocol
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.search import ToolIndex, tool_text
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.toolsets.drawing import SeededDraw
+
+
+class SeededDraw:
+    """Everything that is drawn for one case.
+
+    Args:
+        seed: Of the run.
+        case_id: Which case.
+    """
+
+    def __init__(self, seed: int, case_id: str) -> None:
+        self._key = blake2b(f"{seed}\0{case_id}".encode(errors="surrogatepass")).digest()
+
+    def shuffled(self, items: Sequence[str]) -> Iterator[str]:
+        """Every item once, in a random order; takes time by how many are taken, not by how many there are."""
+        # Fisher and Yates, of whose array only what was moved is kept.
+        generator = random.Random(self._key)  # noqa: S311  no secret
+        moved: dict[int, int] = {}
+        size = len(items)
+        for place in range(size):
+            drawn = place + int(generator.random() * (size - place))
+            yield items[moved.get(drawn, drawn)]
+            moved[drawn] = moved.get(place, place)
+
+    def ordered(self, items: Iterable[str]) -> list[str]:
+        """In an order that no further item can change: each has its own place in the case."""
+        return sorted(items, key=self._digest)
+
+    def place(self, item: str, places: int) -> int:
+        """One of so many places for an item, 0-based."""
+        return int.from_bytes(self._digest(item)) * places >> 64
+
+    def _digest(self, item: str) -> bytes:
+        return blake2b(item.encode(errors="surrogatepass"), key=self._key, digest_size=8).digest()
+
 
 _FIRST = 64
 """How many of the nearest are found and kept at first: mostly enough, and little beside the catalog."""
@@ -60,7 +96,7 @@ class NearDistractors:
         ranked = [self._ranked(tool_id) for tool_id in right] or [self._ranked_by_query(case)]
         by_turns = chain.from_iterable(zip_longest(*ranked))
         near = (self._tools[position].id for position in by_turns if position is not None)
-        return chain((found for found in near if members is None or found in members), draw.shuffled(universe))
+        return chain((tool_id for tool_id in near if members is None or tool_id in members), draw.shuffled(universe))
 
     def _ranked(self, tool_id: str) -> Iterator[int]:
         first = self._nearest(tool_id)

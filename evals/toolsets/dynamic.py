@@ -12,14 +12,14 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
-from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.spec import ToolsetSpec
-from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead
+from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import DynamicToolkits, Loaded
-from toolbelt.sessions.meta_tools import META_TOOLS, Answer, answer_text
+from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.sessions.meta_tools import META_TOOLS, MetaToolAnswer, answer_text
+from toolbelt.sessions.store import LoadedToolkits
 from toolbelt.tiers import Tiers, own_meta_tools
 from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
 
@@ -46,7 +46,7 @@ class Dynamic:
 
     Args:
         name: As on the command line.
-        ground: What it is made from.
+        context: What it is made from.
         cut: Makes the toolkits.
         keys: What a tool goes by among the toolkits, by its id, where that is not the id.
         loads: Whether there is any toolkit to load, and so the meta-tools.
@@ -61,20 +61,20 @@ class Dynamic:
         catalog = context.catalog
         self.loads = loads
         extras = _meta_tools(catalog) if self.loads else {}
-        self._shelf = context.renderer(extras)
+        self._renderer = context.renderer(extras)
         self._roles = {role.value: role for role in MetaRole} if self.loads else {}
         self._meta_ids = tuple(tool.id for tool in extras.values())
         self._ids = {key: tool_id for tool_id, key in keys.items()}
-        names = {keys.get(tool.id, tool.id): self._shelf.offered(tool.id).name for tool in catalog.tools}
+        names = {keys.get(tool.id, tool.id): self._renderer.offered(tool.id).name for tool in catalog.tools}
 
         def make_kit(offered: Offered) -> _Kit:
             toolkits = cut(offered, names)
-            return _Kit(toolkits, frozenset(self._ids.get(key, key) for key in toolkits.reach()))
+            return _Kit(toolkits, frozenset(self._ids.get(key, key) for key in toolkits.reachable_keys()))
 
         self._whole = make_kit(None)
         self.unmatched = tuple(self._whole.toolkits.find_unmatched(self._whole.toolkits.toolkits))
         self._cut: Callable[[tuple[str, ...]], _Kit] = lru_cache(OFFERS_KEPT)(make_kit)
-        self._make: Callable[[Offered, Loaded], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)
+        self._make: Callable[[Offered, LoadedToolkits], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)
         self._first = self._make_offer(None, self._whole.toolkits.initial)
 
     def offer(self, case: Case, conversation: Conversation) -> Offer:
@@ -102,12 +102,12 @@ class Dynamic:
     def _kit(self, case: Case) -> _Kit:
         return self._whole if case.offered is None else self._cut(case.offered)
 
-    def _make_offer(self, offered: Offered, loaded: Loaded) -> Offer:
+    def _make_offer(self, offered: Offered, loaded: LoadedToolkits) -> Offer:
         kit = self._whole if offered is None else self._cut(offered)
         tool_ids = (self._ids.get(key, key) for key in kit.toolkits.tool_keys(loaded))
-        return self._shelf.offer((*self._meta_ids, *tool_ids))
+        return self._renderer.offer((*self._meta_ids, *tool_ids))
 
-    def _replay(self, case: Case, conversation: Conversation) -> tuple[Loaded, Loaded]:
+    def _replay(self, case: Case, conversation: Conversation) -> tuple[LoadedToolkits, LoadedToolkits]:
         """What was loaded when the turn under way began, and what would be if the next began now."""
         toolkits = self._kit(case).toolkits
         loaded = after = toolkits.restore(None).loaded
@@ -118,9 +118,9 @@ class Dynamic:
         return loaded, after
 
     def _play(
-        self, toolkits: DynamicToolkits, calls: Sequence[ToolUse], loaded: Loaded
-    ) -> tuple[list[Answer | None], Loaded]:
-        answers: list[Answer | None] = []
+        self, toolkits: DynamicToolkits, calls: Sequence[ToolUse], loaded: LoadedToolkits
+    ) -> tuple[list[MetaToolAnswer | None], LoadedToolkits]:
+        answers: list[MetaToolAnswer | None] = []
         for call in calls:
             if (role := self._roles.get(call.name)) is None:
                 answers.append(None)
@@ -145,7 +145,7 @@ def _make_categories(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
     members = Universe(context.catalog).members
     tiers = Tiers(context.catalog)
     keys = _keys(context.catalog)
-    if reserved := [one.name for one in tiers.tiers if fold(one.name) in RESERVED]:
+    if reserved := [tier.name for tier in tiers.tiers if fold(tier.name) in RESERVED]:
         raise ToolbeltError(
             f"Toolset 'dynamic' makes a toolkit of each category, and none may be called {reserved[0]!r}, which is a "
             f"name of its own; give the category of catalog {context.catalog.name!r} another one."
@@ -155,8 +155,8 @@ def _make_categories(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
         here = tiers if offered is None else tiers.within(offered)
         static = _of_keys((tool_id for tool_id in here.core if tool_id in members and tool_id not in own), keys)
         toolkits = [
-            Toolkit(one.name, member_tools=_of_keys(one.tool_ids, keys), description=one.description)
-            for one in here.tiers
+            Toolkit(tier.name, member_tools=_of_keys(tier.tool_ids, keys), description=tier.description)
+            for tier in here.tiers
         ]
         agent = AgentSpec("dynamic", static, tuple(toolkit.key for toolkit in toolkits))
         return DynamicToolkits(agent, toolkits, names=names)
@@ -181,17 +181,19 @@ def _make_agent(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
         if offered is None:
             return DynamicToolkits(agent, toolkits, expanded.__getitem__, names)
         universe = frozenset(_of_keys(offered, keys))
-        within = {entry: tuple(filter(universe.__contains__, found)) for entry, found in expanded.items()}
-        kept = [one for one in toolkits if one.key not in agent.allowed_toolkits or any(_of(one, within))]
+        within = {entry: tuple(filter(universe.__contains__, tool_ids)) for entry, tool_ids in expanded.items()}
+        kept = [
+            toolkit for toolkit in toolkits if toolkit.key not in agent.allowed_toolkits or any(_of(toolkit, within))
+        ]
         return DynamicToolkits(_allowed(agent, kept), kept, within.__getitem__, names)
 
-    made = Dynamic(str(spec), context, cut, keys, loads=bool(agent.allowed_toolkits))
-    made.unmatched += tuple(match.message for match in matched.values() if match.candidates)
+    dynamic = Dynamic(str(spec), context, cut, keys, loads=bool(agent.allowed_toolkits))
+    dynamic.unmatched += tuple(match.message for match in matched.values() if match.candidates)
     if not has_tools(matched):
         raise ToolbeltError(
             f"Agent {agent.name!r} matches nothing of catalog {context.catalog.name!r}: no tool would ever be shown."
         )
-    return made
+    return dynamic
 
 
 def _seen_by(agent: AgentSpec, toolkit: Toolkit) -> Toolkit:

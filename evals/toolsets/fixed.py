@@ -1,19 +1,56 @@
-"""Toolsets that show the same tools at every request: the whole catalog, or a loadout (rule E1)."""
+"""Calls of a catalog's own meta-tools where a toolset shows them, but does not load anything."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
+from toolbelt.catalog import Catalog
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
-from toolbelt.evals.toolsets.context import ToolsetContext
-from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
 from toolbelt.evals.toolsets.spec import ToolsetSpec
+from toolbelt.evals.toolsets.toolset import ToolsetContext
 from toolbelt.evals.toolsets.universe import CutOffers, Universe
 from toolbelt.loadouts import Resolution
 from toolbelt.patterns import fold
+from toolbelt.tiers import Tiers, own_meta_tools
+
+
+class OwnMetaCalls:
+    """Answers `browse_tools` and `load_tools` of a catalog that brings them along, by what is shown already.
+
+    Such a call is no selection (rule E4), and whatever the model asks for has been loaded.
+
+    Attributes:
+        ids: Of the catalog's meta-tools; mostly there are none.
+    """
+
+    def __init__(self, catalog: Catalog, renderer: ToolRenderer) -> None:
+        self._catalog = catalog
+        self._renderer = renderer
+        self._roles = own_meta_tools(catalog)
+        self.ids = frozenset(self._roles)
+
+    def answer(self, offer: Offer, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
+        """One answer a call; `None` for one that is of no meta-tool, or of one that is not offered."""
+        if not self.ids & offer.ids:
+            return (None,) * len(calls)
+        return tuple(self._answer_one(offer, call) for call in calls)
+
+    def _answer_one(self, offer: Offer, call: ToolUse) -> str | None:
+        tool_id = self._renderer.find_id(call.name)
+        if tool_id not in self._roles or tool_id not in offer.ids:
+            return None
+        tiers = self._tiers.within(offer.ids)
+        answer, _ = tiers.call(self._roles[tool_id], call.arguments, tiers.categories)
+        return json.dumps(answer, ensure_ascii=False)
+
+    @cached_property
+    def _tiers(self) -> Tiers:
+        return Tiers(self._catalog)
 
 
 class FixedToolset:
@@ -21,8 +58,8 @@ class FixedToolset:
 
     Args:
         name: As on the command line.
-        ground: What it is made from.
-        shelf: The tools as they are shown.
+        context: What it is made from.
+        renderer: The tools as they are shown.
         choose: The tools for a case.
     """
 

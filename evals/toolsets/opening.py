@@ -10,9 +10,8 @@ from typing import cast
 from toolbelt.catalog import Catalog
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
-from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.spec import TOOLSETS, NameOf, ToolsetKind, ToolsetSpec, parse_toolset, toolset_forms
-from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.evals.toolsets.toolset import Toolset, ToolsetContext
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.patterns import fold, is_prefix_pattern, matches
 from toolbelt.sessions.agent import AgentSpec

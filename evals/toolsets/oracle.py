@@ -8,11 +8,10 @@ from collections.abc import Collection, Sequence
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.toolsets.context import ToolsetContext
-from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
-from toolbelt.evals.toolsets.drawing import SeededDraw
-from toolbelt.evals.toolsets.own_meta_calls import OwnMetaCalls
+from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, SeededDraw, take
+from toolbelt.evals.toolsets.fixed import OwnMetaCalls
 from toolbelt.evals.toolsets.spec import ToolsetSpec
+from toolbelt.evals.toolsets.toolset import ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 
 
@@ -32,9 +31,9 @@ class Oracle:
         self.name = str(spec)
         self._count = spec.distractors
         self._seed = context.seed
-        self._shelf = context.renderer({})
+        self._renderer = context.renderer({})
         self._universe = Universe(context.catalog)
-        self._meta_calls = OwnMetaCalls(context.catalog, self._shelf)
+        self._meta_calls = OwnMetaCalls(context.catalog, self._renderer)
         self._distractors: Distractors = NearDistractors(context.catalog) if spec.near else RandomDistractors()
         self._kept: OrderedDict[int, tuple[Case, Offer]] = OrderedDict()
 
@@ -55,11 +54,11 @@ class Oracle:
 
     def _offer(self, case: Case) -> Offer:
         # By identity: a case cannot be hashed, and one kept here cannot lose its id to another.
-        if (kept := self._kept.get(id(case))) is None:
-            kept = self._kept[id(case)] = (case, self._shelf.offer(self._choose(case)))
+        if (cached := self._kept.get(id(case))) is None:
+            cached = self._kept[id(case)] = (case, self._renderer.offer(self._choose(case)))
             if len(self._kept) > OFFERS_KEPT:
                 self._kept.popitem(last=False)
-        return kept[1]
+        return cached[1]
 
     def _choose(self, case: Case) -> list[str]:
         draw, universe = SeededDraw(self._seed, case.id), self._universe.of(case)
@@ -77,5 +76,5 @@ class Oracle:
 
 def _right_ids(case: Case, members: Collection[str]) -> tuple[str, ...]:
     """Of each call of the expected answer the first tool that is there, each once."""
-    wanted = (next((tool for tool in call.tools if tool in members), None) for call in case.expected or ())
-    return tuple(dict.fromkeys(tool for tool in wanted if tool is not None))
+    firsts = (next((tool for tool in call.tools if tool in members), None) for call in case.expected or ())
+    return tuple(dict.fromkeys(tool for tool in firsts if tool is not None))

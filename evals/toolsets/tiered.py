@@ -9,8 +9,8 @@ from functools import lru_cache
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
-from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.spec import ToolsetSpec
+from toolbelt.evals.toolsets.toolset import ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.tiers import MetaRole, MetaTools, Tiers
 
@@ -27,9 +27,9 @@ class Tiered:
     def __init__(self, spec: ToolsetSpec, context: ToolsetContext) -> None:
         self.name = str(spec)
         meta = MetaTools.of(context.catalog)
-        self._shelf = context.renderer(meta.extras)
+        self._renderer = context.renderer(meta.extras)
         tools = (*meta.extras.values(), *context.catalog.tools)
-        names = {tool.id: self._shelf.offered(tool.id).name for tool in tools}
+        names = {tool.id: self._renderer.offered(tool.id).name for tool in tools}
         self._whole = Tiers(context.catalog, names=names)
         self._members = Universe(context.catalog).members
         self._own_meta = self._members & {meta.browse.id, meta.load.id}
@@ -58,7 +58,7 @@ class Tiered:
         return self._whole if offered is None else self._cut(offered)
 
     def _make_offer(self, offered: Offered, loaded: Loaded) -> Offer:
-        return self._shelf.offer(self._tiers(offered).tool_ids(loaded))
+        return self._renderer.offer(self._tiers(offered).tool_ids(loaded))
 
     def _loaded(self, case: Case, conversation: Conversation) -> Loaded:
         loaded: Loaded = ()
@@ -69,7 +69,7 @@ class Tiered:
     def _play(self, tiers: Tiers, calls: Sequence[ToolUse], loaded: Loaded) -> tuple[tuple[str | None, ...], Loaded]:
         answers: list[str | None] = []
         for call in calls:
-            if (role := _find_role(call.name, self._shelf, tiers.meta)) is None:
+            if (role := _find_role(call.name, self._renderer, tiers.meta)) is None:
                 answers.append(None)
                 continue
             answer, loaded = tiers.call(role, call.arguments, loaded)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
+from toolbelt.catalog import Catalog, Tool
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
-from toolbelt.evals.offers import Offer
+from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
+from toolbelt.sessions.agent import AgentSpec
+from toolbelt.toolkits.toolkit import Toolkit
 
 GoAhead = Literal["Go ahead."]
 GO_AHEAD: Final[GoAhead] = "Go ahead."
@@ -45,3 +50,32 @@ class Toolset(Protocol):
     def reach(self, case: Case) -> frozenset[str]:
         """Ids of the catalog's tools that could be offered in some request of this case (rule E5, coverage)."""
         ...
+
+
+RendererMaker = Callable[[Mapping[str, Tool]], ToolRenderer]
+"""Gives the renderer of the catalog and further tools, by the wire name each must have; kept by the maker."""
+
+
+@dataclass(frozen=True, eq=False)
+class ToolsetContext:
+    """What every toolset of an arm is made from.
+
+    Attributes:
+        catalog: Every tool there is.
+        registry: Every loadout there is.
+        renderer: Gives the renderers, which count as the arm's model does.
+        roles: The roles that cases have, for `loadout`.
+        seed: Of everything that is drawn.
+        resolve_auto: What `loadout:auto` is for the arm's model; raises `ToolbeltError` where nothing can be chosen.
+        agents: Of the project, for `dynamic:AGENT`.
+        toolkits: Of the project.
+    """
+
+    catalog: Catalog
+    registry: ToolLoadoutRegistry
+    renderer: RendererMaker
+    roles: frozenset[str] = frozenset()
+    seed: int = 0
+    resolve_auto: Callable[[], Resolution] | None = None
+    agents: tuple[AgentSpec, ...] = ()
+    toolkits: tuple[Toolkit, ...] = ()

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from toolbelt.evals.running.kept_cases import parse_case
-from toolbelt.evals.running.records import parse_names
+from toolbelt.evals.running.records import parse_case, parse_names
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.toolset import GO_AHEAD
 from toolbelt.evals.viewer.packing import Numbered, cut, number, pack

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
+
 from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.probing.checks import title_of
@@ -39,7 +41,7 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
         "meaning": choice_meaning(matrix),
         "unsure_meaning": UNSURE_MEANING,
         "small_meaning": SMALL_MEANING,
-        "notes": matrix.notes,
+        "notes": describe_matrix_notes(matrix),
         "unscored": unscored[:MOST_REASONS],
         "more_unscored": max(0, len(unscored) - MOST_REASONS),
         "recommendation": recommendation,

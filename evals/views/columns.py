@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Outcome
 
 
@@ -28,63 +29,35 @@ class Column:
     source: str = ""
 
 
+_TYPES = {
+    "int": "int64",
+    "int | None": "Int64",
+    "float": "float64",
+    "float | None": "Float64",
+    "bool": "bool",
+    "str": "string",
+}
+"""In pandas' words, by the type of a field of `TrialRecord`."""
+_STORED = {
+    field.name: Column(_TYPES[str(field.type)], field.metadata["unit"], field.metadata["meaning"])
+    for field in fields(TrialRecord)
+    if field.name != "arm"  # its names are there
+}
+_ADDED = {
+    "run": Column("string", "", "the run's id"),
+    "model": Column("string", "", "name of the model", "a.model"),
+    "toolset": Column("string", "", "name of the toolset", "a.toolset"),
+    "variant": Column("string", "", "what is changed about the toolset; empty if nothing", "a.variant"),
+    "scored": Column("bool", "", "whether it is in the rates: neither error nor context_overflow", "scored"),
+}
+_FIRST = ("run", "trial", "model", "toolset", "variant", "case_id", "cluster", "kind", "epoch", "finished", "outcome")
 TRIAL_COLUMNS: Mapping[str, Column] = MappingProxyType(
     {
-        "run": Column("string", "", "the run's id"),
-        "trial": Column("int64", "", "its number in the plan, from 0"),
-        "model": Column("string", "", "name of the model", "a.model"),
-        "toolset": Column("string", "", "name of the toolset", "a.toolset"),
-        "variant": Column("string", "", "what is changed about the toolset; empty if nothing", "a.variant"),
-        "case_id": Column("string", "", "the case's id"),
-        "cluster": Column("string", "", "shared by the paraphrases of one task"),
-        "kind": Column("string", "", "what sort of case it is"),
-        "epoch": Column("int64", "times", "the case was asked before"),
-        "finished": Column("string", "", "when the trial ended, ISO 8601 in UTC"),
-        "outcome": Column("string", "", "what became of it"),
-        "scored": Column("bool", "", "whether it is in the rates: neither error nor context_overflow", "scored"),
-        "reason": Column("string", "", "why, in one sentence"),
-        "ending": Column("string", "", "why the trial ended"),
-        "expects_nothing": Column("bool", "", "calling nothing is right"),
-        "covered": Column("bool", "", "a complete accepted answer could be reached"),
-        "surfaced": Column("bool", "", "it was really offered at some request"),
-        "would_dispatch": Column("bool", "", "only unoffered tools were called, which tiers would have run"),
-        "selections": Column("int64", "calls", "made of tools that are no meta-tools"),
-        "hits": Column("Int64", "calls", "made that were asked for"),
-        "made": Column("Int64", "calls", "made, without permitted surplus ones"),
-        "wanted": Column("Int64", "calls", "asked for"),
-        "called": Column(
-            "string", "", "JSON list: ids of the tools called, in order; the name as written if of no tool"
-        ),
-        "missing": Column(
-            "string", "", "JSON list: ids of the tools asked for by the nearest right answer and not called"
-        ),
-        "surplus": Column("string", "", "JSON list: as in called, calls neither asked for nor permitted"),
-        "arguments_checked": Column("int64", "calls", "whose arguments were held against something"),
-        "arguments_right": Column("int64", "calls", "whose arguments are right"),
-        "definition_tokens": Column("int64", "tokens", "of the tool definitions at the first request, own count"),
-        "definition_tokens_total": Column("int64", "tokens", "of the tool definitions over all requests, own count"),
-        "own_prompt_tokens": Column("Int64", "tokens", "of the prompts over all requests, own count"),
-        "prompt_tokens": Column(
-            "Int64", "tokens", "of the prompts over all answered requests, as reported; nothing where any is not known"
-        ),
-        "completion_tokens": Column("Int64", "tokens", "of the answers, as reported"),
-        "cached_read_tokens": Column("Int64", "tokens", "of the prompts, read from the provider's cache, as reported"),
-        "cached_write_tokens": Column(
-            "Int64", "tokens", "of the prompts, written to the provider's cache, as reported"
-        ),
-        "invalidated_tokens": Column(
-            "Int64", "tokens", "of the prompts' prefix, made uncacheable by changes of the tool list, own count"
-        ),
-        "repeated_tokens": Column(
-            "Int64", "tokens", "of the prompts of all requests but the last, which the next ones begin with, own count"
-        ),
-        "requests": Column("int64", "requests", "retries not among them"),
-        "retries": Column("int64", "requests", "asked again"),
-        "latency_seconds": Column("float64", "seconds", "of all answered requests together"),
-        "cost_usd": Column("Float64", "US dollars", "retries included; nothing where the price is unknown"),
+        name: {**_STORED, **_ADDED}[name]
+        for name in (*_FIRST, "scored", *(name for name in _STORED if name not in _FIRST))
     }
 )
-"""What a row of the trials says, in the order of the columns."""
+"""What a row of the trials says, in the order of the columns: what the store has of a trial, and names of its arm."""
 
 RATES: Mapping[str, Column] = MappingProxyType(
     {

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from toolbelt.evals.analysis.matrix.note_text import describe_cell
+
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Row
 from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
 from toolbelt.loadouts.fit import Verdict
@@ -267,12 +269,12 @@ def reason_lines(matrix: Matrix) -> list[str]:
     for row in matrix.rows:
         alike: dict[tuple[CellState, str], list[tuple[str, str]]] = {}
         for cell, shown in zip(row.cells, (heat_cell(row, one) for one in row.cells), strict=True):
-            if cell is not None and cell.reason:
+            if cell is not None and (reason := describe_cell(cell)):
                 told = "" if cell.state is CellState.SCORED or shown.overflow else f"{shown.text}: "
                 # Of what was not even asked the words are our own, and differ by figures alone.
                 is_own = not cell.errors and 0 < cell.turned_away == cell.overflowed
-                key = _NUMBERS.sub("0", cell.reason) if is_own else cell.reason
-                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{told}{cell.reason}"))
+                key = _NUMBERS.sub("0", reason) if is_own else reason
+                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{told}{reason}"))
         for group in alike.values():
             names = ", ".join(toolset for toolset, _ in group)
             found.append(f"{row.model} with {names}: {_in_one([why for _, why in group])}")

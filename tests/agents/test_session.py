@@ -44,7 +44,7 @@ def test_L12_scope_puts_a_loadout_into_force_and_notes_it() -> None:
     assert session.tools is tools
     assert names(tools) == ["read_file", "write_file", "think", "run"]
     assert (session.active_loadout_name, AgentSession().active_loadout_name) == ("minimal", None)
-    assert session.reach.resolution.why("docker").status is Status.DISCOVERABLE
+    assert session.agent_tools.resolution.why("docker").status is Status.DISCOVERABLE
     assert names(session.scope(None)) == EVERYTHING
     assert session.active_loadout_name is None
     assert names(tools) == ["read_file", "write_file", "think", "run"]  # for whoever still holds it

@@ -190,7 +190,7 @@ def test_L13_down_any_line_of_subagents_tools_only_become_fewer(
         child = SubagentRunner(session, loadouts if by_loadout else None).open(kind)
         parents = {one.name for one in session.tools.get_all()}
         for name in activated:
-            child.reach.activate(name)
+            child.agent_tools.activate(name)
         assert {one.name for one in child.tools.get_all()} <= parents
         assert {one.name for one in child.scope(None).get_all()} <= parents
         child.scope(child.active_loadout_name)

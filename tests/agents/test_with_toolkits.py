@@ -89,7 +89,7 @@ def test_D2_the_meta_tools_are_of_no_plugin_that_capability_tools_speak_of() -> 
     for name in META:
         assert answer(session, "activate_tool", plugin=name)["status"] == "not_discoverable"
     assert session.activated == ()
-    assert not {plugin.name for plugin in session.reach.resolution.catalog.plugins}.intersection(META)
+    assert not {plugin.name for plugin in session.agent_tools.resolution.catalog.plugins}.intersection(META)
 
 
 def test_D2_a_meta_tool_keeps_the_extension_that_brought_it() -> None:

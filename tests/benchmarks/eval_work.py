@@ -12,18 +12,18 @@ from typing import Any
 
 from toolbelt.catalog import Plugin
 from toolbelt.catalog.definitions import openai_definition
-from toolbelt.evals.cli.opening import choose_cases, make_plan, open_materials
-from toolbelt.evals.cli.preparing import make_players, prepare_arms
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.models.opening import ModelOptions
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.plan import CaseFilter
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.plan import CaseFilter, RunSettings
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.toolsets.variants.variant import PLAIN
+from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
+from toolbelt.evals.setup.inputs import open_inputs
+from toolbelt.evals.setup.planning import make_plan
+from toolbelt.evals.setup.reporting import CallbackReporter
 from toolbelt.providers.chat import Sampling, Usage
 from toolbelt.stores.catalogs import open_catalog
 
@@ -95,21 +95,22 @@ class Harness:
 
     def run(self, epochs: int = 1, limit: int | None = None) -> int:
         """Run it once; how many trials that were."""
-        materials = open_materials(self.dataset, None, None)
+        reporter = CallbackReporter()
+        inputs = open_inputs(self.dataset, None, None, None, reporter)
         name = self.model if isinstance(self.model, str) else "local/bm25"
-        chosen, sampling = CaseFilter(limit=limit), Sampling(seed=0)
-        plan = make_plan(materials, [name], [self.toolset], [PLAIN], chosen, epochs=epochs, sampling=sampling)
-        prepared = prepare_arms(materials, plan, self.options)
+        settings = RunSettings(filter=CaseFilter(limit=limit), sampling=Sampling(seed=0), epochs=epochs)
+        plan = make_plan(inputs, [name], [self.toolset], (), settings, reporter)
+        prepared = prepare_arms(inputs, plan, self.options, reporter)
         if not isinstance(self.model, str):
             prepared = tuple(replace(one, model=self.model) for one in prepared)
         budget = Budget()
         with RunStore(self.store) as store:
             run = store.create(plan, [one.renderer.tokenizer for one in prepared])
             keep = partial(store.add_request, run)
-            players = make_players(materials, plan, prepared, budget, RetryPolicy(), keep)
+            runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep)
             with watch(plan, store.connection, run, budget) as watcher:
-                cases = choose_cases(materials, plan)
-                end = run_to_end(Runner(plan, run, store, cases, players, watcher, CONCURRENCY))
+                cases = inputs.cases_of(plan)
+                end = run_to_end(Runner(plan, run, store, cases, runners, watcher, CONCURRENCY))
             assert end is RunEnd.FINISHED
             assert store.get(run).finished == plan.size
         return plan.size

@@ -6,7 +6,7 @@ from tests.benchmarks.comparison import fastest_in_turn
 from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens, count_tool_tokens
 from toolbelt.models.facts import ModelFacts
-from toolbelt.models.fit import Asked, Comparer, Means, Toolset, compare
+from toolbelt.models.fit import CandidateToolset, CountingMethod, FitCalculator, ModelToFit, compare
 from toolbelt.providers.tokenizers import make_counter
 
 PROVIDERS = ("openai", "azure", "anthropic", "gemini", "bedrock", "groq", "cohere", "deepseek", "xai", "ollama")
@@ -34,9 +34,9 @@ def _catalog(count: int) -> Catalog:
     )
 
 
-def _models(count: int) -> list[Asked]:
+def _models(count: int) -> list[ModelToFit]:
     return [
-        Asked(
+        ModelToFit(
             ModelFacts(f"model-{number}", "m", PROVIDERS[number % 10], "chat", 4_096 * (number + 1), tool_calling=True),
             ("o200k_base", "anthropic" if number % 10 == 2 else "openai"),
             exact=False,
@@ -47,13 +47,13 @@ def _models(count: int) -> list[Asked]:
 
 def test_350_pairs_over_4000_tools_cost_little_more_than_counting_once() -> None:
     catalog, counter = _catalog(4_000), make_counter("o200k_base")
-    toolsets = [Toolset(str(number), catalog.tools[: 4_000 * number // 7]) for number in range(1, 8)]
+    toolsets = [CandidateToolset(str(number), catalog.tools[: 4_000 * number // 7]) for number in range(1, 8)]
 
-    def count(means: Means) -> ToolTokens:
-        return count_tool_tokens(catalog, counter, means[1])
+    def count(counting: CountingMethod) -> ToolTokens:
+        return count_tool_tokens(catalog, counter, counting[1])
 
     def everything(models: int) -> int:
-        fits = compare(toolsets, _models(models), Comparer(catalog.wire_names, count, catalog.tools))
+        fits = compare(toolsets, _models(models), FitCalculator(catalog.wire_names, count, catalog.tools))
         return sum(len(row) for row in fits)
 
     assert everything(50) == 350

@@ -208,7 +208,7 @@ def test_C_a_catalog_is_read_by_the_ending_of_its_name(tmp_path: Path, name: str
 
 def test_C_reading_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("plugins: 5\n")
-    with pytest.raises(InvalidFileError, match=r"c\.yaml:1: error: `plugins` must be a list\. \[wrong-type\]"):
+    with pytest.raises(InvalidFileError, match=r"c\.yaml:1: error: `plugins` must be a list, not 5\. \[wrong-type\]"):
         Catalog.read(tmp_path / "c.yaml")
     with pytest.raises(NotFoundError, match=r"Did you mean .*c\.yaml"):
         Catalog.read(tmp_path / "cc.yaml")

@@ -164,10 +164,10 @@ def test_what_is_refused(text: str, expected: list[tuple[str, int | None]]) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("plugins: []\npluginz: 1\n", "A catalog has no key 'pluginz'. Did you mean 'plugins'?"),
-        ("plugins: [{name: x, tols: []}]", "A plugin has no key 'tols'. Did you mean 'tools'?"),
-        ("plugins: [{name: x, tools: [{name: f, input: {}}]}]", "A tool has no key 'input'. Known: name, description"),
-        ("plugins: [{name: x, tools: [{name: f, parameters: 1}]}]", "`parameters` must be a mapping, a JSON Schema."),
+        ("plugins: []\npluginz: 1\n", "no key 'pluginz'. Did you mean 'plugins'?"),
+        ("plugins: [{name: x, tols: []}]", "no key 'tols'. Did you mean 'tools'?"),
+        ("plugins: [{name: x, tools: [{name: f, input: {}}]}]", "no key 'input'. Known: name, description"),
+        ("plugins: [{name: x, tools: [{name: f, parameters: 1}]}]", "parameters` must be a mapping, a JSON Schema"),
         ("core: [fetsh]\nplugins: [{name: x, tools: [{name: fetch}]}]", "Did you mean 'fetch'"),
         ("plugins: [{name: Git}, {name: gIT}]", "Plugin 'gIT' stands here again, after 'Git'; names ignore case."),
         ("categories: {Pay: '', pAY: ''}\nplugins: []", "Category 'pAY' stands here again, after 'Pay'"),

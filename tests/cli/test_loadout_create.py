@@ -95,7 +95,7 @@ def test_a_name_of_any_kind_makes_a_file_here_and_reads_back(
         pytest.param([" ", "--extends", "full"], "not blank", id="a-blank-name"),
         pytest.param(["x", "--extends", "X"], "cycle", id="extending-itself"),
         pytest.param(["x", "--plugin", "git", "--disable", "git"], "under both", id="included-and-disabled"),
-        pytest.param(["x", "--plugin", ""], "must hold names", id="a-blank-plugin"),
+        pytest.param(["x", "--plugin", ""], "must be a name", id="a-blank-plugin"),
         pytest.param(["x", "--extends", "fll", "--category", "gti"], "2 findings", id="two-mistakes-at-once"),
         pytest.param(["x", "--extends", "full", "-o", "."], "is a folder", id="a-folder-as-output"),
         pytest.param(["\udcff", "--extends", "full"], "is UTF-8", id="a-name-that-is-not-utf8"),

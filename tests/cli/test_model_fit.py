@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from toolbelt.models.originals import restore_definition
+from toolbelt.models.json_patches import restore_definition
 from toolbelt.models.wire_form import WireMap
 
 OWN = """\

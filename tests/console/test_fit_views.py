@@ -11,7 +11,7 @@ from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
 from toolbelt.models.facts import ModelFacts
-from toolbelt.models.fit import Asked, Comparer, Toolset, compare
+from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare
 
 BARE = {"type": "object", "properties": {"tags": {"type": "array"}}}
 CATALOG = Catalog(
@@ -29,16 +29,16 @@ MODELS = (
     ModelFacts("who/knows"),
 )
 TOOLSETS = (
-    Toolset("the whole catalog", CATALOG.tools),
-    Toolset("git", CATALOG.tools[:60], "git"),
-    Toolset("web", CATALOG.tools[120:], "web"),
+    CandidateToolset("the whole catalog", CATALOG.tools),
+    CandidateToolset("git", CATALOG.tools[:60], "git"),
+    CandidateToolset("web", CATALOG.tools[120:], "web"),
 )
 
 
-def _matrix(models: tuple[ModelFacts, ...] = MODELS, toolsets: tuple[Toolset, ...] = TOOLSETS) -> Matrix:
+def _matrix(models: tuple[ModelFacts, ...] = MODELS, toolsets: tuple[CandidateToolset, ...] = TOOLSETS) -> Matrix:
     tokens = ToolTokens({tool.id: 30 for tool in CATALOG.tools}, "o200k_base", exact=True)
-    comparer = Comparer(CATALOG.wire_names, lambda _: tokens, CATALOG.tools)
-    asked = [Asked(facts, ("o200k_base", "openai"), exact=True) for facts in models]
+    comparer = FitCalculator(CATALOG.wire_names, lambda _: tokens, CATALOG.tools)
+    asked = [ModelToFit(facts, ("o200k_base", "openai"), exact=True) for facts in models]
     found = comparer.find_violations(toolsets[0], models[0])
     violations = [("OpenAI's chat API", found)] if found else []
     return Matrix("tools", toolsets, compare(toolsets, asked, comparer), violations)
@@ -106,7 +106,7 @@ def _many() -> Matrix:
         ModelFacts(f"provider-{number % 7}/a-model-with-a-long-name-{number}", None, "x", "chat", 900 * number + 1)
         for number in range(50)
     )
-    toolsets = tuple(Toolset(f"loadout-{number}", CATALOG.tools[: 20 * number + 5]) for number in range(7))
+    toolsets = tuple(CandidateToolset(f"loadout-{number}", CATALOG.tools[: 20 * number + 5]) for number in range(7))
     return _matrix(models, toolsets)
 
 
@@ -139,7 +139,7 @@ def test_the_largest_that_fits_is_the_one_with_most_tools() -> None:
 
 
 def test_hostile_names_are_spelled_out() -> None:
-    toolsets = (Toolset("lo\x1bad", CATALOG.tools[:1]),)
+    toolsets = (CandidateToolset("lo\x1bad", CATALOG.tools[:1]),)
     drawn = _draw(_matrix((ModelFacts("mo\u202edel", None, None, None, 10),), toolsets))
     assert not {"\x1b", "\u202e"} & set(drawn)
 
@@ -191,11 +191,11 @@ def test_figures_keep_apart_from_the_window_before_them(most: int | None, window
 
 
 def test_a_limit_of_thousands_keeps_its_column() -> None:
-    whole = Toolset("many", tuple(Tool(f"t{number}", "Does.") for number in range(2_100)))
+    whole = CandidateToolset("many", tuple(Tool(f"t{number}", "Does.") for number in range(2_100)))
     tokens = ToolTokens({tool.id: 1 for tool in whole.tools}, "o200k_base", exact=True)
-    comparer = Comparer({tool.id: tool.name for tool in whole.tools}, lambda _: tokens, whole.tools)
+    comparer = FitCalculator({tool.id: tool.name for tool in whole.tools}, lambda _: tokens, whole.tools)
     facts = ModelFacts("m", None, None, "chat", 128_000, max_tools=2_048, tool_calling=True)
-    fits = compare([whole], [Asked(facts, ("o200k_base", "openai"), exact=True)], comparer)
+    fits = compare([whole], [ModelToFit(facts, ("o200k_base", "openai"), exact=True)], comparer)
     drawn = _draw(Matrix("tools", [whole], fits, []), 100)
     assert "128,000  x>2k" in drawn
     assert "A request may hold 2,048 tools; these are 2,100, 52 too many." in drawn

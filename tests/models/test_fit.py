@@ -10,7 +10,7 @@ from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.loadouts.fit import Component, Verdict
 from toolbelt.models.facts import ModelFacts
-from toolbelt.models.fit import Asked, Comparer, Means, Toolset, compare, violation_data
+from toolbelt.models.fit import CandidateToolset, CountingMethod, FitCalculator, ModelToFit, compare, violation_data
 
 OBJECT = {"type": "object", "properties": {}}
 CATALOG = Catalog(
@@ -19,24 +19,26 @@ CATALOG = Catalog(
         Plugin("web", tuple(Tool(f"web_{number}", "Does.", OBJECT) for number in range(50))),
     )
 )
-WHOLE = Toolset("whole", CATALOG.tools)
-SOME = Toolset("some", CATALOG.tools[:20], "some")
-NONE = Toolset("none", ())
+WHOLE = CandidateToolset("whole", CATALOG.tools)
+SOME = CandidateToolset("some", CATALOG.tools[:20], "some")
+NONE = CandidateToolset("none", ())
 OPENAI = ("o200k_base", "openai")
 ANTHROPIC = ("o200k_base", "anthropic")
 
 
-def comparer(tokens: int = 10, asked: Counter[Means] | None = None, catalog: Catalog = CATALOG) -> Comparer:
-    def count(means: Means) -> ToolTokens:
+def comparer(
+    tokens: int = 10, asked: Counter[CountingMethod] | None = None, catalog: Catalog = CATALOG
+) -> FitCalculator:
+    def count(counting: CountingMethod) -> ToolTokens:
         if asked is not None:
-            asked[means] += 1
-        return ToolTokens({tool.id: tokens for tool in catalog.tools}, means[0], exact=True, form=means[1])
+            asked[counting] += 1
+        return ToolTokens({tool.id: tokens for tool in catalog.tools}, counting[0], exact=True, form=counting[1])
 
-    return Comparer(catalog.wire_names, count, catalog.tools)
+    return FitCalculator(catalog.wire_names, count, catalog.tools)
 
 
-def ask(facts: ModelFacts, means: Means = OPENAI, *, exact: bool = True) -> Asked:
-    return Asked(facts, means, exact)
+def ask(facts: ModelFacts, counting: CountingMethod = OPENAI, *, exact: bool = True) -> ModelToFit:
+    return ModelToFit(facts, counting, exact)
 
 
 def model(window: int | None = 128_000, reserve: int | None = 4_096, calls: bool | None = True) -> ModelFacts:
@@ -97,7 +99,9 @@ def model(window: int | None = 128_000, reserve: int | None = 4_096, calls: bool
         ),
     ],
 )
-def test_the_verdict_and_its_reason(facts: ModelFacts, toolset: Toolset, verdict: str, reason: str | None) -> None:
+def test_the_verdict_and_its_reason(
+    facts: ModelFacts, toolset: CandidateToolset, verdict: str, reason: str | None
+) -> None:
     fit = comparer().fit(toolset, ask(facts))
     assert fit.verdict is Verdict(verdict)
     if reason is None:
@@ -114,8 +118,8 @@ def test_components_are_told() -> None:
 
 
 def test_tools_are_counted_once_for_each_means() -> None:
-    counts: Counter[Means] = Counter()
-    toolsets = [Toolset(str(number), CATALOG.tools[: number * 20]) for number in range(7)]
+    counts: Counter[CountingMethod] = Counter()
+    toolsets = [CandidateToolset(str(number), CATALOG.tools[: number * 20]) for number in range(7)]
     models = [ask(model(1_000 * number), ANTHROPIC if number % 2 else OPENAI) for number in range(1, 51)]
     fits = compare(toolsets, models, comparer(asked=counts))
     assert (len(fits), {len(row) for row in fits}) == (7, {50})
@@ -125,7 +129,7 @@ def test_tools_are_counted_once_for_each_means() -> None:
 def test_toolsets_that_are_made_anew_do_not_take_each_others_place() -> None:
     compared = comparer()
     for number in range(1, 30):
-        assert compared.fit(Toolset("t", CATALOG.tools[:number]), ask(model())).tokens == number * 10
+        assert compared.fit(CandidateToolset("t", CATALOG.tools[:number]), ask(model())).tokens == number * 10
 
 
 def test_an_estimate_is_told_from_a_count() -> None:
@@ -156,7 +160,7 @@ def _picky() -> Catalog:
 def test_tools_that_are_sure_to_be_refused_are_counted(provider: str, to_mend: int, api: str | None) -> None:
     catalog = _picky()
     facts = ModelFacts("m", "m", provider, "chat", 128_000, tool_calling=True)
-    fit = comparer(catalog=catalog).fit(Toolset("all", catalog.tools), ask(facts))
+    fit = comparer(catalog=catalog).fit(CandidateToolset("all", catalog.tools), ask(facts))
     assert (fit.to_mend, fit.api, fit.verdict) == (to_mend, api, Verdict.FITS)
     assert bool(fit.reasons) is bool(to_mend)
     assert not to_mend or fit.reasons[0].startswith(f"1 tool breaks a rule of {api}")
@@ -166,9 +170,9 @@ def test_violations_are_of_the_toolset_asked_about() -> None:
     catalog = _picky()
     facts = ModelFacts("m", "m", "openai", "chat")
     compared = comparer(catalog=catalog)
-    found = compared.find_violations(Toolset("all", catalog.tools), facts)
+    found = compared.find_violations(CandidateToolset("all", catalog.tools), facts)
     assert [(one.tool, one.rule) for one in found] == [("a/dotted.name", "tool-name"), ("b/bare", "array-items")]
-    (bare,) = compared.find_violations(Toolset("b", catalog.tools[2:]), facts)
+    (bare,) = compared.find_violations(CandidateToolset("b", catalog.tools[2:]), facts)
     data = violation_data(bare)
     assert {key: data[key] for key in ("tool", "rule", "effect", "mended", "places")} == {
         "tool": "b/bare",

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from tests.models.schema_strategies import schemas
-from toolbelt.models.pointers import find_referred
 from toolbelt.models.property_renaming import rename_properties
-from toolbelt.models.schema_parts import subschemas
+from toolbelt.models.schema_parts import find_referred, subschemas
 
 NEW = {"x y": "x_y", "a/b": "a_b", "50%": "t_50"}
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}

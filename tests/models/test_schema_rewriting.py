@@ -123,7 +123,7 @@ def test_a_schema_that_refers_to_itself_many_times_over_does_not_grow_without_en
 def test_a_schema_given_is_left_as_it_is() -> None:
     schema = {"type": "object", "properties": {"a": {"oneOf": [{"const": "x"}]}}, "$defs": {}, "allOf": [{}]}
     before = json.dumps(schema)
-    SchemaRewriter((*GEMINI.facts, *OPENAI.facts)).mend(schema)
+    SchemaRewriter((*GEMINI.facts, *OPENAI.facts)).rewrite(schema)
     assert json.dumps(schema) == before
 
 
@@ -137,24 +137,24 @@ def test_alternatives_at_the_root_become_properties() -> None:
             {"properties": {"b": {"type": "string"}}, "required": ["b", "both"]},
         ],
     }
-    mender = SchemaRewriter(AZURE.facts)
-    made = mender.mend(schema)
+    rewriter = SchemaRewriter(AZURE.facts)
+    made = rewriter.rewrite(schema)
     # What is said at the root goes before; required is what every alternative requires.
     assert made["properties"]["kind"] == {"type": "string"}
     assert set(made["properties"]) == {"kind", "a", "b"}
     assert made["required"] == ["kind", "both"]
-    assert mender.changes == [Change(("oneOf",), schema["oneOf"], "its properties")]
+    assert rewriter.changes == [Change(("oneOf",), schema["oneOf"], "its properties")]
 
 
 def test_all_of_at_the_root_requires_what_all_require() -> None:
     schema = {"allOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}, "required": ["b"]}]}
-    made = SchemaRewriter(ANTHROPIC.facts).mend(schema)
+    made = SchemaRewriter(ANTHROPIC.facts).rewrite(schema)
     assert (set(made["properties"]), made["required"], made["type"]) == ({"a", "b"}, ["a", "b"], "object")
 
 
 def test_what_is_ignored_is_left_out() -> None:
     schema = {"type": "object", "properties": {"a": {"const": 1, "title": "A"}}, "title": "T", "$defs": {}}
-    assert SchemaRewriter(OLLAMA.facts).mend(schema) == {
+    assert SchemaRewriter(OLLAMA.facts).rewrite(schema) == {
         "type": "object",
         "properties": {"a": {"enum": [1], "title": "A"}},
         "$defs": {},
@@ -178,12 +178,15 @@ def test_references_are_written_out(reference: str, made: dict[str, Any]) -> Non
         "properties": {"x": {"$ref": reference}},
         "$defs": {"a/b": {"type": "string"}, "a/b%": {"type": "boolean"}, "list": {"anyOf": [{"type": "integer"}]}},
     }
-    assert SchemaRewriter(GEMINI.facts).mend(schema)["properties"]["x"] == made
+    assert SchemaRewriter(GEMINI.facts).rewrite(schema)["properties"]["x"] == made
 
 
 def test_frozen_schemas_are_mended_when_thawed() -> None:
     tool = _tool(type="object", properties={"a": {"type": "array"}})
-    assert SchemaRewriter(OPENAI.facts).mend(thaw(tool.parameters))["properties"]["a"] == {"type": "array", "items": {}}
+    assert SchemaRewriter(OPENAI.facts).rewrite(thaw(tool.parameters))["properties"]["a"] == {
+        "type": "array",
+        "items": {},
+    }
 
 
 @pytest.mark.parametrize(
@@ -219,12 +222,12 @@ def test_frozen_schemas_are_mended_when_thawed() -> None:
 @pytest.mark.parametrize("rules", [GEMINI, VERTEX], ids=lambda rules: rules.key)
 def test_gemini_is_told_a_type_and_no_empty_value(part: Any, made: dict[str, Any], rules: ProviderRules) -> None:
     schema = {"type": "object", "properties": {"a": part}}
-    assert SchemaRewriter(rules.facts).mend(schema)["properties"]["a"] == made
+    assert SchemaRewriter(rules.facts).rewrite(schema)["properties"]["a"] == made
 
 
 def test_what_may_never_be_given_is_left_out_and_not_required() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": False}, "required": ["a", "b"]}
-    assert SchemaRewriter(GEMINI.facts).mend(schema) == {
+    assert SchemaRewriter(GEMINI.facts).rewrite(schema) == {
         "type": "object",
         "properties": {"a": {"type": "string"}},
         "required": ["a"],
@@ -238,7 +241,7 @@ def test_what_is_referred_to_and_left_out_is_written_out_first() -> None:
         "anyOf": [{"properties": {"a": {"type": "integer"}}}],
         "$defs": {"Y": {"type": "string"}},
     }
-    made = SchemaRewriter(ANTHROPIC.facts).mend(schema)
+    made = SchemaRewriter(ANTHROPIC.facts).rewrite(schema)
     assert made["properties"] == {"x": {"type": "integer"}, "y": {"type": "string"}, "a": {"type": "integer"}}
     kept = {**schema, "properties": {"y": {"$ref": "#/$defs/Y"}}}
-    assert SchemaRewriter(ANTHROPIC.facts).mend(kept)["properties"]["y"] == {"$ref": "#/$defs/Y"}
+    assert SchemaRewriter(ANTHROPIC.facts).rewrite(kept)["properties"]["y"] == {"$ref": "#/$defs/Y"}

@@ -36,7 +36,7 @@ from toolbelt.models.rules import (
     TypeGiven,
 )
 from toolbelt.models.schema_parts import format_place, read_shape
-from toolbelt.models.violations import breaks, explain, look_at
+from toolbelt.models.violations import breaks, explain, inspect_tools
 
 SOURCE = (Source("https://example.com", date(2026, 1, 1)),)
 OBJECT = {"type": "object", "properties": {}}
@@ -184,9 +184,9 @@ def test_a_violation_names_what_is_wrong_where_and_the_mend(
 
 def test_what_toolbelt_sends_mended_is_not_refused() -> None:
     tool = Tool("a.b", parameters={"type": "array"})
-    looked_at = look_at([tool], assign_wire_names([tool]))
+    inspected = inspect_tools([tool], assign_wire_names([tool]))
     facts = [_fact(ToolName(NamePattern())), _fact(RootObject()), _fact(DescriptionLength(1))]
-    found = looked_at.find_violations([*facts, _fact(DescriptionLength(1), Effect.SOME_REFUSE)])
+    found = inspected.find_violations([*facts, _fact(DescriptionLength(1), Effect.SOME_REFUSE)])
     assert [(one.rule, one.is_mended, one.is_refused) for one in found] == [
         ("tool-name", True, False),
         ("root-object", True, False),
@@ -211,9 +211,9 @@ def test_many_names_are_not_all_said() -> None:
 @given(given_tools=tools())
 def test_a_glance_sees_what_a_long_look_finds(given_tools: list[Tool]) -> None:
     names = assign_wire_names(given_tools)
-    looked_at = look_at(given_tools, names)
+    inspected = inspect_tools(given_tools, names)
     for rules in PROVIDER_RULES:
-        for violation in looked_at.find_violations(rules.for_model("nova")):
+        for violation in inspected.find_violations(rules.for_model("nova")):
             assert violation.problem
             # What is about the schema and not about its root as a whole has a place there.
             if violation.rule in ("schema-keyword", "array-items", "single-type", "text-enum", "text-format"):
@@ -222,10 +222,10 @@ def test_a_glance_sees_what_a_long_look_finds(given_tools: list[Tool]) -> None:
 
 def test_sound_tools_break_nothing() -> None:
     tool = Tool("read", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]})
-    looked_at = look_at([tool], {"read": "read"})
+    inspected = inspect_tools([tool], {"read": "read"})
     for rules in PROVIDER_RULES:
-        assert looked_at.find_violations(rules.for_model("nova")) == ()
+        assert inspected.find_violations(rules.for_model("nova")) == ()
 
 
 def test_no_parameters_are_no_violation() -> None:
-    assert look_at([Tool("now", "Tells the time.")], {"now": "now"}).find_violations(GEMINI.facts) == ()
+    assert inspect_tools([Tool("now", "Tells the time.")], {"now": "now"}).find_violations(GEMINI.facts) == ()

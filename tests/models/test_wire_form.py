@@ -16,10 +16,10 @@ from toolbelt.catalog.definitions import DEFINITION_FORMATS, assign_wire_names
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.models.google_rules import GEMINI
-from toolbelt.models.originals import find_differences, restore_definition
+from toolbelt.models.json_patches import find_differences, restore_definition
 from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, COHERE, OPENAI, PROVIDER_RULES
 from toolbelt.models.rules import Fact, MaxTools, ToolName
-from toolbelt.models.violations import look_at
+from toolbelt.models.violations import inspect_tools
 from toolbelt.models.wire_form import WireMap, make_wire_form, wire_data
 
 EVERY_FACT = [
@@ -44,8 +44,8 @@ def _sent(tool: Tool, facts: tuple[Fact, ...]) -> Tool:
 @given(given_tools=tools())
 def test_the_fixed_form_breaks_no_rule_and_leads_back(facts: tuple[Fact, ...], given_tools: list[Tool]) -> None:
     form = make_wire_form(given_tools, assign_wire_names(given_tools), facts)
-    looked_at = look_at(form.tools, {tool.id: tool.name for tool in form.tools})
-    assert [str(violation) for violation in looked_at.find_violations(facts)] == []
+    inspected = inspect_tools(form.tools, {tool.id: tool.name for tool in form.tools})
+    assert [str(violation) for violation in inspected.find_violations(facts)] == []
     # Names are unique and reversible; so are those of parameters, within a tool.
     assert [form.map.find_tool(tool.name) for tool in form.tools] == [tool.id for tool in given_tools]
     assert len({tool.name for tool in form.tools}) == len(given_tools)

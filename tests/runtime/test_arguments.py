@@ -209,7 +209,7 @@ def fault(loc: tuple[str | int, ...], kind: str = "int_type", msg: str = "Input 
     ],
 )  # fmt: skip
 def test_R3_where_a_fault_is(args: dict[str, Any], found: Any, told: str) -> None:
-    assert describe_faults(args, [found], (), ("a",), beside="**").startswith(told)
+    assert describe_faults(args, [found], (), ("a",), extra_key="**").startswith(told)
 
 
 def test_R3_what_was_tried_in_turn_is_one_fault() -> None:

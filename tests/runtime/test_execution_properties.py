@@ -121,10 +121,10 @@ def test_R4_results_exceed_the_budget_by_their_markers_at_most(calls: list[Any],
     results = run(ToolRegistry(tools), calls, ctx=ToolContext(result_budget_chars=budget))
     texts = [each.result.text for each in results]
     assert sum(map(len, texts)) <= budget + MARKER_CHARS * len(calls)
-    cut_result = [
+    lengths = [
         len(text.rpartition("\n[truncated — ")[0]) if text.endswith(" chars total]") else len(text) for text in texts
     ]
-    assert sum(cut_result) <= budget
+    assert sum(lengths) <= budget
 
 
 some_names = st.frozensets(st.sampled_from(NAMES))

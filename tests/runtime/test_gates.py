@@ -10,7 +10,7 @@ import pytest
 
 from toolbelt.runtime.context import Capability
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.gates import FilterOpts, Gates, RegisteredTool, find_unavailability
+from toolbelt.runtime.gates import FilterOpts, Gates, Refusal, RefusalReason, RegisteredTool, find_unavailability
 
 
 def tool(name: str, **settings: Any) -> ExecutableTool:
@@ -109,27 +109,27 @@ async def later() -> bool:
 
 
 @pytest.mark.parametrize(
-    ("is_available", "reason"),
+    ("is_available", "reason", "detail"),
     [
-        pytest.param(None, None, id="says-nothing"),
-        pytest.param(lambda: True, None, id="yes"),
-        pytest.param(lambda: "yes", None, id="something"),
-        pytest.param(lambda: False, "t is not currently available.", id="no"),
-        pytest.param(lambda: None, "t is not currently available.", id="nothing"),
-        pytest.param(list, "t is not currently available.", id="empty"),
-        pytest.param(raises(OSError("down")), "asked whether it is, it raised OSError.", id="raises"),
-        pytest.param(raises(SystemExit(1)), "asked whether it is, it raised SystemExit.", id="exits"),
+        pytest.param(None, None, "", id="says-nothing"),
+        pytest.param(lambda: True, None, "", id="yes"),
+        pytest.param(lambda: "yes", None, "", id="something"),
+        pytest.param(lambda: False, RefusalReason.UNAVAILABLE, "", id="no"),
+        pytest.param(lambda: None, RefusalReason.UNAVAILABLE, "", id="nothing"),
+        pytest.param(list, RefusalReason.UNAVAILABLE, "", id="empty"),
+        pytest.param(raises(OSError("down")), RefusalReason.AVAILABILITY_RAISED, "OSError", id="raises"),
+        pytest.param(raises(SystemExit(1)), RefusalReason.AVAILABILITY_RAISED, "SystemExit", id="exits"),
         pytest.param(
-            raises(GeneratorExit()), "asked whether it is, it raised GeneratorExit.", id="no-exception-of-use"
+            raises(GeneratorExit()), RefusalReason.AVAILABILITY_RAISED, "GeneratorExit", id="no-exception-of-use"
         ),
-        pytest.param(lambda: Torn(), "asked whether it is, it raised ValueError.", id="neither-true-nor-false"),  # noqa: PLW0108
-        pytest.param(lambda: later(), "must not be async.", id="a-coroutine-is-no-yes"),  # noqa: PLW0108
+        pytest.param(lambda: Torn(), RefusalReason.AVAILABILITY_RAISED, "ValueError", id="neither-true-nor-false"),  # noqa: PLW0108
+        pytest.param(lambda: later(), RefusalReason.AVAILABILITY_ASYNC, "", id="a-coroutine-is-no-yes"),  # noqa: PLW0108
     ],
 )
-def test_R2_what_a_tool_says_of_itself(is_available: Any, reason: str | None) -> None:
+def test_R2_a_tool_states_whether_it_is_available(is_available: Any, reason: RefusalReason | None, detail: str) -> None:
     with warnings.catch_warnings(action="error"):
-        said = find_unavailability(tool("t", is_available=is_available), ())
-    assert said is None if reason is None else str(said).endswith(reason)
+        refusal = find_unavailability(tool("t", is_available=is_available), ())
+    assert refusal == (None if reason is None else Refusal("t", reason, detail))
 
 
 def test_R2_one_that_is_interrupted_goes_through() -> None:
@@ -139,13 +139,13 @@ def test_R2_one_that_is_interrupted_goes_through() -> None:
 
 def test_R2_what_is_barred_is_not_asked() -> None:
     asked = RegisteredTool(tool("t", is_available=raises(AssertionError("asked"))))
-    assert Gates.of([], None, {}).find_refusal(asked) == "t is not permitted here: it is not among the allowed tools."
+    assert Gates.of([], None, {}).find_refusal(asked) == Refusal("t", RefusalReason.NOT_ALLOWED)
 
 
 def test_R6_a_capability_that_nothing_serves_keeps_a_tool_out() -> None:
     needs = tool("t", capabilities=["network", "secrets", "process"])
-    assert find_unavailability(needs, {Capability.PROCESS}) == (
-        "t is not currently available: nothing here provides network, secrets."
+    assert find_unavailability(needs, {Capability.PROCESS}) == Refusal(
+        "t", RefusalReason.NO_BACKEND, "network, secrets"
     )
     assert find_unavailability(needs, ["network", "secrets", "process"]) is None
 
@@ -153,16 +153,39 @@ def test_R6_a_capability_that_nothing_serves_keeps_a_tool_out() -> None:
 @pytest.mark.parametrize(
     ("registered", "allowed", "filters", "reason"),
     [
-        (BUILT_IN, [], {}, "read is not permitted here: it is not among the allowed tools."),
-        (BUILT_IN, None, {"exclude_tools": ["read"]}, "read is not permitted here: it is excluded."),
-        (MCP, None, {"allowed_mcp_servers": []}, "its MCP server 'git' is not allowed."),
-        (MCP, None, {"allowed_mcp_tools": []}, "it is not among the allowed MCP tools."),
-        (EXTENSION, None, {"allowed_plugins": []}, "its extension 'languages' is not allowed."),
+        (BUILT_IN, [], {}, RefusalReason.NOT_ALLOWED),
+        (BUILT_IN, None, {"exclude_tools": ["read"]}, RefusalReason.EXCLUDED),
+        (MCP, None, {"allowed_mcp_servers": []}, RefusalReason.MCP_SERVER),
+        (MCP, None, {"allowed_mcp_tools": []}, RefusalReason.MCP_TOOL),
+        (EXTENSION, None, {"allowed_plugins": []}, RefusalReason.EXTENSION),
     ],
 )
-def test_R2_a_refusal_says_why(registered: RegisteredTool, allowed: Any, filters: dict[str, Any], reason: str) -> None:
-    said = Gates.of(allowed, FilterOpts(**filters), {}).find_refusal(registered)
-    assert str(said).endswith(reason)
+def test_R2_a_refusal_has_its_reason(
+    registered: RegisteredTool, allowed: Any, filters: dict[str, Any], reason: RefusalReason
+) -> None:
+    refusal = Gates.of(allowed, FilterOpts(**filters), {}).find_refusal(registered)
+    assert refusal is not None
+    assert (refusal.tool, refusal.reason) == (registered.tool.name, reason)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "text"),
+    [
+        (Refusal("t", RefusalReason.EXCLUDED), "t is not permitted here: it is excluded."),
+        (Refusal("t", RefusalReason.NOT_ALLOWED), "t is not permitted here: it is not among the allowed tools."),
+        (
+            Refusal("t", RefusalReason.MCP_SERVER, "'{a}'"),
+            "t is not permitted here: its MCP server '{a}' is not allowed.",
+        ),
+        (Refusal("{t}", RefusalReason.UNAVAILABLE), "{t} is not currently available."),
+        (
+            Refusal("t", RefusalReason.NO_BACKEND, "network, secrets"),
+            "t is not currently available: nothing here provides network, secrets.",
+        ),
+    ],
+)
+def test_R2_a_refusal_is_a_sentence_for_the_model(refusal: Refusal, text: str) -> None:
+    assert str(refusal) == text
 
 
 def test_R2_lists_are_taken_as_they_are() -> None:
@@ -175,4 +198,4 @@ def test_R2_lists_are_taken_as_they_are() -> None:
 
 def test_R3_whether_a_tool_is_to_be_had_is_asked_before_what_it_needs() -> None:
     needs = tool("t", capabilities=["network"], is_available=lambda: False)
-    assert find_unavailability(needs, ()) == "t is not currently available."
+    assert find_unavailability(needs, ()) == Refusal("t", RefusalReason.UNAVAILABLE)

@@ -11,6 +11,7 @@ import pytest
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.sessions.store import DropKind
 from toolbelt.toolkits.toolkit import MetaRole, Toolkit
 
 DEVOPS = Toolkit("devops", member_tools=("docker", "aws_lambda", "github"), description="Docker, AWS, and GitHub tools")
@@ -251,10 +252,14 @@ def test_D5_what_is_kept_is_held_against_the_configuration_of_now(
 
 
 def test_D5_each_reason_is_its_own() -> None:
-    reasons = {drop.toolkit: drop.reason for drop in toolkits().restore(["gone", "root", "podman", "devops"]).dropped}
-    assert "no longer there" in reasons["gone"]
-    assert "no longer allowed to agent 'assistant'" in reasons["root"]
-    assert "toolkit 'devops' has 'docker' with other overrides" in reasons["podman"]
+    dropped = toolkits().restore(["gone", "root", "podman", "devops"]).dropped
+    assert {drop.toolkit: drop.kind for drop in dropped} == {
+        "gone": DropKind.UNKNOWN,
+        "root": DropKind.NOT_ALLOWED,
+        "podman": DropKind.CONFLICT,
+    }
+    assert len({drop.reason for drop in dropped}) == 3
+    assert "toolkit 'devops' has 'docker' with other overrides" in dropped[2].reason
 
 
 def test_D5_a_warning_says_what_may_have_been_meant() -> None:
@@ -317,10 +322,10 @@ def test_D6_merging_what_conflicts_or_is_not_allowed_is_refused() -> None:
 
 
 def test_reach_is_everything_that_could_be_loaded_static_ones_first() -> None:
-    assert toolkits().reach() == (
+    assert toolkits().reachable_keys() == (
         *("file", "shell", "docker", "aws_lambda", "github", "duckduckgo", "arxiv", "wikipedia"),
     )
-    assert "sudo" in toolkits().named()
+    assert "sudo" in toolkits().named_keys()
 
 
 def test_an_entry_that_no_tool_answers_to_is_told() -> None:

@@ -112,5 +112,5 @@ def test_D5_D6_whatever_happens_what_is_loaded_can_be_merged(
         keys = dynamic.tool_keys(loaded)  # raises where there is a conflict
         expected = [*project.static, *(tool for kit in loaded for tool in project.kits[kit])]
         assert list(keys) == list(dict.fromkeys(expected))
-        assert set(keys) <= set(dynamic.reach())
+        assert set(keys) <= set(dynamic.reachable_keys())
         assert dynamic.restore(reversed(loaded)).loaded == loaded

@@ -12,7 +12,7 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter, count_tool_tokens
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.inspection import SessionInspection, conflict_text, kept_data
+from toolbelt.sessions.inspection import SessionInspection, conflict_text, stored_sessions_data
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.sessions.store import MemorySessionStore
 from toolbelt.toolkits.toolkit import Toolkit
@@ -90,7 +90,7 @@ def test_D7_what_is_kept_is_listed_by_agent_and_session(
     store = MemorySessionStore()
     for name, where in (("b", "1"), ("a", "2"), ("a", "1")):
         store.write(name, where, ["start"], None)
-    found = kept_data(store, {"a": AGENT}, agent, session)
+    found = stored_sessions_data(store, {"a": AGENT}, agent, session)
     assert [(row["agent"], row["session"]) for row in found] == rows
     assert all((row["problem"] is None) is (row["agent"] == "a") for row in found)
     assert all(row["stored"] == ["start"] for row in found)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from toolbelt.catalog.definitions import is_legal_wire_name
-from toolbelt.sessions.meta_tools import META_TOOLS, answer_text, make_answer, quoted
+from toolbelt.sessions.meta_tools import META_TOOLS, AnswerStatus, answer_text, make_answer, quoted
 from toolbelt.text import UNSAFE
 from toolbelt.toolkits.toolkit import RESERVED, MetaRole
 
@@ -40,7 +40,7 @@ def test_D4_the_model_is_told_when_a_change_takes_effect() -> None:
 
 
 def test_D2_keys_are_sorted_and_every_answer_says_whose_it_is() -> None:
-    text = answer_text(make_answer("ok", toolkits=[{"name": "b", "description": "a"}], aside="é"))
+    text = answer_text(make_answer(AnswerStatus.OK, toolkits=[{"name": "b", "description": "a"}], aside="é"))
     assert text == (
         '{"aside": "é", "status": "ok", "tool": "dynamic_tools", "toolkits": [{"description": "a", "name": "b"}]}'
     )

@@ -7,9 +7,9 @@ import pytest
 from tests.sessions.samples import DEVOPS, KITS, PODMAN, RESEARCH, sessions_over
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import DropKind, Dropped, DynamicToolkits
+from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.sessions import DynamicSessions
-from toolbelt.sessions.store import SessionStore
+from toolbelt.sessions.store import DropKind, DroppedToolkit, SessionStore
 from toolbelt.toolkits.toolkit import Toolkit
 
 OPS = Toolkit("ops", member_tools=("kubectl",))
@@ -97,8 +97,8 @@ def test_D5_what_is_dropped_says_why_for_programs_too() -> None:
         ("podman", "conflict"),
         ("research", "not_allowed"),
     ]
-    assert all(isinstance(one, Dropped) and repr(one.toolkit) in one.reason for one in restored.dropped)
-    assert (restored.loaded, restored.elsewhere) == (("devops",), ("gone", "research"))
+    assert all(isinstance(one, DroppedToolkit) and repr(one.toolkit) in one.reason for one in restored.dropped)
+    assert (restored.loaded, restored.kept_for_others) == (("devops",), ("gone", "research"))
 
 
 @pytest.mark.parametrize("method", ["load", "unload"])

@@ -115,7 +115,7 @@ def test_D5_a_session_that_begins_with_nothing_keeps_nothing() -> None:
 def test_a_turn_goes_on_where_its_beginning_cannot_be_kept() -> None:
     turn = sessions_over(Broken(readable=True)).begin_turn("assistant", "s")
     assert turn.loaded == ("research",)
-    assert turn.warnings == ("That this session has begun could not be kept. The disk is full.",)
+    assert turn.warnings == ("The beginning of this session could not be stored. The disk is full.",)
 
 
 def test_what_cannot_be_read_is_not_taken_for_nothing() -> None:

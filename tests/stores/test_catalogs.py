@@ -87,7 +87,7 @@ def test_a_folder_without_a_catalog_is_refused(tmp_path: Path) -> None:
 
 def test_mistakes_are_told_with_the_path_as_written(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("plugins:\n- {}\n")
-    with pytest.raises(InvalidFileError, match=r"^c\.yaml:2: error: A plugin is a mapping"):
+    with pytest.raises(InvalidFileError, match=r"^c\.yaml:2: error: `plugins\[0\]`: a plugin is a mapping"):
         open_catalog("c.yaml")
 
 

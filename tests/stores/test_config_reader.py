@@ -26,8 +26,8 @@ def _config(folder: Path, text: str | bytes) -> ConfigReader:
 @pytest.mark.parametrize(
     ("text", "rule", "line", "said"),
     [
-        pytest.param("- a", "wrong-type", 1, "is a mapping", id="a-list-is-no-config"),
-        pytest.param("just text", "wrong-type", 1, "is a mapping", id="a-text-is-no-config"),
+        pytest.param("- a", "wrong-type", 1, "a mapping", id="a-list-is-no-config"),
+        pytest.param("just text", "wrong-type", 1, "a mapping", id="a-text-is-no-config"),
         pytest.param("\nloadout: {}", "unknown-key", 2, "Did you mean 'loadouts'?", id="unknown-key-names-the-nearest"),
         pytest.param("catalog: [x]", "wrong-type", 1, "`catalog` must be text", id="catalog-is-text"),
         pytest.param("catalog: ' '", "wrong-type", 1, "`catalog` must be text", id="catalog-is-not-blank"),
@@ -36,7 +36,7 @@ def _config(folder: Path, text: str | bytes) -> ConfigReader:
         pytest.param("models: gpt-4", "wrong-type", 1, "a list of names", id="models-are-a-list"),
         pytest.param("models:\n- a\n- 7", "wrong-type", 3, "`models[1]` must be a model's name", id="models-are-texts"),
         pytest.param("models: ['']", "wrong-type", 1, "`models[0]` must be", id="models-are-not-blank"),
-        pytest.param("loadouts: [a]", "wrong-type", 1, "map names to loadouts", id="loadouts-are-a-mapping"),
+        pytest.param("loadouts: [a]", "wrong-type", 1, "a mapping from names to loadouts", id="loadouts-are-a-mapping"),
         pytest.param("loadouts:\n  ' ': {}", "blank-name", 2, "not blank", id="a-blank-name"),
         pytest.param("loadouts:\n  Auto: {}", "reserved-name", 2, "another name", id="auto-is-reserved"),
         pytest.param("loadouts:\n  a: minimal", "wrong-type", 2, "must be a mapping", id="a-loadout-is-a-mapping"),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolbelt.loadouts.reader import read_loadout
+from toolbelt.loadouts.reader import read_loadout_file
 from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import Document
@@ -352,7 +352,7 @@ def test_a_formatted_loadout_reads_back_as_what_it_was(
     tmp_path_factory: pytest.TempPathFactory, name: str, plugins: list[str], description: str
 ) -> None:
     keys = {"description": description, "extends": name, "plugins": plugins}
-    wanted, findings = read_loadout(Document({}, "x"), name, keys, name)
+    wanted, findings = read_loadout_file(Document(keys, "x"), name)
     assert wanted is not None
     assert not findings
     file = tmp_path_factory.mktemp("schema") / "a.loadout.yaml"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from toolbelt.errors import StorageError
-from toolbelt.sessions.inspection import kept_data
+from toolbelt.sessions.inspection import stored_sessions_data
 from toolbelt.stores.sessions import SqliteSessionStore
 
 
@@ -217,5 +217,5 @@ def test_looking_at_all_sessions_is_one_reading_however_many_there_are(
         return opened[-1]
 
     monkeypatch.setattr(sqlite3, "connect", counted)
-    assert len(kept_data(store, {"a": None}, "a")) == 501
+    assert len(stored_sessions_data(store, {"a": None}, "a")) == 501
     assert len(opened) == 1

@@ -1,4 +1,4 @@
-"""Agents and their sub-agents: which tools each has, and how one finds and gets more (L12 to L14)."""
+"""Agents and their sub-agents: the tools that each has, discovers and activates (rules L12 to L14)."""
 
 from toolbelt.agents.scoping import scoped_registry
 from toolbelt.agents.session import AgentSession

@@ -19,12 +19,12 @@ from toolbelt.tiers import OTHER
 
 PAGE_SIZE = 20
 """Plugins on one page of `discover_tools`."""
-Answer = dict[str, Any]
-"""What a model is told, as JSON; it always has a `status`."""
+CapabilityAnswer = dict[str, Any]
+"""The answer of a capability tool, as JSON values; always with a `status`."""
 
 
 class CapabilityRole(StrEnum):
-    """What a capability tool is for; the value is the name it goes by."""
+    """The capability tools; the value is the name."""
 
     LIST = "capability_list"
     DISCOVER = "discover_tools"
@@ -79,21 +79,23 @@ CAPABILITY_TOOLS: Mapping[CapabilityRole, Tool] = MappingProxyType(
         ),
     }
 )
-"""What a model is shown of the three."""
+"""Their definitions."""
 
 
 def capability_tools(agent_tools: AgentTools) -> tuple[ExecutableTool, ...]:
     """The three tools; `agent_tools` answers them."""
 
-    # Coroutine functions, so that they run on the loop: a registry is not to be changed from another thread.
-    async def list_active() -> Answer:
+    # Coroutine functions, so that they run on the loop: no other thread may change the registry.
+    async def list_active() -> CapabilityAnswer:
         return agent_tools.list_active()
 
-    # Null is as good as left out: some models fill every argument in. To a schema, 2.0 is an integer.
-    async def discover(category: str | None = None, keyword: str | None = None, page: float | None = None) -> Answer:
+    # Null counts as left out, because some models fill in every argument. In JSON Schema, 2.0 is an integer.
+    async def discover(
+        category: str | None = None, keyword: str | None = None, page: float | None = None
+    ) -> CapabilityAnswer:
         return agent_tools.discover(category, keyword, 1 if page is None else int(page))
 
-    async def activate(plugin: str) -> Answer:
+    async def activate(plugin: str) -> CapabilityAnswer:
         return agent_tools.activate(plugin)
 
     return (
@@ -103,7 +105,7 @@ def capability_tools(agent_tools: AgentTools) -> tuple[ExecutableTool, ...]:
     )
 
 
-def _make(role: CapabilityRole, function: Callable[..., Awaitable[Answer]]) -> ExecutableTool:
+def _make(role: CapabilityRole, function: Callable[..., Awaitable[CapabilityAnswer]]) -> ExecutableTool:
     shown = CAPABILITY_TOOLS[role]
     return ExecutableTool(
         name=shown.name,
@@ -118,32 +120,32 @@ def _make(role: CapabilityRole, function: Callable[..., Awaitable[Answer]]) -> E
 
 
 Group = tuple[Plugin, tuple[ExecutableTool, ...]]
-"""A plugin, and those of its tools that are meant."""
+"""A plugin, and some of its tools."""
 _CAPABILITY_NAMES = frozenset(tool.name for tool in CAPABILITY_TOOLS.values())
 _MAX_REPEATED_CHARS = 100
-"""Of what a model asked for, how much an answer repeats."""
+"""Characters of a model's argument that an answer repeats."""
 
 
 class AgentTools:
-    """The tools in force, what of the rest may be asked for, and the answers to the capability tools.
+    """The active tools, the discoverable ones, and the answers of the capability tools.
 
-    Disabled beats discoverable beats activation: only what the loadout makes discoverable is ever added, and what it
-    disables or hides is answered like what does not exist.
+    Disabled takes precedence over discoverable, and discoverable over activation: only discoverable tools are ever
+    added, and the answers treat disabled and hidden tools like tools that do not exist.
 
     Attributes:
-        tools: In force: the capability tools and what else belongs to the session, then what the loadout makes active,
-            then what was activated, in that order, so that what is shown only grows at its end.
-        resolution: What the loadout made of every plugin and tool, with the reasons.
-        activated: Names of the tools that were activated, in that order.
+        tools: The active tools: first the capability tools and other tools of the session, then the tools that the
+            loadout makes active, then the activated ones. So the list only grows at its end.
+        resolution: The loadout's decision on every plugin and tool, with the reasons.
+        activated: Names of the activated tools, in order of activation.
 
     Args:
-        registry: Every tool there is, as it is now; capability tools in it are of another session and left out. Other
-            tools `of_session`, such as meta-tools, are in force whatever the loadout, and no answer speaks of them.
+        registry: All tools, as they are now. Capability tools in it belong to another session and are left out. Other
+            tools `of_session`, such as meta-tools, are active with every loadout, and no answer lists them.
         loadout_name: `None` for all tools.
-        loadouts: Where the loadout is.
+        loadouts: Contain the loadout.
 
     Raises:
-        InvalidDefinitionError: a tool that is active or discoverable bears the name of a capability tool.
+        InvalidDefinitionError: an active or discoverable tool has the name of a capability tool.
     """
 
     tools: ToolRegistry
@@ -151,13 +153,15 @@ class AgentTools:
     activated: tuple[str, ...]
 
     def __init__(self, registry: ToolRegistry, loadout_name: str | None, loadouts: ToolLoadoutRegistry) -> None:
-        of_session, of_plugins = _divided(registry.get_all())
+        of_session, of_plugins = _split(registry.get_all())
         own = registry.narrowed(of_plugins)
         self.resolution = resolve_registry(own, loadout_name, loadouts)
         active = {tool.name for tool in self.resolution.active_tools}
-        self._may_be_had = {tool.name for tool in self.resolution.tools_with(Status.DISCOVERABLE)}
-        # Nothing else is kept, so that no answer can tell what is disabled or hidden from what does not exist.
-        self._reachable = own.narrowed(name for name in of_plugins if name in active or name in self._may_be_had)
+        self._discoverable_names = {tool.name for tool in self.resolution.tools_with(Status.DISCOVERABLE)}
+        # All other tools are dropped, so that no answer can distinguish disabled and hidden tools from missing ones.
+        self._reachable = own.narrowed(
+            name for name in of_plugins if name in active or name in self._discoverable_names
+        )
         self._plugins = self._reachable.catalog.plugins
         reachable = self._reachable.get_all()
         _refuse_names_of_capability_tools(reachable)
@@ -169,8 +173,8 @@ class AgentTools:
         self.activated = ()
         self._loadout = loadout_name
 
-    def list_active(self) -> Answer:
-        """The answer to `capability_list`: what is shown to the model now, plugin by plugin."""
+    def list_active(self) -> CapabilityAnswer:
+        """The answer to `capability_list`: the tools that the model is shown now, by plugin."""
         plugins = [self._entry(plugin, tools) for plugin, tools in self._active()]
         return {
             "status": "ok",
@@ -180,26 +184,26 @@ class AgentTools:
             "discoverable": sum(1 for _ in self._discoverable()),
         }
 
-    def discover(self, category: str | None = None, keyword: str | None = None, page: int = 1) -> Answer:
-        """The answer to `discover_tools`: what may be asked for, and is neither active nor activated.
+    def discover(self, category: str | None = None, keyword: str | None = None, page: int = 1) -> CapabilityAnswer:
+        """The answer to `discover_tools`: the discoverable tools that are not activated yet.
 
         Args:
-            category: Ignoring case; `other` for plugins that have none. `None` or blank for all.
-            keyword: Words that must all occur, ignoring case, in the name or description of a tool or of its plugin.
+            category: Without regard to case; `other` for plugins without category. `None` or blank for all.
+            keyword: Words that must all occur in the name or description of a tool or of its plugin.
             page: From 1, of `PAGE_SIZE` plugins each.
 
         Returns:
             `status`, `page`, `pages`, `total` (plugins on all pages), `plugins`, each with the `tools` that match and
-            the `tool_count` that activating it would add, and a `message` where the page is empty. For a category
-            that no discoverable plugin has, the status is `unknown_category`, with the `categories` that there are.
+            the `tool_count` that activation would add, and a `message` if the page is empty. For a category that no
+            discoverable plugin has, the status is `unknown_category`, with the known `categories`.
         """
         groups = list(self._discoverable())
         category, words = (category or "").strip(), fold(keyword or "").split()
         if category:
-            found = [group for group in groups if fold(_category(group[0])) == fold(category)]
-            if not found:
+            in_category = [group for group in groups if fold(_category(group[0])) == fold(category)]
+            if not in_category:
                 return _unknown_category(category, groups)
-            groups = found
+            groups = in_category
         matching = ((plugin, _matching(plugin, tools, words), len(tools)) for plugin, tools in groups)
         hits = [
             {**self._entry(plugin, tools), "description": _description(plugin), "tool_count": count}
@@ -208,40 +212,40 @@ class AgentTools:
         ]
         pages = -(-len(hits) // PAGE_SIZE)
         shown = hits[(page - 1) * PAGE_SIZE : page * PAGE_SIZE] if page >= 1 else []
-        answer: Answer = {"status": "ok", "page": page, "pages": pages, "total": len(hits), "plugins": shown}
+        answer: CapabilityAnswer = {"status": "ok", "page": page, "pages": pages, "total": len(hits), "plugins": shown}
         if not hits:
             answer["message"] = "Nothing matches." if words or category else "There is nothing else to discover."
         elif not shown:
             answer["message"] = f"There is no page {page}; pages go from 1 to {pages}."
         return answer
 
-    def activate(self, plugin: str) -> Answer:
-        """The answer to `activate_tool`; what it adds is shown from the next request on.
+    def activate(self, plugin: str) -> CapabilityAnswer:
+        """The answer to `activate_tool`; added tools are shown from the next request on.
 
         Args:
-            plugin: A plugin, or one tool as `plugin/tool` or by its name, ignoring case.
+            plugin: A plugin, or one tool as `plugin/tool` or by its name, without regard to case.
 
         Returns:
-            With a `status`: `activated`, with the `tools` that were added; `already_active`, with those that are
-            there; `not_discoverable` for all else, disabled, hidden or made up, with the `nearest` discoverable ones.
+            With a `status`: `activated`, with the added `tools`; `already_active`, with the active ones;
+            `not_discoverable` for all others (disabled, hidden or unknown), with the `nearest` discoverable names.
         """
         waiting, active = list(self._discoverable()), list(self._active())
-        found = self._find(plugin, [*waiting, *active])
-        if not found:
+        matches = self._find(plugin, [*waiting, *active])
+        if not matches:
             known = [name for group, tools in waiting for name in (group.name, *self._shown_names(tools))]
-            asked = _repeated(plugin)
+            reference = _repeated(plugin)
             return {
                 "status": "not_discoverable",
-                "plugin": asked,
-                "nearest": list(nearest(asked.strip(), known)),
-                "message": f"No plugin or tool named {asked!r} can be activated. discover_tools lists what can.",
+                "plugin": reference,
+                "nearest": list(nearest(reference.strip(), known)),
+                "message": f"No plugin or tool named {reference!r} can be activated. discover_tools lists what can.",
             }
-        names = {tool.name for _, tools in found for tool in tools}
+        names = {tool.name for _, tools in matches for tool in tools}
         added = [tool for _, tools in waiting for tool in tools if tool.name in names]
         register(self.tools, self._reachable, added)
         self.activated += tuple(tool.name for tool in added)
         tools = added or [tool for _, tools in active for tool in tools if tool.name in names]
-        answer: Answer = {"status": "activated" if added else "already_active", "plugin": found[0][0].name}
+        answer: CapabilityAnswer = {"status": "activated" if added else "already_active", "plugin": matches[0][0].name}
         answer["tools"] = self._shown_names(tools)
         if added:
             answer["takes_effect"] = "next_request"
@@ -250,48 +254,50 @@ class AgentTools:
     def _active(self) -> Iterator[Group]:
         for plugin in self.tools.catalog.plugins:
             tools = (self.tools.get(tool.name) for tool in plugin.tools)
-            yield from self._to_be_had(plugin, (tool for tool in tools if tool is None or not tool.of_session))
+            yield from self._with_available(plugin, (tool for tool in tools if tool is None or not tool.of_session))
 
     def _discoverable(self) -> Iterator[Group]:
         for plugin in self._plugins:
-            # Whatever is registered under the name by now is in force, and not to be overwritten.
-            names = (tool.name for tool in plugin.tools if tool.name in self._may_be_had)
+            # A tool that is registered under the name by now is active, and must not be overwritten.
+            names = (tool.name for tool in plugin.tools if tool.name in self._discoverable_names)
             waiting = (self._reachable.get(name) for name in names if self.tools.get(name) is None)
-            yield from self._to_be_had(plugin, waiting)
+            yield from self._with_available(plugin, waiting)
 
-    def _to_be_had(self, plugin: Plugin, tools: Iterable[ExecutableTool | None]) -> Iterator[Group]:
-        """The plugin with those tools that would be shown; nothing if none would."""
+    def _with_available(self, plugin: Plugin, tools: Iterable[ExecutableTool | None]) -> Iterator[Group]:
+        """The plugin with its available tools; nothing if there are none."""
         served = frozenset(self.tools.backends)
-        if made := tuple(tool for tool in tools if tool is not None and find_unavailability(tool, served) is None):
-            yield plugin, made
+        if available := tuple(tool for tool in tools if tool is not None and find_unavailability(tool, served) is None):
+            yield plugin, available
 
-    def _entry(self, plugin: Plugin, tools: Iterable[ExecutableTool]) -> Answer:
+    def _entry(self, plugin: Plugin, tools: Iterable[ExecutableTool]) -> CapabilityAnswer:
         return {"plugin": plugin.name, "category": plugin.effective_category, "tools": self._shown_names(tools)}
 
     def _shown_names(self, tools: Iterable[ExecutableTool]) -> list[str]:
-        """What the model calls them: their names, or what is put in place of a name that providers refuse."""
+        """Their wire names, by which the model calls them."""
         shown = self.tools.wire_names
         return [shown[tool.name] for tool in tools]
 
     def _find(self, reference: str, groups: Sequence[Group]) -> list[Group]:
-        """What a model means: a plugin, else one tool by `plugin/tool`, else by its name; empty if nothing or many."""
+        """The match of a reference: a plugin, else `plugin/tool`, else a tool name; empty if none or several."""
         wanted = reference.strip()
         key = fold(wanted)
         if whole := [group for group in groups if group[0].key == key]:
             return whole
-        each: list[tuple[Group, set[str]]] = [
+        candidates: list[tuple[Group, set[str]]] = [
             ((plugin, (tool,)), {tool.name, shown})
             for plugin, tools in groups
             for tool, shown in zip(tools, self._shown_names(tools), strict=True)
         ]
-        by_path = [group for group, spelled in each if any(fold(f"{group[0].name}/{n}") == key for n in spelled)]
-        by_name = [group for group, spelled in each if wanted in spelled]
-        by_folded_name = [group for group, spelled in each if key in map(fold, spelled)]
-        return next((found for found in (by_path, by_name, by_folded_name) if len(found) == 1), [])
+        by_path = [
+            group for group, names in candidates if any(fold(f"{group[0].name}/{name}") == key for name in names)
+        ]
+        by_name = [group for group, names in candidates if wanted in names]
+        by_folded_name = [group for group, names in candidates if key in map(fold, names)]
+        return next((matches for matches in (by_path, by_name, by_folded_name) if len(matches) == 1), [])
 
 
-def _divided(tools: Iterable[ExecutableTool]) -> tuple[list[str], list[str]]:
-    """Names of the tools of the session and of those of plugins; without capability tools, which another one has."""
+def _split(tools: Iterable[ExecutableTool]) -> tuple[list[str], list[str]]:
+    """Names of the tools of the session, and of those of plugins; without the capability tools of another session."""
     of_session, of_plugins = [], []
     for tool in tools:
         if not tool.of_session:
@@ -316,11 +322,11 @@ def _category(plugin: Plugin) -> str:
 
 
 def _description(plugin: Plugin) -> str:
-    """The plugin's; where it has none and is a single tool, that one's."""
+    """The description of the plugin, or of its only tool."""
     return plugin.description or (plugin.tools[0].description if len(plugin.tools) == 1 else "")
 
 
-def _unknown_category(category: str, groups: Iterable[Group]) -> Answer:
+def _unknown_category(category: str, groups: Iterable[Group]) -> CapabilityAnswer:
     known = {fold(_category(plugin)): _category(plugin) for plugin, _ in groups}
     category = _repeated(category)
     return {
@@ -331,8 +337,8 @@ def _unknown_category(category: str, groups: Iterable[Group]) -> Answer:
     }
 
 
-def _repeated(asked: str) -> str:
-    return asked if len(asked) <= _MAX_REPEATED_CHARS else f"{asked[:_MAX_REPEATED_CHARS]}…"
+def _repeated(text: str) -> str:
+    return text if len(text) <= _MAX_REPEATED_CHARS else f"{text[:_MAX_REPEATED_CHARS]}…"
 
 
 def _matching(plugin: Plugin, tools: Sequence[ExecutableTool], words: Sequence[str]) -> tuple[ExecutableTool, ...]:

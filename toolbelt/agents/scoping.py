@@ -1,4 +1,4 @@
-"""A registry cut down to what a loadout makes active (rule L12)."""
+"""A registry narrowed to the active tools of a loadout (rule L12)."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from toolbelt.runtime.registry import ToolRegistry
 def scoped_registry(
     registry: ToolRegistry, loadout_name: str | None, loadouts: ToolLoadoutRegistry | None = None
 ) -> ToolRegistry:
-    """A new registry with only the tools that a loadout makes active; the one given stays as it is.
+    """A new registry with only the active tools of a loadout; the given registry stays unchanged.
 
     Order, extensions, backends, reducers, audit sink and default time limit are those of `registry`, and so are the
-    categories of the plugins: what was scoped may be scoped again, and never grows by it. Tools that belong to the
-    session and not to a plugin (`of_session`: capability tools, meta-tools) stay whatever the loadout (rules L14, D2);
-    `always_include` is about allow-lists and saves no tool here.
+    categories of the plugins, so a scoped registry can be scoped again, and never grows. Tools of the session
+    (`of_session`: capability tools, meta-tools) stay with every loadout (rules L14, D2). `always_include` is only about
+    allow-lists, and keeps no tool here.
 
     Args:
-        registry: Every tool there is.
-        loadout_name: `None` for all tools. Under an unknown name nothing is active, as in the `loadouts` themselves
-            (rule L7), so that a mistake never gives more than was meant; `loadouts.require_loadout(name)` and
-            `AgentSession.scope` refuse it.
-        loadouts: Where the loadout is; by default the built-in ones alone.
+        registry: All tools.
+        loadout_name: `None` for all tools. With an unknown name nothing is active, as in `loadouts` (rule L7), so that
+            a mistake never gives more tools than intended; `loadouts.require_loadout(name)` and `AgentSession.scope`
+            refuse it.
+        loadouts: Contain the loadout; by default only the built-in ones.
 
     Raises:
-        InvalidDefinitionError: a name that is no text.
+        InvalidDefinitionError: a name that is not text.
     """
     resolution = resolve_registry(registry, loadout_name, loadouts or ToolLoadoutRegistry())
     active = {tool.name for tool in resolution.active_tools}
@@ -38,7 +38,7 @@ def scoped_registry(
 
 
 def resolve_registry(registry: ToolRegistry, loadout_name: str | None, loadouts: ToolLoadoutRegistry) -> Resolution:
-    """What a loadout makes of everything that is registered; without one, all is active."""
+    """The resolution of a loadout over all registered tools; without a loadout, all are active."""
     catalog = registry.catalog
     if loadout_name is None:
         return Resolution(WHOLE_CATALOG, (whole_catalog(catalog),), catalog)
@@ -46,10 +46,10 @@ def resolve_registry(registry: ToolRegistry, loadout_name: str | None, loadouts:
 
 
 def checked_name(loadout_name: str) -> str:
-    """The name, if it can be that of a loadout.
+    """The name, checked to be text.
 
     Raises:
-        InvalidDefinitionError: it is no text.
+        InvalidDefinitionError: it is not text.
     """
     name: object = loadout_name
     if not isinstance(name, str):
@@ -58,6 +58,6 @@ def checked_name(loadout_name: str) -> str:
 
 
 def register(registry: ToolRegistry, source: ToolRegistry, tools: Iterable[ExecutableTool]) -> None:
-    """Add tools of another registry, in order, each as of the extension that brought it there."""
-    for plugin_id, of_one in groupby(tools, lambda tool: source.get_plugin_id(tool.name)):
-        registry.register_all(of_one, plugin_id)
+    """Add tools of another registry, in order, each with its extension there."""
+    for plugin_id, group in groupby(tools, lambda tool: source.get_plugin_id(tool.name)):
+        registry.register_all(group, plugin_id)

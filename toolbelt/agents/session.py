@@ -1,4 +1,4 @@
-"""An agent at work: its tools, and the loadout that says which (rules L12, L14)."""
+"""The session of an agent: its tools, and the loadout that selects them (rules L12, L14)."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ class AgentSession:
 
         session = AgentSession(registry)                      # all plugins, and the capability tools
         tools = session.scope("minimal")                      # now those of a loadout
-        definitions = tools.to_definitions(form="openai")     # asked anew before each request: more may be activated
+        definitions = tools.to_definitions(form="openai")     # before each request: more may be activated
         results = await tools.execute_parallel(message.tool_calls, session.context())
 
-    Sessions share nothing: what is activated in one is not there in another, and `registry` is never changed.
+    Sessions share nothing: a tool that is activated in one is not in another, and `registry` never changes.
 
-    Where the agent loads toolkits as well, each turn has a session of its own, made from what that turn shows:
+    If the agent also loads toolkits, each turn has its own session, made from the tools of that turn:
 
         turn = sessions.begin_turn("lead", session_id)
         session = AgentSession(turn.scope(registry), around=turn.context(ToolContext(confirm=ask_a_person)))
 
-    Then nobody has more than the turn: no loadout, no activation and no sub-agent. Loading is for the next turn, as
-    the tools of this one stay as they are; what is activated is for this one, and ends with it.
+    Then no loadout, activation or sub-agent gives more tools than the turn has. Toolkits are loaded for the next turn;
+    activated tools are for this turn, and end with it.
 
     Args:
-        registry: Every tool the agent could ever have; by default none. Tools in it that belong to the session, such
-            as meta-tools, stay whatever the loadout, and are neither discoverable nor a sub-agent's.
-        loadouts: What loadouts there are; by default the built-in ones.
-        active_loadout_name: Which one is meant to be used; informational, as the attribute is.
-        session_id: Of the conversation; by default as `around` says.
-        agent: The agent's name; likewise.
-        around: What `context` is made from. Sub-agents get it too, with a session id and an agent of their own: its
-            `overrides`, `confirm`, `result_budget_chars`, `dry_run`, ...
+        registry: All tools that the agent could have; by default none. Tools of the session, such as meta-tools, stay
+            with every loadout, and are neither discoverable nor given to sub-agents.
+        loadouts: All loadouts; by default the built-in ones.
+        active_loadout_name: The intended loadout; informational, like the attribute.
+        session_id: Of the conversation; by default that of `around`.
+        agent: The agent's name; by default that of `around`.
+        around: The base of `context`. Sub-agents get it too, with their own session id and agent: its `overrides`,
+            `confirm`, `result_budget_chars`, `dry_run`, ...
 
     Raises:
         InvalidDefinitionError: something of the wrong type.
@@ -65,88 +65,87 @@ class AgentSession:
         self.around = ToolContext() if around is None else _checked("around", around, ToolContext)
         self.session_id = self.around.session_id if session_id is None else _checked("session_id", session_id, str)
         self.agent = self.around.agent if agent is None else _checked("agent", agent, str)
-        self._reach: AgentTools | None = None
+        self._agent_tools: AgentTools | None = None
 
     @property
     def active_loadout_name(self) -> str | None:
-        """The loadout that is meant to be used; `None`, as it is at first, for all plugins.
+        """The intended loadout; `None` (the default) for all plugins.
 
-        Informational: to set it filters nothing and asks nobody whether there is one of that name. `scope` puts a
-        loadout into force, and notes it here.
+        Informational: setting it filters nothing and checks nothing. `scope` applies a loadout, and sets it here.
         """
         return self._active_loadout_name
 
     @active_loadout_name.setter
     def active_loadout_name(self, name: str | None) -> None:
-        # A plain text, also of an enum's member.
+        # Plain text, also for an enum member.
         self._active_loadout_name = None if name is None else str.__str__(_checked("active_loadout_name", name, str))
 
     @property
     def tools(self) -> ToolRegistry:
-        """The registry in force, for the agent's loop: the capability tools and what `scope` made active.
+        """The active registry, for the agent's loop: the capability tools and the tools that `scope` made active.
 
-        Before the first `scope`, everything in `registry`. What is activated is added at its end. What is registered
-        in `registry` later is found here after the next `scope`.
+        Before the first `scope`, all tools of `registry`. Activated tools are added at the end. Tools that are
+        registered in `registry` later are here after the next `scope`.
 
         Raises:
-            InvalidDefinitionError: a tool bears the name of a capability tool.
+            InvalidDefinitionError: a tool has the name of a capability tool.
         """
-        return self.reach.tools
+        return self.agent_tools.tools
 
     @property
     def activated(self) -> tuple[str, ...]:
-        """Names of the tools that were activated since the last `scope`, in that order.
+        """Names of the tools that were activated since the last `scope`, in order of activation.
 
-        A loop that passes an allow-list of its own keeps with it what may be shown, activated or not; one that means
-        to let activated tools through passes `[*allowed, *session.activated]`.
+        A loop with its own allow-list restricts activated tools, too. To let them pass, give it
+        `[*allowed, *session.activated]`.
 
         Raises:
             InvalidDefinitionError: as `tools`.
         """
-        return self.reach.activated
+        return self.agent_tools.activated
 
     @property
-    def reach(self) -> AgentTools:
-        """What is in force, with the reasons, and what may be got: the capability tools answer from here.
+    def agent_tools(self) -> AgentTools:
+        """The active tools with the reasons, and the discoverable ones: the capability tools answer from it.
 
         Raises:
             InvalidDefinitionError: as `tools`.
         """
-        if self._reach is None:
-            self._reach = AgentTools(self.registry, None, self.loadouts)
-        return self._reach
+        if self._agent_tools is None:
+            self._agent_tools = AgentTools(self.registry, None, self.loadouts)
+        return self._agent_tools
 
     def scope(self, loadout_name: str | None) -> ToolRegistry:
-        """Put a loadout into force.
+        """Apply a loadout.
 
-        What was activated before is forgotten. Whoever holds the registry that was in force until now keeps it.
+        Earlier activations end. The previous registry stays valid for code that still holds it.
 
         Args:
             loadout_name: Of `loadouts`; `None` for all plugins.
 
         Returns:
-            The registry in force from now on, which is a new one.
+            The new active registry.
 
         Raises:
-            NotFoundError: no such loadout, with the nearest; everything stays as it was.
-            InvalidDefinitionError: a name that is no text, or a tool that is active or discoverable bears the name of
-                a capability tool; likewise.
+            NotFoundError: no such loadout, with the nearest; nothing changes.
+            InvalidDefinitionError: a name that is not text, or an active or discoverable tool with the name of a
+                capability tool; nothing changes.
         """
         name = None if loadout_name is None else self.loadouts.require_loadout(checked_name(loadout_name)).name
-        self._reach = AgentTools(self.registry, name, self.loadouts)
+        self._agent_tools = AgentTools(self.registry, name, self.loadouts)
         self.active_loadout_name = name
-        return self._reach.tools
+        return self._agent_tools.tools
 
     def context(self, **settings: Any) -> ToolContext:
-        """What surrounds a batch of calls of this session: `around`, with its session id and agent.
+        """The context of a batch of calls: `around`, with the session id and agent of this session.
 
         Args:
-            settings: The other attributes of `ToolContext`, for this batch; sub-agents get only what `around` says.
+            settings: Other attributes of `ToolContext`, for this batch only; sub-agents get those of `around`.
         """
         return replace(self.around, **{"session_id": self.session_id, "agent": self.agent, **settings})
 
 
-def _checked(what: str, value: T, wanted: type) -> T:
+def _checked(name: str, value: T, wanted: type) -> T:
     if not isinstance(value, wanted):
-        raise InvalidDefinitionError(f"The {what} of a session must be a {wanted.__name__}, not {value!r}.")
+        raise InvalidDefinitionError(f"The {name} of a session must be a {wanted.__name__}, not {value!r}.")
     return value

@@ -1,4 +1,4 @@
-"""Sub-agents: sessions of their own with the tools their task needs, and never more than their parent's (rule L13)."""
+"""Sub-agents: sessions with the tools of their type, and never more than their parent has (rule L13)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class SubagentType(StrEnum):
-    """What a sub-agent is for."""
+    """The type of a sub-agent."""
 
     EXPLORE = "explore"
     TASK = "task"
@@ -38,7 +38,7 @@ LOADOUT_OF_TYPE: Mapping[SubagentType, str] = MappingProxyType(
         SubagentType.GENERAL: WellKnownLoadouts.FULL.value,
     }
 )
-"""The loadout of each type, where there are loadouts."""
+"""The loadout of each type, if there are loadouts."""
 PLUGINS_OF_TYPE: Mapping[SubagentType, frozenset[str]] = MappingProxyType(
     {
         SubagentType.EXPLORE: frozenset({"file", "search", "git", "memory"}),
@@ -48,7 +48,7 @@ PLUGINS_OF_TYPE: Mapping[SubagentType, frozenset[str]] = MappingProxyType(
         SubagentType.GENERAL: frozenset({"file", "search", "git", "shell", "web", "memory"}),
     }
 )
-"""The plugins of each type, where there are none."""
+"""The plugins of each type, if there are no loadouts."""
 
 
 class SubagentRunner:
@@ -57,17 +57,16 @@ class SubagentRunner:
         runner = SubagentRunner(session, loadouts)
         report = await runner.run("explore", "Where is the parser?", loop)   # async def loop(session, task): ...
 
-    A child has what its loadout makes active of the tools that are in force in its parent at that moment, may activate
-    the rest of those as far as the loadout allows, and can have sub-agents itself. Nothing it does reaches its parent.
-    It has capability tools of its own, and none of the tools that belong to its parent's session, such as meta-tools.
+    A child has those tools of its parent, active at that moment, that its loadout makes active. It may activate the
+    others as far as the loadout allows, and may have sub-agents itself. Nothing it does reaches its parent. It has its
+    own capability tools, and no tools of its parent's session, such as meta-tools.
 
-    Without `loadouts`, the loadouts that the session has are not used either: each type gets its fixed set of plugins
-    (`PLUGINS_OF_TYPE`, rule L13). To have a child scoped by those of the session, pass them:
-    `SubagentRunner(session, session.loadouts)`.
+    Without `loadouts`, each type gets its fixed set of plugins (`PLUGINS_OF_TYPE`, rule L13), even if the session has
+    loadouts. To use those, pass them: `SubagentRunner(session, session.loadouts)`.
 
     Args:
         session: The parent.
-        loadouts: Where the loadouts of the types are, a user's own of the same name among them; `None` for the fixed
+        loadouts: Contain the loadouts of the types; a user's own loadout of the same name counts. `None` for the fixed
             sets of plugins.
         new_id: Makes the last part of a child's session id.
     """
@@ -94,7 +93,7 @@ class SubagentRunner:
         return LOADOUT_OF_TYPE[_find_type(subagent_type)]
 
     def resolve_plugins(self, subagent_type: SubagentType | str, available: Iterable[Plugin | str]) -> tuple[str, ...]:
-        """Names of the plugins that a type gets: by its loadout, or by the fixed set where there are no loadouts.
+        """Names of the plugins of a type: by its loadout, or by the fixed set if there are no loadouts.
 
         Args:
             subagent_type: The type, or its name.
@@ -115,9 +114,9 @@ class SubagentRunner:
     def open(self, subagent_type: SubagentType | str) -> AgentSession:
         """A session for a sub-agent.
 
-        Its `registry`, beyond which no loadout and no activation goes, holds what is in force in the parent now; where
-        there are no loadouts, only the fixed set of that. Its id begins with the parent's; its agent is the type.
-        What surrounds its calls is what `around` is in the parent, but for the turns, which are its own.
+        Its `registry` contains the tools that are active in the parent now, or the fixed set of them if there are no
+        loadouts; no loadout or activation adds others. Its id begins with the parent's id; its agent is the type. It
+        has the `around` of the parent, except for the turn count.
 
         Raises:
             NotFoundError: no such type, with the nearest.
@@ -145,15 +144,15 @@ class SubagentRunner:
     async def run(
         self, subagent_type: SubagentType | str, task: str, loop: Callable[[AgentSession, str], Awaitable[T]]
     ) -> T:
-        """Open a session, and let an agent loop work in it.
+        """Open a session, and run an agent loop in it.
 
         Args:
             subagent_type: The type, or its name.
-            task: What the sub-agent is to do, as the loop gets it.
+            task: For the loop.
             loop: A coroutine function that gets the session and the task.
 
         Returns:
-            What the loop gives. What it raises goes through.
+            The result of the loop. Its errors are not caught.
 
         Raises:
             NotFoundError: no such type, with the nearest.
@@ -161,10 +160,10 @@ class SubagentRunner:
         """
         if not callable(loop):
             raise InvalidDefinitionError(f"The loop of a sub-agent must be a coroutine function, not {loop!r}.")
-        working = loop(self.open(subagent_type), task)
-        if not inspect.isawaitable(working):
+        running = loop(self.open(subagent_type), task)
+        if not inspect.isawaitable(running):
             raise InvalidDefinitionError(f"The loop of a sub-agent must be a coroutine function, unlike {loop!r}.")
-        return await working
+        return await running
 
 
 def _find_type(name: SubagentType | str) -> SubagentType:

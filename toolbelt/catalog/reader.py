@@ -9,21 +9,14 @@ from typing import Any
 
 from toolbelt.catalog.catalog import Catalog, make_rung
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError, suggestion
-from toolbelt.findings import Finding
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key
+from toolbelt.sources.section import Section
 
 CATALOG_KEYS = ("name", "description", "categories", "plugins", "core", "unique_names", "loadouts", "ladder")
 PLUGIN_KEYS = ("name", "description", "category", "tools")
 TOOL_KEYS = ("name", "description", "parameters", "annotations", "id", "extra")
-_TOOL_TYPES: tuple[tuple[str, type, str], ...] = (
-    ("name", str, "text"),
-    ("description", str, "text"),
-    ("parameters", dict, "a mapping, a JSON Schema"),
-    ("annotations", dict, "a mapping"),
-    ("extra", dict, "a mapping"),
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,137 +67,124 @@ def parse_catalog(document: Document) -> CatalogFile:
 class _Reader:
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._findings: list[Finding] = []
+        self._section = Section.of(document)
         self._places: dict[str, tuple[Key, ...]] = {}
         self._plugin_names: dict[str, str] = {}
 
     def read(self) -> CatalogFile:
-        data = self._document.data
-        if not isinstance(data, dict) or "plugins" not in data:
-            self._add("not-a-catalog", "A catalog is a mapping with a list of `plugins`.")
-            raise InvalidFileError(self._findings)
-        self._check_keys(data, CATALOG_KEYS, "catalog")
+        section, findings = self._section, self._section.findings
+        if not isinstance(section.value, dict) or "plugins" not in section.value:
+            section.add_error("not-a-catalog", "A catalog is a mapping with a list of `plugins`.")
+            raise InvalidFileError(findings)
+        section.check_keys(CATALOG_KEYS, "catalog")
         fields: dict[str, Any] = {
-            "name": self._typed(data, "name", str, "text") or Path(self._document.source).stem,
-            "description": self._typed(data, "description", str, "text"),
-            "categories": self._categories(data),
-            "core": self._typed(data, "core", list, "a list of tools"),
-            "unique_names": self._typed(data, "unique_names", bool, "true or false"),
-            "loadouts": self._typed(data, "loadouts", dict, "a mapping of loadouts"),
-            "ladder": self._typed(data, "ladder", list, "a list of loadouts"),
+            "name": section.read_text("name", blank=True) or Path(self._document.source).stem,
+            "description": section.read_text("description", blank=True) or "",
+            "categories": self._read_categories(),
+            "core": section.read_list("core", "a list of tools") or [],
+            "unique_names": section.read_bool("unique_names") is True,
+            "loadouts": section.read_mapping("loadouts", "a mapping of loadouts") or {},
+            "ladder": section.read_list("ladder", "a list of loadouts") or [],
         }
-        for index, rung in enumerate(fields["ladder"]):
-            self._try(make_rung, rung, "ladder", index)
-        found_before = len(self._findings)
-        plugins = tuple(self._plugins(data["plugins"]))
+        for rung in section.read_items("ladder") if fields["ladder"] else ():
+            _check(make_rung, rung)
+        findings_before = len(findings)
+        plugins = tuple(self._read_plugins())
         # Where a tool was refused, a core tool may be missing for that reason alone.
-        if len(self._findings) == found_before and (fields["core"] or fields["unique_names"]):
-            self._check_whole(Catalog(plugins), fields)
-        if not self._findings:
+        if len(findings) == findings_before and (fields["core"] or fields["unique_names"]):
+            self._check_whole(Catalog(plugins), unique_names=fields["unique_names"])
+        if not findings:
             catalog = Catalog(plugins=plugins, **fields)
             return CatalogFile(catalog, self._document.source, document=self._document, places=self._places)
-        raise InvalidFileError(sorted(self._findings, key=lambda finding: finding.line or 0))
+        raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
 
-    def _categories(self, data: dict[str, Any]) -> dict[str, str]:
-        categories: dict[str, Any] = self._typed(data, "categories", dict, "a mapping of category to description")
+    def _read_categories(self) -> dict[str, str]:
+        categories = self._section.read_mapping("categories", "a mapping of category to description") or {}
+        section = self._section.child("categories")
         spelled: dict[str, str] = {}
-        for name, description in categories.items():
-            if (before := spelled.setdefault(fold(name), name)) != name:
-                message = f"Category {name!r} stands here again, after {before!r}; names ignore case."
-                self._add("duplicate-category", message, "categories", name)
-            if not isinstance(description, str):
-                self._add("wrong-type", f"The description of category {name!r} must be text.", "categories", name)
+        for name in categories:
+            category = section.child(name)
+            if (first := spelled.setdefault(fold(name), name)) != name:
+                message = f"Category {name!r} stands here again, after {first!r}; names ignore case."
+                category.add_error("duplicate-category", message)
+            category.read_text(blank=True)
         return categories
 
-    def _check_whole(self, catalog: Catalog, fields: Mapping[str, Any]) -> None:
-        """What can only be told from all the tools together."""
-        for index, reference in enumerate(fields["core"]):
-            if isinstance(reference, str):
-                self._try(catalog.get_tool, reference, "core", index)
+    def _check_whole(self, catalog: Catalog, *, unique_names: bool) -> None:
+        """Find what can only be known from all the tools together."""
+        for tool in self._section.read_items("core"):
+            if isinstance(tool.value, str):
+                _check(catalog.get_tool, tool)
             else:
-                self._add("wrong-type", f"A core tool is named by text, not {reference!r}.", "core", index)
-        for name, tool_ids in catalog.shared_names.items() if fields["unique_names"] else ():
+                tool.add_wrong_type("the name of a tool")
+        for name, tool_ids in catalog.shared_names.items() if unique_names else ():
             message = f"The tool name {name!r} stands here again, though `unique_names` promises that none does."
-            self._add("repeated-name", message, *self._places[tool_ids[1]])
+            self._section.at(self._places[tool_ids[1]]).add_error("repeated-name", message)
 
-    def _try(self, make: Callable[[Any], object], value: Any, *path: Key) -> None:
-        try:
-            make(value)
-        except ToolbeltError as error:
-            self._add("invalid-catalog", str(error), *path)
-
-    def _plugins(self, entries: Any) -> Iterator[Plugin]:
-        if not isinstance(entries, list):
-            self._add("wrong-type", "`plugins` must be a list.", "plugins")
-            return
-        for index, entry in enumerate(entries):
-            plugin = self._plugin(entry, "plugins", index)
+    def _read_plugins(self) -> Iterator[Plugin]:
+        plugins = self._section.child("plugins")
+        for section in plugins.read_items():
+            plugin = self._read_plugin(section)
             if plugin is not None:
                 yield plugin
 
-    def _plugin(self, entry: Any, *path: Key) -> Plugin | None:
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"].strip():
-            self._add("wrong-type", "A plugin is a mapping with a `name`, which is not blank, and `tools`.", *path)
+    def _read_plugin(self, section: Section) -> Plugin | None:
+        name = section.value.get("name") if isinstance(section.value, dict) else None
+        if not isinstance(name, str) or not name.strip():
+            message = f"{section.label}: a plugin is a mapping with a `name`, which is not blank, and `tools`."
+            section.add_error("wrong-type", message)
             return None
-        self._check_keys(entry, PLUGIN_KEYS, "plugin", *path)
-        name = entry["name"]
-        if (before := self._plugin_names.get(fold(name))) is not None:
-            message = f"Plugin {name!r} stands here again, after {before!r}; names ignore case."
-            self._add("duplicate-plugin", message, *path)
+        section.check_keys(PLUGIN_KEYS, "plugin")
+        if (first := self._plugin_names.get(fold(name))) is not None:
+            message = f"Plugin {name!r} stands here again, after {first!r}; names ignore case."
+            section.add_error("duplicate-plugin", message)
         self._plugin_names.setdefault(fold(name), name)
-        found_before = len(self._findings)
-        category = self._typed(entry, "category", str, "text", *path)
-        description = self._typed(entry, "description", str, "text", *path)
-        is_sound = len(self._findings) == found_before
-        raw_tools = self._typed(entry, "tools", list, "a list", *path)
-        tools = [tool for i, raw in enumerate(raw_tools) if (tool := self._tool(raw, name, *path, "tools", i))]
+        findings_before = len(section.findings)
+        category = section.read_text("category", blank=True)
+        description = section.read_text("description", blank=True) or ""
+        is_sound = len(section.findings) == findings_before
+        tools = [tool for item in section.read_items("tools") if (tool := self._read_tool(item, name))]
         if not is_sound:
             return None
-        own = None if entry.get("category") is None else category
         try:
-            return Plugin(name=name, tools=tuple(tools), category=own, description=description)
+            return Plugin(name=name, tools=tuple(tools), category=category, description=description)
         except InvalidDefinitionError as error:
-            self._add("invalid-plugin", str(error), *path)
+            section.add_error("invalid-plugin", str(error))
             return None
 
-    def _tool(self, entry: Any, plugin: str, *path: Key) -> Tool | None:
-        if not isinstance(entry, dict) or entry.get("name") is None:
-            self._add("wrong-type", "A tool is a mapping with a `name`.", *path)
+    def _read_tool(self, section: Section, plugin: str) -> Tool | None:
+        written = section.value
+        if not isinstance(written, dict) or written.get("name") is None:
+            section.add_error("wrong-type", f"{section.label}: a tool is a mapping with a `name`.")
             return None
-        self._check_keys(entry, TOOL_KEYS, "tool", *path)
-        if "id" in entry and not (isinstance(entry["id"], str) and entry["id"].strip()):
-            self._add("wrong-type", "`id` must be text that is not blank.", *path, "id")
+        section.check_keys(TOOL_KEYS, "tool")
+        findings_before = len(section.findings)
+        if "id" in written:
+            section.child("id").read_text()
+        for key in ("name", "description"):
+            section.read_text(key, blank=True)
+        section.read_mapping("parameters", "a mapping, a JSON Schema")
+        for key in ("annotations", "extra"):
+            section.read_mapping(key)
+        if len(section.findings) > findings_before:
             return None
-        found_before = len(self._findings)
-        for key, kind, wanted in _TOOL_TYPES:
-            self._typed(entry, key, kind, wanted, *path)
-        if len(self._findings) > found_before:
-            return None
-        given = {key: value for key, value in entry.items() if key in TOOL_KEYS and value is not None}
+        fields = {key: value for key, value in written.items() if key in TOOL_KEYS and value is not None}
         try:
-            tool = Tool(plugin=plugin, **given)
+            tool = Tool(plugin=plugin, **fields)
         except InvalidDefinitionError as error:
-            self._add("invalid-tool", str(error), *path)
+            section.add_error("invalid-tool", str(error))
             return None
         # Looked at one by one as written, before any dict could keep one of two.
         if tool.id in self._places:
-            self._add("duplicate-tool-id", f"The tool id {tool.id!r} stands here again; ids are unique.", *path)
+            section.add_error("duplicate-tool-id", f"The tool id {tool.id!r} stands here again; ids are unique.")
             return None
-        self._places[tool.id] = path
+        self._places[tool.id] = section.path
         return tool
 
-    def _check_keys(self, entry: dict[str, Any], known: tuple[str, ...], kind: str, *path: Key) -> None:
-        for key in entry:
-            if key not in known:
-                self._add("unknown-key", f"A {kind} has no key {key!r}.{suggestion(key, known)}", *path, key)
 
-    def _typed(self, entry: dict[str, Any], key: str, kind: type, wanted: str, *path: Key) -> Any:
-        value = entry.get(key)
-        if value is not None and isinstance(value, kind):
-            return value
-        if value is not None:
-            self._add("wrong-type", f"`{key}` must be {wanted}.", *path, key)
-        return kind()
-
-    def _add(self, rule: str, message: str, *path: Key) -> None:
-        self._findings.append(self._document.finding(rule, message, *path))
+def _check(make: Callable[[Any], object], section: Section) -> None:
+    """Add what `make` raises about a value."""
+    try:
+        make(section.value)
+    except ToolbeltError as error:
+        section.add_error("invalid-catalog", str(error))

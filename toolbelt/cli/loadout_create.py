@@ -24,10 +24,11 @@ from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
-from toolbelt.loadouts.reader import LOADOUT_KEYS, read_loadout
+from toolbelt.loadouts.reader import LOADOUT_KEYS, read_loadout_file
 from toolbelt.patterns import fold
 from toolbelt.project.workspace import Workspace
 from toolbelt.sources import parse_yaml
+from toolbelt.sources.keys import Kind
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_schema import format_loadout
 from toolbelt.stores.files import write_text
@@ -78,7 +79,7 @@ def ask_answers(workspace: Workspace, name: str, given: Answers, check: Check) -
     def complete(answers: Answers, key: str, question: str) -> Answers:
         if getattr(answers, key):
             return answers
-        if LOADOUT_KEYS[key].many:
+        if LOADOUT_KEYS[key].kind is Kind.NAMES:
             question = f"{question}, separated by commas"
         return _ask(question, lambda typed: _with(answers, key, typed), lambda fuller: check(name, fuller))
 
@@ -135,7 +136,7 @@ def _message(error: ToolbeltError | OSError) -> str:
 
 
 def _with(answers: Answers, key: str, typed: str) -> Answers:
-    many = LOADOUT_KEYS[key].many
+    many = LOADOUT_KEYS[key].kind is Kind.NAMES
     value: Any = tuple(part.strip() for part in typed.split(",") if part.strip()) if many else typed
     return replace(answers, **{key: value})
 
@@ -261,7 +262,7 @@ def _lint(workspace: Workspace, name: str, answers: Answers) -> tuple[ToolLoadou
         document = parse_yaml(format_loadout(name, answers.to_dict()), UNNAMED)
     except UnicodeEncodeError:
         raise ToolbeltError("A loadout file is UTF-8, and what was given here is not.") from None
-    written, findings = read_loadout(document, name, document.data, also=("name",))
+    written, findings = read_loadout_file(document, name)
     registry = ToolLoadoutRegistry(one.loadout for one in workspace.written)
     if written is not None:
         registry.register(written.loadout)

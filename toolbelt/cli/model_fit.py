@@ -18,7 +18,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import ModelFit, Verdict
 from toolbelt.loadouts.inspection import fit_data
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.models.fit import Asked, Comparer, Toolset, compare, violation_data
+from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare, violation_data
 from toolbelt.models.provider_rules import find_rules, find_tool_rules
 from toolbelt.models.recommended import RecommendedKind, RecommendedToolset, parse_recommended
 from toolbelt.models.violations import Violation
@@ -93,27 +93,27 @@ def fit(
     toolsets = _find_toolsets(workspace, loadouts)
     if fix is not None and not loadouts:
         toolsets = toolsets[:1]  # the whole catalog
-    asked = [workspace.ask(name) for name in workspace.model_names(models)]
-    comparer = workspace.comparer(_all_tools(toolsets))
+    models_to_fit = [workspace.ask(name) for name in workspace.model_names(models)]
+    calculator = workspace.comparer(_all_tools(toolsets))
     if fix is not None:
-        if len(toolsets) != 1 or len(asked) != 1:
+        if len(toolsets) != 1 or len(models_to_fit) != 1:
             raise ToolbeltError("--fix writes the tools of one --loadout, or of the whole catalog, for one --model.")
-        _warn(workspace, asked, (*models, *workspace.config.models))
-        found = comparer.fit(toolsets[0], asked[0])
-        _warn_of_refusal(found)
-        _write_fixed(workspace, toolsets[0], asked[0], fix, form, force=force, as_json=as_json)
-        return _exit_code([found]) if check or strict else OK
-    _warn(workspace, asked, (*models, *workspace.config.models))
+        _warn_unknown_windows(workspace, models_to_fit, (*models, *workspace.config.models))
+        model_fit = calculator.fit(toolsets[0], models_to_fit[0])
+        _warn_if_refused(model_fit)
+        _write_fixed(workspace, toolsets[0], models_to_fit[0], fix, form, force=force, as_json=as_json)
+        return _exit_code([model_fit]) if check or strict else OK
+    _warn_unknown_windows(workspace, models_to_fit, (*models, *workspace.config.models))
     matrix = Matrix(
         workspace.catalog.name,
         toolsets,
-        compare(toolsets, asked, comparer),
-        _find_violations(comparer, asked),
-        [_find_given(toolsets, one) for one in asked],
+        compare(toolsets, models_to_fit, calculator),
+        _find_violations(calculator, models_to_fit),
+        [_find_recommended(toolsets, one) for one in models_to_fit],
     )
-    _warn_of_given(matrix, asked)
+    _warn_unfit_recommendations(matrix, models_to_fit)
     if as_json:
-        print_json(_data(matrix, asked))
+        print_json(_data(matrix, models_to_fit))
     else:
         screen = make_screen()
         show_view(matrix_view(matrix, screen, show_all=show_all), screen)
@@ -121,7 +121,7 @@ def fit(
     return _exit_code(fits, strict=strict) if check or strict else OK
 
 
-def _find_toolsets(workspace: Workspace, names: Sequence[str]) -> list[Toolset]:
+def _find_toolsets(workspace: Workspace, names: Sequence[str]) -> list[CandidateToolset]:
     if any(name.casefold() == AUTO for name in names):
         raise ToolbeltError("'auto' is another loadout for each model; see: toolbelt loadout inspect auto --model M")
     if names:
@@ -129,23 +129,25 @@ def _find_toolsets(workspace: Workspace, names: Sequence[str]) -> list[Toolset]:
         for name, resolution in found:
             if not resolution.active_tools:
                 notify(f"loadout {name!r} matches nothing of catalog {workspace.catalog.name!r}.", "warning")
-        return [Toolset(resolution.loadout, resolution.active_tools, resolution.loadout) for _, resolution in found]
+        return [
+            CandidateToolset(resolution.loadout, resolution.active_tools, resolution.loadout) for _, resolution in found
+        ]
     workspace.refuse_errors()
-    whole = Toolset(WHOLE, workspace.catalog.tools)
+    whole = CandidateToolset(WHOLE, workspace.catalog.tools)
     every = [workspace.registry.resolve(one.name, workspace.catalog) for one in workspace.registry.get_all()]
-    return [whole, *(Toolset(one.loadout, one.active_tools, one.loadout) for one in every if one.active_tools)]
+    return [whole, *(CandidateToolset(one.loadout, one.active_tools, one.loadout) for one in every if one.active_tools)]
 
 
-def _all_tools(toolsets: Sequence[Toolset]) -> tuple[Any, ...]:
+def _all_tools(toolsets: Sequence[CandidateToolset]) -> tuple[Any, ...]:
     return tuple({tool.id: tool for toolset in toolsets for tool in toolset.tools}.values())
 
 
-def _find_violations(comparer: Comparer, asked: Sequence[Asked]) -> list[tuple[str, Sequence[Violation]]]:
+def _find_violations(calculator: FitCalculator, models: Sequence[ModelToFit]) -> list[tuple[str, Sequence[Violation]]]:
     """What is broken of each API's rules; models of one API may be held to different ones."""
     found: dict[str, dict[Any, Violation]] = {}
-    for facts in {find_tool_rules(one.facts): one.facts for one in asked}.values():
+    for facts in {find_tool_rules(one.facts): one.facts for one in models}.values():
         rules = find_rules(facts)
-        for violation in comparer.looked_at.find_violations(find_tool_rules(facts)) if rules else ():
+        for violation in calculator.inspected.find_violations(find_tool_rules(facts)) if rules else ():
             found.setdefault(rules.title if rules else "", {})[violation.tool, violation.fact] = violation
     return [(api, sorted(of_api.values(), key=_weight)) for api, of_api in found.items()]
 
@@ -160,16 +162,23 @@ def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
     return INFRASTRUCTURE if any(fit.verdict is Verdict.UNKNOWN for fit in fits) else OK
 
 
-def _warn_of_refusal(fit: ModelFit) -> None:
-    """What no other form of the same tools mends."""
+def _warn_if_refused(fit: ModelFit) -> None:
+    """Warn where no other form of the same tools would be accepted."""
     if fit.verdict in _REFUSING:
         notify(f"{fit.model!r} refuses these tools in any form. {fit.reasons[0]}", "warning")
 
 
 def _write_fixed(
-    workspace: Workspace, toolset: Toolset, asked: Asked, file: str, form: str, *, force: bool, as_json: bool
+    workspace: Workspace,
+    toolset: CandidateToolset,
+    model: ModelToFit,
+    file: str,
+    form: str,
+    *,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    facts, rules = asked.facts, find_rules(asked.facts)
+    facts, rules = model.facts, find_rules(model.facts)
     if rules is None:
         notify(f"no rules are known of the API of {facts.name!r}; only names are made legal.", "warning")
     wire = make_wire_form(toolset.tools, workspace.catalog.wire_names, find_tool_rules(facts))
@@ -189,11 +198,11 @@ def _write_fixed(
         print_json({"output": file, "format": form, "tools": len(wire.tools), "changes": len(wire.changes)})
 
 
-def _data(matrix: Matrix, asked: Sequence[Asked]) -> dict[str, Any]:
-    models = []
-    for one, fits in zip(asked, matrix.by_model, strict=True):
+def _data(matrix: Matrix, models: Sequence[ModelToFit]) -> dict[str, Any]:
+    model_data = []
+    for one, fits in zip(models, matrix.by_model, strict=True):
         largest = largest_fitting(matrix.toolsets, fits)
-        models.append(
+        model_data.append(
             {
                 "model": one.facts.name,
                 "provider": one.facts.provider,
@@ -209,7 +218,7 @@ def _data(matrix: Matrix, asked: Sequence[Asked]) -> dict[str, Any]:
     return {
         "catalog": matrix.catalog,
         "toolsets": [{"toolset": one.name, "loadout": one.loadout, "tools": len(one.tools)} for one in matrix.toolsets],
-        "models": models,
+        "models": model_data,
         "fits": [
             {"toolset": toolset.name, **fit_data(fit)}
             for toolset, row in zip(matrix.toolsets, matrix.fits, strict=True)
@@ -221,30 +230,30 @@ def _data(matrix: Matrix, asked: Sequence[Asked]) -> dict[str, Any]:
     }
 
 
-def _warn_of_given(matrix: Matrix, asked: Sequence[Asked]) -> None:
+def _warn_unfit_recommendations(matrix: Matrix, models: Sequence[ModelToFit]) -> None:
     """Say which models toolbelt.yaml gives a toolset that they refuse."""
-    for one, fits, given in zip(asked, matrix.by_model, matrix.given, strict=True):
+    for one, fits, given in zip(models, matrix.by_model, matrix.given, strict=True):
         if given is not None and fits[given].verdict in _REFUSING:
             said = f"toolbelt.yaml gives {one.facts.name!r} {str(parse_recommended(one.facts.toolset or ''))!r}"
             notify(f"{said}, which does not fit. {fits[given].reasons[0]}", "warning")
 
 
-def _find_given(toolsets: Sequence[Toolset], asked: Asked) -> int | None:
+def _find_recommended(toolsets: Sequence[CandidateToolset], model: ModelToFit) -> int | None:
     """The number of the toolset that toolbelt.yaml gives a model."""
-    if asked.facts.toolset is None:
+    if model.facts.toolset is None:
         return None
-    given = parse_recommended(asked.facts.toolset)
-    return next((number for number, toolset in enumerate(toolsets) if _is_given(toolset, given)), None)
+    given = parse_recommended(model.facts.toolset)
+    return next((number for number, toolset in enumerate(toolsets) if _is_recommended(toolset, given)), None)
 
 
-def _is_given(toolset: Toolset, given: RecommendedToolset) -> bool:
+def _is_recommended(toolset: CandidateToolset, given: RecommendedToolset) -> bool:
     if toolset.loadout is None:
         return given.kind is RecommendedKind.FULL
     return given.kind is RecommendedKind.LOADOUT and fold(given.name) == fold(toolset.loadout)
 
 
-def _warn(workspace: Workspace, asked: Sequence[Asked], named: Sequence[str]) -> None:
-    for one in asked:
+def _warn_unknown_windows(workspace: Workspace, models: Sequence[ModelToFit], named: Sequence[str]) -> None:
+    for one in models:
         if one.facts.context_window is None and one.facts.name in named:
             similar = workspace.models.find_similar(one.facts.name)
             hint = f" Names like it: {', '.join(similar)}." if similar else ""

@@ -19,13 +19,13 @@ from toolbelt.command.options import config_option, json_option, source_options
 from toolbelt.console.screen import notify, print_json
 from toolbelt.console.session_views import change_text, refusal_text, reset_text
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.sessions.inspection import AS_WISHED
-from toolbelt.sessions.meta_tools import Answer
+from toolbelt.sessions.inspection import FULFILLED
+from toolbelt.sessions.meta_tools import MetaToolAnswer
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.stores.config import read_config
 from toolbelt.stores.sessions import SqliteSessionStore
 
-Change = Callable[[DynamicSessions, str, str, str], Answer]
+Change = Callable[[DynamicSessions, str, str, str], MetaToolAnswer]
 """Given agent, session and toolkit."""
 
 
@@ -56,7 +56,7 @@ def _make_command(name: str, change: Change, text: str) -> click.Command:
         answer = change(sessions, agent, session_id, toolkit)
         if as_json:
             print_json(dict(sorted(answer.items())))
-        if answer["status"] not in AS_WISHED:
+        if answer["status"] not in FULFILLED:
             raise ToolbeltError(refusal_text(answer, agent))
         if not as_json:
             click.echo(change_text(answer, agent, session_id))

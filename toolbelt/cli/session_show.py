@@ -12,7 +12,7 @@ from toolbelt.command.options import option, workspace_options
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.session_views import kept_view, session_view
 from toolbelt.errors import NotFoundError
-from toolbelt.sessions.inspection import SessionInspection, kept_data
+from toolbelt.sessions.inspection import SessionInspection, stored_sessions_data
 from toolbelt.stores.config import read_config
 from toolbelt.stores.sessions import SqliteSessionStore
 
@@ -58,7 +58,7 @@ def show(
 def _list(agent: str | None, session_id: str | None, session_store: str, config: str | None, as_json: bool) -> None:
     known = {one.name: one for one in read_config(Path.cwd(), config).agents}
     store = SqliteSessionStore(session_store)
-    rows = kept_data(store, known, agent, session_id)
+    rows = stored_sessions_data(store, known, agent, session_id)
     if agent is not None and not rows and agent not in known:
         raise NotFoundError("agent", agent, dict.fromkeys((*known, *(name for name, _ in store.sessions()))))
     if as_json:

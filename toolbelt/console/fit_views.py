@@ -21,7 +21,7 @@ from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.fit import ModelFit
-    from toolbelt.models.fit import Toolset
+    from toolbelt.models.fit import CandidateToolset
     from toolbelt.models.rules import Fact
     from toolbelt.models.violations import Violation
 
@@ -54,7 +54,7 @@ class Matrix:
     """
 
     catalog: str
-    toolsets: Sequence[Toolset]
+    toolsets: Sequence[CandidateToolset]
     fits: Sequence[Sequence[ModelFit]]
     violations: Sequence[tuple[str, Sequence[Violation]]]
     given: Sequence[int | None] = ()
@@ -65,7 +65,7 @@ class Matrix:
         return list(zip(*self.fits, strict=True))
 
 
-def largest_fitting(toolsets: Sequence[Toolset], fits: Sequence[ModelFit]) -> int | None:
+def largest_fitting(toolsets: Sequence[CandidateToolset], fits: Sequence[ModelFit]) -> int | None:
     """The number of the toolset with the most tools that fits a model; `None` if none does."""
     fitting = [number for number, fit in enumerate(fits) if fit.verdict is Verdict.FITS and fit.tools]
     return max(fitting, key=lambda number: len(toolsets[number].tools), default=None)

@@ -8,41 +8,40 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.catalog import Catalog
-from toolbelt.errors import InvalidFileError, suggestion
+from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, ToolLoadout
 from toolbelt.sources import Document, Key
+from toolbelt.sources.keys import KeySpec, Kind
+from toolbelt.sources.section import Section
 
-
-@dataclass(frozen=True)
-class LoadoutKey:
-    """A key of a written loadout.
-
-    Attributes:
-        attribute: The field of `ToolLoadout` it fills.
-        many: Whether it takes a list of texts; else one text.
-        description: For the JSON Schema.
-    """
-
-    attribute: str
-    many: bool
-    description: str
-
-
-LOADOUT_KEYS: Mapping[str, LoadoutKey] = MappingProxyType(
+LOADOUT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     {
-        "description": LoadoutKey("description", False, "What the loadout is for."),
-        "extends": LoadoutKey("parent_loadout_name", False, "The loadout it inherits from, built-in or your own."),
-        "categories": LoadoutKey("included_categories", True, "Every plugin of these categories is active."),
-        "plugins": LoadoutKey("default_plugins", True, "Active by name: `plugin`, `plugin/tool` or `plugin/prefix*`."),
-        "discoverable": LoadoutKey(
-            "discoverable_patterns", True, "May be asked for: a name, `prefix*`, `*`, or a `plugin/tool`."
+        "description": KeySpec(Kind.PROSE, "What the loadout is for.", ("description",)),
+        "extends": KeySpec(
+            Kind.TEXT, "The loadout it inherits from, built-in or your own.", ("parent_loadout_name", "parent")
         ),
-        "disabled": LoadoutKey(
-            "disabled_plugins", True, "Never shown, whatever includes it: `plugin`, `plugin/tool` or `plugin/prefix*`."
+        "categories": KeySpec(
+            Kind.NAMES, "Every plugin of these categories is active.", ("included_categories", "included_category")
+        ),
+        "plugins": KeySpec(
+            Kind.NAMES,
+            "Active by name: `plugin`, `plugin/tool` or `plugin/prefix*`.",
+            ("default_plugins", "default_plugin"),
+        ),
+        "discoverable": KeySpec(
+            Kind.NAMES,
+            "May be asked for: a name, `prefix*`, `*`, or a `plugin/tool`.",
+            ("discoverable_patterns", "discoverable_pattern"),
+        ),
+        "disabled": KeySpec(
+            Kind.NAMES,
+            "Never shown, whatever includes it: `plugin`, `plugin/tool` or `plugin/prefix*`.",
+            ("disabled_plugins", "disabled_plugin"),
         ),
     }
 )
+"""The first of the other spellings is the field of `ToolLoadout` that the key fills."""
 
 
 @dataclass(frozen=True)
@@ -89,90 +88,46 @@ def read_loadouts(document: Document, *path: Key) -> tuple[list[WrittenLoadout],
         document: The file.
         path: Where in it the mapping stands.
     """
-    data = document.data
-    for key in path:
-        data = data[key]
-    if data is None:
-        return [], []
-    if not isinstance(data, dict):
-        return [], [document.finding("wrong-type", "`loadouts` must map names to loadouts.", *path)]
-    made: list[WrittenLoadout] = []
-    findings: list[Finding] = []
-    for name, entry in data.items():
-        written, wrong = read_loadout(document, name, entry, *path, name)
-        findings.extend(wrong)
-        if written is not None:
-            made.append(written)
-    return made, findings
+    section = Section.of(document, *path)
+    names = () if section.value is None else section.read_mapping(wanted="a mapping from names to loadouts") or ()
+    loadouts = [_read_loadout(name, section.child(name), document) for name in names]
+    return [loadout for loadout in loadouts if loadout is not None], section.findings
 
 
-def read_loadout(
-    document: Document, name: object, entry: object, *path: Key, also: tuple[str, ...] = ()
-) -> tuple[WrittenLoadout | None, list[Finding]]:
-    """One loadout, and everything wrong with it.
+def read_loadout_file(document: Document, name: str) -> tuple[WrittenLoadout | None, list[Finding]]:
+    """The one loadout of a file, and everything wrong with it.
 
     Args:
         document: The file.
-        name: Of the loadout.
-        entry: Its mapping; `None` is a loadout that says nothing.
-        path: Where in the document it stands.
-        also: Further keys that may stand there.
+        name: Of the loadout, where the file has no `name`.
     """
+    section = Section.of(document)
+    return _read_loadout(section.value.get("name", name), section, document, also=("name",)), section.findings
+
+
+def _read_loadout(
+    name: object, section: Section, document: Document, also: tuple[str, ...] = ()
+) -> WrittenLoadout | None:
     if not isinstance(name, str) or not name.strip():
-        return None, [document.finding("blank-name", "A loadout needs a name that is not blank.", *path)]
+        section.add_error("blank-name", "A loadout needs a name that is not blank.")
+        return None
     if name.casefold() in (AUTO, WHOLE_CATALOG):
         message = f"{name!r} means something of its own on the command line; give the loadout another name."
-        return None, [document.finding("reserved-name", message, *path)]
-    if entry is not None and not isinstance(entry, dict):
-        return None, [document.finding("wrong-type", f"Loadout {name!r} must be a mapping.", *path)]
-    findings: list[Finding] = []
+        section.add_error("reserved-name", message)
+        return None
+    if section.value is not None and section.read_mapping() is None:
+        return None
     fields: dict[str, Any] = {}
-    for key, value in (entry or {}).items():
-        if key in also:
-            continue
-        if key not in LOADOUT_KEYS:
-            known = _advice(key) or suggestion(key, LOADOUT_KEYS)
-            findings.append(document.finding("unknown-key", f"A loadout has no key {key!r}.{known}", *path, key))
-            continue
-        wrong = _wrong(document, key, value, *path, key)
-        findings.extend(wrong)
-        if not wrong and value is not None:
-            fields[LOADOUT_KEYS[key].attribute] = tuple(value) if LOADOUT_KEYS[key].many else value
-    return WrittenLoadout(ToolLoadout(name, **fields), document, path), findings
-
-
-def _wrong(document: Document, key: str, value: object, *path: Key) -> list[Finding]:
-    if value is None:
-        return []
-    if not LOADOUT_KEYS[key].many:
-        if isinstance(value, str) and (value.strip() or key == "description"):
-            return []
-        return [document.finding("wrong-type", f"`{key}` must be text, not {_shown(value)}.", *path)]
-    if not isinstance(value, list):
-        return [document.finding("wrong-type", f"`{key}` must be a list, not {_shown(value)}.", *path)]
-    return [
-        document.finding("wrong-type", f"`{key}` must hold names, not {_shown(item)}.", *path, index)
-        for index, item in enumerate(value)
-        if not isinstance(item, str) or not item.strip()
-    ]
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return f"{str(value).lower()} (put it in quotes if it is a name)"
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    return repr(value)
-
-
-def _advice(key: str) -> str:
-    """For the words of the Python API, which a reader of its documentation may well try here."""
-    for written, known in LOADOUT_KEYS.items():
-        if key in (known.attribute, known.attribute.removesuffix("s")):
-            return f" It is written {written!r} here."
-    return ""
+    for key, written in section.read_fields(LOADOUT_KEYS, "loadout", also=also).items():
+        findings_before = len(section.findings)
+        match LOADOUT_KEYS[key].kind:
+            case Kind.NAMES:
+                value: object = written.read_texts(wanted=Kind.NAMES.value, item="a name")
+            case kind:
+                value = written.read_text(blank=kind is Kind.PROSE)
+        if len(section.findings) == findings_before:
+            fields[LOADOUT_KEYS[key].other_spellings[0]] = value
+    return WrittenLoadout(ToolLoadout(name, **fields), document, section.path)
 
 
 def loadouts_of(catalog: Catalog) -> tuple[ToolLoadout, ...]:
@@ -184,4 +139,4 @@ def loadouts_of(catalog: Catalog) -> tuple[ToolLoadout, ...]:
     written, findings = read_loadouts(Document(catalog.loadouts, catalog.name))
     if findings:
         raise InvalidFileError(findings)
-    return tuple(one.loadout for one in written)
+    return tuple(each.loadout for each in written)

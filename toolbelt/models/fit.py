@@ -1,4 +1,4 @@
-"""Every toolset against every model: tools are looked at and counted once, and compared as often as there are pairs."""
+"""The fit of every toolset to every model. Tools are inspected and counted once, whatever the number of pairs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.provider_rules import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
-from toolbelt.models.violations import LookedAt, Violation, look_at
+from toolbelt.models.violations import InspectedTools, Violation, inspect_tools
 
-Means = tuple[str, str]
-"""By what tools are counted: a tokenizer, and a provider's format."""
+CountingMethod = tuple[str, str]
+"""A tokenizer, and the provider's format that is counted."""
 
 
 @dataclass(frozen=True)
-class Toolset:
-    """Tools that would be offered together.
+class CandidateToolset:
+    """Tools that can be offered together.
 
     Attributes:
         name: As it is shown.
@@ -36,17 +36,17 @@ class Toolset:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A model asked about.
+class ModelToFit:
+    """A model, and how its tools are counted.
 
     Attributes:
         facts: What is known of it.
-        means: By what its tools are counted.
+        counting: How its tools are counted.
         exact: Whether that is its own tokenizer.
     """
 
     facts: ModelFacts
-    means: Means
+    counting: CountingMethod
     exact: bool
 
 
@@ -58,8 +58,8 @@ class _Sum:
 
 
 @dataclass(eq=False)
-class Comparer:
-    """Compares toolsets with models, and does nothing twice.
+class FitCalculator:
+    """Calculates the fit of toolsets to models; each count and each sum is made once.
 
     Args:
         wire_names: By tool id, as the catalog assigns them.
@@ -68,26 +68,26 @@ class Comparer:
     """
 
     wire_names: Mapping[str, str]
-    count: Callable[[Means], ToolTokens]
+    count: Callable[[CountingMethod], ToolTokens]
     tools: Sequence[Tool]
-    _counted: dict[Means, ToolTokens] = field(default_factory=dict, init=False)
-    _summed: dict[tuple[Means, int], _Sum] = field(default_factory=dict, init=False)
+    _counted: dict[CountingMethod, ToolTokens] = field(default_factory=dict, init=False)
+    _summed: dict[tuple[CountingMethod, int], _Sum] = field(default_factory=dict, init=False)
     _refused: dict[tuple[Fact, ...], frozenset[str]] = field(default_factory=dict, init=False)
     _to_mend: dict[tuple[tuple[Fact, ...], int], int] = field(default_factory=dict, init=False)
-    _kept: list[Toolset] = field(default_factory=list, init=False)
+    _kept: list[CandidateToolset] = field(default_factory=list, init=False)
 
-    def fit(self, toolset: Toolset, asked: Asked) -> ModelFit:
-        """A toolset against a model."""
-        facts = asked.facts
-        tokens = self._tokens(asked.means)
-        summed = self._sum(toolset, asked.means)
+    def fit(self, toolset: CandidateToolset, model: ModelToFit) -> ModelFit:
+        """The fit of a toolset to a model."""
+        facts = model.facts
+        tokens = self._tokens(model.counting)
+        summed = self._sum(toolset, model.counting)
         rules = find_rules(facts)
         return ModelFit(
             model=facts.name,
             context_window=facts.context_window,
             tokens=summed.tokens,
             tokenizer=tokens.tokenizer,
-            exact=asked.exact and tokens.exact,
+            exact=model.exact and tokens.exact,
             tools=summed.tools,
             output_reserve=facts.output_reserve,
             max_tools=find_max_tools(facts),
@@ -97,22 +97,22 @@ class Comparer:
             to_mend=self._count_to_mend(toolset, find_tool_rules(facts)),
         )
 
-    def find_violations(self, toolset: Toolset, facts: ModelFacts) -> tuple[Violation, ...]:
+    def find_violations(self, toolset: CandidateToolset, facts: ModelFacts) -> tuple[Violation, ...]:
         """Every rule of a model's API that a tool of the toolset breaks, tool by tool."""
         ids = {tool.id for tool in toolset.tools}
-        return tuple(one for one in self.looked_at.find_violations(find_tool_rules(facts)) if one.tool in ids)
+        return tuple(one for one in self.inspected.find_violations(find_tool_rules(facts)) if one.tool in ids)
 
     @cached_property
-    def looked_at(self) -> LookedAt:
-        """All tools, looked at."""
-        return look_at(self.tools, self.wire_names)
+    def inspected(self) -> InspectedTools:
+        """All tools, inspected."""
+        return inspect_tools(self.tools, self.wire_names)
 
-    def _tokens(self, means: Means) -> ToolTokens:
-        if means not in self._counted:
-            self._counted[means] = self.count(means)
-        return self._counted[means]
+    def _tokens(self, counting: CountingMethod) -> ToolTokens:
+        if counting not in self._counted:
+            self._counted[counting] = self.count(counting)
+        return self._counted[counting]
 
-    def _key(self, toolset: Toolset) -> int:
+    def _key(self, toolset: CandidateToolset) -> int:
         # Toolsets are few, tools are many: told apart by being the same, and kept so that no other takes their place.
         for number, kept in enumerate(self._kept):
             if kept is toolset:
@@ -120,10 +120,10 @@ class Comparer:
         self._kept.append(toolset)
         return len(self._kept) - 1
 
-    def _sum(self, toolset: Toolset, means: Means) -> _Sum:
-        key = (means, self._key(toolset))
+    def _sum(self, toolset: CandidateToolset, counting: CountingMethod) -> _Sum:
+        key = (counting, self._key(toolset))
         if key not in self._summed:
-            by_id = self._tokens(means).by_id
+            by_id = self._tokens(counting).by_id
             by_plugin: Counter[str] = Counter()
             for tool in toolset.tools:
                 by_plugin[tool.plugin or tool.name] += by_id[tool.id]
@@ -131,7 +131,7 @@ class Comparer:
             self._summed[key] = _Sum(len(toolset.tools), by_plugin.total(), largest_first)
         return self._summed[key]
 
-    def _count_to_mend(self, toolset: Toolset, facts: tuple[Fact, ...]) -> int:
+    def _count_to_mend(self, toolset: CandidateToolset, facts: tuple[Fact, ...]) -> int:
         key = (facts, self._key(toolset))
         if key not in self._to_mend:
             refused = self._find_refused(facts)
@@ -143,15 +143,17 @@ class Comparer:
         if facts not in self._refused:
             sure = [fact for fact in facts if fact.effect is Effect.REFUSED and not isinstance(fact.rule, RootObject)]
             patterns = [fact.rule.pattern for fact in sure if isinstance(fact.rule, ToolName)]
-            broken = self.looked_at.breaking(fact for fact in sure if not isinstance(fact.rule, ToolName))
+            broken = self.inspected.breaking(fact for fact in sure if not isinstance(fact.rule, ToolName))
             names = {tool.id for tool in self.tools for one in patterns if not one.allows(self.wire_names[tool.id])}
             self._refused[facts] = frozenset(broken) | names
         return self._refused[facts]
 
 
-def compare(toolsets: Iterable[Toolset], models: Sequence[Asked], comparer: Comparer) -> list[list[ModelFit]]:
-    """Every toolset against every model: a row a toolset, a column a model."""
-    return [[comparer.fit(toolset, asked) for asked in models] for toolset in toolsets]
+def compare(
+    toolsets: Iterable[CandidateToolset], models: Sequence[ModelToFit], calculator: FitCalculator
+) -> list[list[ModelFit]]:
+    """The fit of every toolset to every model: a row for each toolset, a column for each model."""
+    return [[calculator.fit(toolset, model) for model in models] for toolset in toolsets]
 
 
 def violation_data(violation: Violation) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolbelt.models.pointers import Steps, find_referred, format_reference
+from toolbelt.models.schema_parts import Steps, find_referred, format_reference
 
 Schema = dict[str, Any]
 _DEFINITIONS = ("$defs", "definitions")

@@ -1,10 +1,11 @@
-"""Walking through a JSON Schema, and what there is in it at a glance."""
+"""Parts of a JSON Schema: walking through them, references between them, and which rules they may break."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote, unquote
 
 Place = tuple[str | int, ...]
 """Where something stands: the keys that lead there from the root."""
@@ -80,12 +81,12 @@ def is_untyped(schema: Mapping[str, Any]) -> bool:
     return not schema.get("type") and not schema.get("anyOf")
 
 
-def find_loose(schema: Mapping[str, Any]) -> list[Place]:
+def find_non_schemas(schema: Mapping[str, Any]) -> list[Place]:
     """Where right below it a schema is wanted and stands none, or one that is `true` or `false`."""
     return [at for at, part in children((), schema) if at[0] in _TYPED and not isinstance(part, Mapping)]
 
 
-def undescribed(schema: Mapping[str, Any]) -> tuple[Any, ...]:
+def undescribed_names(schema: Mapping[str, Any]) -> tuple[Any, ...]:
     """What it requires and does not describe."""
     required, properties = schema.get("required"), schema.get("properties")
     if not isinstance(required, list):
@@ -145,10 +146,10 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
         bare = bare or is_bare_array(part)
         listed = listed or isinstance(part.get("type"), list)
         other = other or is_other_enum(part)
-        missing = missing or bool(undescribed(part))
+        missing = missing or bool(undescribed_names(part))
         empty = empty or is_empty_enum(part)
         untyped = untyped or (bool(place) and is_untyped(part))
-        loose = loose or bool(find_loose(part))
+        loose = loose or bool(find_non_schemas(part))
     properties = schema.get("properties")
     return Shape(
         root=frozenset(schema),
@@ -164,3 +165,58 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
         has_untyped=untyped,
         has_loose=loose,
     )
+
+
+Steps = tuple[str, ...]
+_SAFE = "/~!$&'()*+,;=:@?"
+"""What may stand in the fragment of a URI as it is."""
+
+
+def format_pointer(place: Iterable[str | int]) -> str:
+    """`("properties", "a/b")` as `/properties/a~1b`; the root is empty."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
+
+
+def parse_pointer(pointer: str) -> Steps:
+    """The steps of what `format_pointer` wrote.
+
+    Raises:
+        ValueError: it is no JSON Pointer.
+    """
+    if pointer and not pointer.startswith("/"):
+        raise ValueError(f"{pointer!r} is no JSON Pointer.")
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def format_reference(steps: Steps) -> str:
+    """A `$ref` to a place within the same document."""
+    return "#" + quote(format_pointer(steps), safe=_SAFE)
+
+
+def find_referred(root: Any, reference: str) -> tuple[Steps, Mapping[str, Any]] | None:
+    """The place and the schema that a `$ref` within `root` refers to.
+
+    Percent escapes are read as such, unless only what is written stands there. `None` for another document, an anchor,
+    and what is not there.
+    """
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    for pointer in dict.fromkeys((unquote(reference[1:]), reference[1:])):
+        steps = parse_pointer(pointer)
+        found = follow(root, steps)
+        if isinstance(found, dict):
+            return steps, found
+    return None
+
+
+def follow(root: Any, steps: Steps) -> Any:
+    """What stands at a place; `None` where nothing does."""
+    current = root
+    for step in steps:
+        if isinstance(current, Mapping) and step in current:
+            current = current[step]
+        elif isinstance(current, list) and step.isdecimal() and int(step) < len(current):
+            current = current[int(step)]
+        else:
+            return None
+    return current

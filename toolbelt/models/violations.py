@@ -31,7 +31,7 @@ from toolbelt.models.rules import (
 from toolbelt.models.schema_parts import (
     Place,
     Shape,
-    find_loose,
+    find_non_schemas,
     format_place,
     is_bare_array,
     is_empty_enum,
@@ -40,7 +40,7 @@ from toolbelt.models.schema_parts import (
     read_shape,
     subschemas,
     text_format,
-    undescribed,
+    undescribed_names,
 )
 
 _MOST_NAMED = 4
@@ -82,8 +82,8 @@ class Violation:
 
 
 @dataclass(frozen=True, eq=False)
-class LookedAt:
-    """Tools with what there is in their schemas, looked at once for any number of providers.
+class InspectedTools:
+    """Tools with the shapes of their schemas, read once for any number of providers.
 
     Attributes:
         tools: In order.
@@ -112,9 +112,9 @@ class LookedAt:
         return breaks(tool, self.shapes[tool.id], fact)
 
 
-def look_at(tools: Sequence[Tool], wire_names: Mapping[str, str]) -> LookedAt:
-    """Look at every schema once."""
-    return LookedAt(tuple(tools), wire_names, {tool.id: read_shape(tool.parameters) for tool in tools})
+def inspect_tools(tools: Sequence[Tool], wire_names: Mapping[str, str]) -> InspectedTools:
+    """Read the shape of every schema once."""
+    return InspectedTools(tuple(tools), wire_names, {tool.id: read_shape(tool.parameters) for tool in tools})
 
 
 def breaks(tool: Tool, shape: Shape, fact: Fact) -> bool:
@@ -207,7 +207,7 @@ def _explain_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[str, s
             problem = f"format {_some(sorted({repr(name) for _, name in found}))}"
             return problem, "leave it out", tuple((*place, "format") for place, _ in found)
         case RequiredDescribed():
-            gaps = [(place, names) for place, part in subschemas(schema) if (names := undescribed(part))]
+            gaps = [(place, names) for place, part in subschemas(schema) if (names := undescribed_names(part))]
             problem = f"requires {_some(repr(n) for _, names in gaps for n in names)} without describing it"
             return problem, "describe it", tuple((*place, "required") for place, _ in gaps)
         case FilledEnum():
@@ -216,7 +216,7 @@ def _explain_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[str, s
             untyped = tuple(place for place, part in subschemas(schema) if place and is_untyped(part))
             return f"no type: {_some(map(format_place, untyped))}", "say what it is", untyped
         case SchemaObjects():
-            loose = tuple((*place, *at) for place, part in subschemas(schema) for at in find_loose(part))
+            loose = tuple((*place, *at) for place, part in subschemas(schema) for at in find_non_schemas(part))
             return f"no object as a schema: {_some(map(format_place, loose))}", "write {} for true", loose
         case _ as never:
             assert_never(never)

@@ -11,7 +11,7 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions, openai_definition
 from toolbelt.catalog.frozen import FrozenDict, freeze, thaw
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.models.originals import Patch, find_differences, make_patch
+from toolbelt.models.json_patches import Patch, find_differences, make_patch
 from toolbelt.models.property_renaming import rename_properties
 from toolbelt.models.rules import DescriptionLength, Fact, NamePattern, ParameterName, ToolName
 from toolbelt.models.schema_parts import Place, format_place
@@ -186,14 +186,14 @@ def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list
             description = _fit_text(description, tool.name, fact.rule)
     if description != tool.description:
         changes.append(Change(("description",), tool.description, description))
-    mender = SchemaRewriter(facts)
-    schema = mender.mend(thaw(tool.parameters))
+    rewriter = SchemaRewriter(facts)
+    schema = rewriter.rewrite(thaw(tool.parameters))
     patterns = [fact.rule.pattern for fact in facts if isinstance(fact.rule, ParameterName)]
     new = _new_names(schema, patterns)
     # As it stands in every definition: an object that says which properties it has, if only that it has none.
     schema = thaw(openai_definition(replace(tool, parameters=rename_properties(schema, new)), name))["function"]
     sent = replace(tool, name=name, description=description, parameters=schema["parameters"], id=tool.id)
-    changes += [Change(("parameters", *change.place), change.was, change.now) for change in mender.changes]
+    changes += [Change(("parameters", *change.place), change.was, change.now) for change in rewriter.changes]
     changes += [Change(("parameters", "properties", own), own, now) for own, now in new.items()]
     changes += _unsaid(tool, sent, new, changes)
     return sent, changes, {now: own for own, now in new.items()}

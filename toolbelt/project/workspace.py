@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from toolbelt.loadouts.auto import AutoChoice
     from toolbelt.loadouts.reader import WrittenLoadout
     from toolbelt.models.facts import ModelFacts
-    from toolbelt.models.fit import Asked, Comparer
+    from toolbelt.models.fit import FitCalculator, ModelToFit
     from toolbelt.runtime.registry import ToolRegistry
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.sessions.sessions import DynamicSessions
@@ -247,7 +247,7 @@ class Workspace:
                 facts.context_window,
                 self.catalog,
                 self.registry,
-                self._count(*asked.means),
+                self._count(*asked.counting),
                 max_tools=facts.max_tools,
                 output_reserve=facts.output_reserve,
                 tool_calling=facts.tool_calling,
@@ -315,34 +315,34 @@ class Workspace:
             raise ToolbeltError("--model wants the name of a model, not nothing; see: toolbelt model list")
         return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
 
-    def comparer(self, tools: Sequence[Tool]) -> Comparer:
+    def comparer(self, tools: Sequence[Tool]) -> FitCalculator:
         """What holds toolsets made of `tools` against models."""
-        from toolbelt.models.fit import Comparer  # the rules of providers, for comparing alone
+        from toolbelt.models.fit import FitCalculator  # the rules of providers, for comparing alone
 
-        return Comparer(self.catalog.wire_names, lambda means: self._count_some(means, tools), tools)
+        return FitCalculator(self.catalog.wire_names, lambda counting: self._count_some(counting, tools), tools)
 
-    def ask(self, model: str) -> Asked:
+    def ask(self, model: str) -> ModelToFit:
         """A model, with what is known of it and by what its tools are counted."""
-        from toolbelt.models.fit import Asked
+        from toolbelt.models.fit import ModelToFit
 
-        return Asked(self.facts(model), self._means(model), find_tokenizer(model) is not None)
+        return ModelToFit(self.facts(model), self._means(model), find_tokenizer(model) is not None)
 
-    def _count_some(self, means: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
+    def _count_some(self, counting: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
         # The whole catalog may be counted already; if not, what is shown is all that matters.
-        return self._counted.get(means) or count_tokens(self.catalog, *means, tools=tools, reporter=self.reporter)
+        return self._counted.get(counting) or count_tokens(self.catalog, *counting, tools=tools, reporter=self.reporter)
 
     def _fits(self, resolution: Resolution, models: Iterable[str]) -> tuple[ModelFit, ...]:
-        from toolbelt.models.fit import Toolset
+        from toolbelt.models.fit import CandidateToolset
 
-        toolset = Toolset(resolution.loadout, resolution.active_tools)
+        toolset = CandidateToolset(resolution.loadout, resolution.active_tools)
         comparer = self.comparer(toolset.tools)
         return tuple(comparer.fit(toolset, self.ask(model)) for model in models)
 
-    def _measure(self, asked: Asked) -> Callable[[Sequence[Tool]], ModelFit]:
+    def _measure(self, asked: ModelToFit) -> Callable[[Sequence[Tool]], ModelFit]:
         """What holds tools against a model."""
-        from toolbelt.models.fit import Toolset
+        from toolbelt.models.fit import CandidateToolset
 
-        return lambda tools: self.comparer(tools).fit(Toolset("", tuple(tools)), asked)
+        return lambda tools: self.comparer(tools).fit(CandidateToolset("", tuple(tools)), asked)
 
     def _refuse(self, findings: Sequence[Finding]) -> None:
         if any(finding.severity is Severity.ERROR for finding in findings):

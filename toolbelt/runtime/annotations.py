@@ -1,7 +1,7 @@
-"""From annotations to JSON Schema, and from JSON to what is annotated: the one module that needs pydantic.
+"""From annotations to JSON Schema, and from JSON to annotated values: the only module that needs pydantic.
 
-pydantic is asked for one `TypedDict` for each function, whose keys are the function's parameters: a key may have any
-name, and what the model leaves out stays out, so that defaults are the function's own business.
+pydantic gets one `TypedDict` per function, whose keys are the parameters. A key may have any name, and an argument that
+the model leaves out stays out, so that the function applies its own default.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.arguments import ArgumentsError, Parameter, Parse, describe_faults
 
 _REST = "**"
-"""Key of the `TypedDict` under which `**kwargs` is; no parameter can have that name."""
-_make_typed_dict: Any = typing_extensions.TypedDict  # called while running, which type checkers do not foresee
+"""Key of the `TypedDict` for `**kwargs`; no parameter can have that name."""
+_make_typed_dict: Any = typing_extensions.TypedDict  # called at run time, which type checkers do not support
 _NEEDS_OWN_TYPED_DICT = sys.version_info < (3, 12)
 _CONFIG = {"extra": "forbid"}
 
@@ -38,12 +38,12 @@ _CONFIG = {"extra": "forbid"}
 def derive(
     function: str, parameters: Mapping[str, Parameter], hidden: Iterable[str] = ()
 ) -> tuple[dict[str, Any], Parse]:
-    """The schema of arguments, and what makes arguments into what is annotated.
+    """The schema of the arguments, and a parser from arguments to annotated values.
 
     Args:
         function: Its name, for messages.
         parameters: By name, in order; that of `**kwargs` has its stars.
-        hidden: Names of parameters that are not the model's to fill, which `**kwargs` must not let in.
+        hidden: Names of parameters that the model must not fill, also not through `**kwargs`.
 
     Raises:
         InvalidDefinitionError: an annotation that has no schema.
@@ -53,43 +53,43 @@ def derive(
         adapter = _adapter(hints)
         schema = adapter.json_schema(schema_generator=_PlainSchema)
         keys = dict(zip(hints, schema["properties"], strict=True))
-    except Exception as error:  # what an annotation may do when it is asked for a schema is anybody's guess
-        raise _refusal(function, parameters, error) from error
+    except Exception as error:  # an annotation may raise anything when it is asked for a schema
+        raise _make_error(function, parameters, error) from error
     properties = schema["properties"]
     for name, parameter in parameters.items():
         if name in keys:
             _describe(properties[keys[name]], parameter)
     additional = properties.pop(_REST)["additionalProperties"] if _REST in keys else False
     required = [key for key in schema.get("required", ()) if key in properties]
-    made = {"type": "object", "properties": properties}
-    made |= {"required": required} if required else {}
-    made["additionalProperties"] = additional
+    parameters_schema = {"type": "object", "properties": properties}
+    parameters_schema |= {"required": required} if required else {}
+    parameters_schema["additionalProperties"] = additional
     if "$defs" in schema:
-        made["$defs"] = {key: _untitled(key, each) for key, each in schema["$defs"].items()}
-    return made, _Parser(
+        parameters_schema["$defs"] = {key: _untitled(key, each) for key, each in schema["$defs"].items()}
+    return parameters_schema, _Parser(
         adapter,
         names=tuple(properties),
         taken=frozenset({*hidden, *keys}.difference(properties)),
         defaults={name: keys[name] for name, parameter in parameters.items() if _has_default(parameter)},
         accepts_rest=_REST in keys,
-        schema=made if _lists_look_alikes(made) else None,
+        schema=parameters_schema if _lists_look_alikes(parameters_schema) else None,
     )
 
 
 @dataclass(frozen=True)
 class _Parser:
-    """Holds arguments to the schema that the model was shown, and makes them into what is annotated.
+    """Checks arguments against the schema that the model was shown, and turns them into annotated values.
 
-    Types are JSON's: `"3"` is no integer and `1` no boolean, while `1.0` is an integer, as JSON Schema has it, and a
-    date is a string.
+    Types are JSON's: `"3"` is no integer and `1` no boolean, but `1.0` is an integer, as in JSON Schema, and a date is
+    a string.
 
     Attributes:
-        adapter: Of the whole.
-        names: What the schema lists.
-        taken: Names that are no argument, and that `**kwargs` must not let in either.
-        defaults: Of parameters whose default is the function's business: the name in the schema by the function's.
+        adapter: Validates all arguments together.
+        names: The arguments that the schema lists.
+        taken: Names that are no arguments, and that `**kwargs` must not accept either.
+        defaults: Parameters whose default the function applies: the name in the schema by the function's name.
         accepts_rest: Whether there is `**kwargs`.
-        schema: What arguments are held against once more, where a `true` could pass for a 1; `None` where none could.
+        schema: For a second check where `true` could be taken for 1; `None` where it could not.
     """
 
     adapter: TypeAdapter[Any]
@@ -110,38 +110,38 @@ class _Parser:
         if self.accepts_rest:
             known[_REST] = {name: value for name, value in rest.items() if name not in unknown}
         try:
-            made = self._validated(known)
+            values = self._validated(known)
         except ValidationError as error:
             faults = error.errors(include_url=False, include_context=False)
-            raise ArgumentsError(describe_faults(known, faults, unknown, self.names, beside=_REST)) from None
+            raise ArgumentsError(describe_faults(known, faults, unknown, self.names, extra_key=_REST)) from None
         if unknown:
             raise ArgumentsError(describe_faults(known, (), unknown, self.names))
         if self._validator is not None and (alike := list(_find_look_alikes(self._validator.faults(args)))):
             raise ArgumentsError(describe_faults(args, alike, (), self.names))
-        more: dict[str, Any] = made.pop(_REST, {})
-        return {name: value for name, value in made.items() if self._is_due(name, known)} | more
+        extra: dict[str, Any] = values.pop(_REST, {})
+        return {name: value for name, value in values.items() if self._is_given(name, known)} | extra
 
-    def _is_due(self, name: str, given: Mapping[str, Any]) -> bool:
+    def _is_given(self, name: str, given: Mapping[str, Any]) -> bool:
         return name not in self.defaults or self.defaults[name] in given
 
     def _validated(self, args: dict[str, Any]) -> dict[str, Any]:
         try:
             text = to_json(args)
         except (PydanticSerializationError, ValueError) as error:
-            said = str(error).removeprefix("Error serializing to JSON: ").rstrip(".")
-            reason = "half a surrogate pair is no character" if "surrogates not allowed" in said else said
+            message = str(error).removeprefix("Error serializing to JSON: ").rstrip(".")
+            reason = "half a surrogate pair is no character" if "surrogates not allowed" in message else message
             raise ArgumentsError(f"they cannot be written as JSON: {reason}.") from None
         try:
-            made: dict[str, Any] = self.adapter.validate_json(text, strict=True)
+            values: dict[str, Any] = self.adapter.validate_json(text, strict=True)
         except ValidationError as error:
             if not any(fault["type"] == "int_type" for fault in error.errors(include_url=False)):
                 raise
-            made = self.adapter.validate_json(to_json(_with_integers(from_json(text))), strict=True)
-        return made
+            values = self.adapter.validate_json(to_json(_with_integers(from_json(text))), strict=True)
+        return values
 
 
 def _with_integers(value: Any) -> Any:
-    """The same to JSON Schema, which knows of no difference between 1 and 1.0."""
+    """The value with 1.0 as 1; JSON Schema does not distinguish them."""
     if isinstance(value, dict):
         return {key: _with_integers(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -174,7 +174,7 @@ def _find_look_alikes(faults: Iterable[Any]) -> Iterable[dict[str, Any]]:
 
 
 class _PlainSchema(GenerateJsonSchema):
-    """Without titles that only repeat names; what has no schema in part has none."""
+    """JSON Schema without titles that only repeat names; a type without a schema is an error."""
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default"}  # noqa: RUF012  as pydantic's
 
@@ -212,7 +212,7 @@ def _field(parameter: Parameter) -> Any:
     annotation = _supported(parameter.annotation)
     default = parameter.default
     value = default.default if isinstance(default, FieldInfo) else default
-    if value is None:  # a function that has None for want of an argument takes None
+    if value is None:  # a function with the default None accepts None
         annotation = _optional(annotation)
     if isinstance(default, FieldInfo):
         return Annotated[annotation, default]
@@ -220,7 +220,7 @@ def _field(parameter: Parameter) -> Any:
 
 
 def _has_default(parameter: Parameter) -> bool:
-    """Whether the function sees to it; of `limit: int = Field(default=3)` it could make nothing itself."""
+    """Whether the function applies its own default; it cannot do so for `limit: int = Field(default=3)`."""
     return parameter.default is not inspect.Parameter.empty and not isinstance(parameter.default, FieldInfo)
 
 
@@ -231,10 +231,10 @@ def _optional(annotation: Any) -> Any:
 
 
 def _supported(annotation: Any, within: tuple[Any, ...] = ()) -> Any:
-    """The annotation as pydantic has to be given it.
+    """The annotation in the form that pydantic needs.
 
-    An `Iterable` becomes a list, as pydantic would look at its items only once the function does. Each
-    `typing.TypedDict` becomes one of `typing_extensions`, where pydantic takes no other.
+    An `Iterable` becomes a list, because pydantic would check its items only when the function reads them. A
+    `typing.TypedDict` becomes one of `typing_extensions` where pydantic accepts no other.
     """
     if annotation is Iterable or get_origin(annotation) is Iterable:
         annotation = types.GenericAlias(list, get_args(annotation) or (Any,))
@@ -253,12 +253,12 @@ def _supported(annotation: Any, within: tuple[Any, ...] = ()) -> Any:
 
 def _own_typed_dict(annotation: Any, within: tuple[Any, ...]) -> Any:
     if annotation in within:
-        raise TypeError("A TypedDict that holds itself has to be of typing_extensions before Python 3.12")
-    made = _make_typed_dict(annotation.__name__, _fields_of(annotation, (*within, annotation)))
+        raise TypeError("A TypedDict that contains itself has to be of typing_extensions before Python 3.12")
+    typed_dict = _make_typed_dict(annotation.__name__, _fields_of(annotation, (*within, annotation)))
     for name in ("__doc__", "__module__", "__qualname__", "__pydantic_config__"):
         if (value := vars(annotation).get(name)) is not None:
-            setattr(made, name, value)
-    return made
+            setattr(typed_dict, name, value)
+    return typed_dict
 
 
 def _is_union(annotation: Any) -> bool:
@@ -267,23 +267,23 @@ def _is_union(annotation: Any) -> bool:
 
 def _fields_of(typed_dict: Any, within: tuple[Any, ...] = ()) -> dict[str, Any]:
     hints = get_type_hints(typed_dict, include_extras=True)
-    made = {}
+    field_types = {}
     for name, hint in hints.items():
         marked = get_origin(hint) if get_origin(hint) in (Required, NotRequired) else None
         wanted = marked or (Required if name in typed_dict.__required_keys__ else NotRequired)
-        made[name] = wanted[_supported(get_args(hint)[0] if marked else hint, within)]
-    return made
+        field_types[name] = wanted[_supported(get_args(hint)[0] if marked else hint, within)]
+    return field_types
 
 
 def _untitled(key: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Without the title that says no more than the name: `M`, `package__M` where two bear it, `M_int_` for `M[int]`."""
+    """Without a title that only repeats the name: `M`, `package__M` where two have it, `M_int_` for `M[int]`."""
     if re.sub(r"[^a-zA-Z0-9.\-_]", "_", str(schema.get("title"))) in (key, key.rpartition("__")[2]):
         del schema["title"]
     return schema
 
 
 def _describe(schema: dict[str, Any], parameter: Parameter) -> None:
-    """Add what the signature and the docstring say and pydantic does not: the default, and what it is for."""
+    """Add what the signature and the docstring state and pydantic does not: the default and the description."""
     metadata = getattr(parameter.annotation, "__metadata__", ())
     texts = [getattr(each, "documentation", each) for each in metadata]  # a `Doc`, or the text itself
     text = next((text for text in reversed(texts) if isinstance(text, str)), parameter.description)
@@ -294,21 +294,21 @@ def _describe(schema: dict[str, Any], parameter: Parameter) -> None:
         try:
             schema["default"] = _as_json(parameter.default)
         except PydanticSerializationError:
-            return  # nothing that a model could write, so nothing to be told about
+            return  # a model could not write it
 
 
 def _as_json(value: Any) -> Any:
-    """A default as JSON has it, sets in an order that is the same in every process.
+    """A default in JSON, with sets in the same order in every process.
 
     Raises:
         PydanticSerializationError: there is no JSON for it.
     """
-    made = to_jsonable_python(_ordered(value))
+    plain = to_jsonable_python(_ordered(value))
     try:
-        json.dumps(made, allow_nan=False)
+        json.dumps(plain, allow_nan=False)
     except ValueError as error:
         raise PydanticSerializationError(str(error)) from error
-    return made
+    return plain
 
 
 def _ordered(value: Any) -> Any:
@@ -323,8 +323,8 @@ def _ordered(value: Any) -> Any:
     return [_ordered(item) for item in value] if type(value) in (list, tuple) else value
 
 
-def _refusal(function: str, parameters: Mapping[str, Parameter], error: Exception) -> InvalidDefinitionError:
-    """What is wrong, by trying each parameter alone."""
+def _make_error(function: str, parameters: Mapping[str, Parameter], error: Exception) -> InvalidDefinitionError:
+    """The error, with the parameter that causes it: each is tried alone."""
     for name, parameter in parameters.items():
         try:
             _adapter(dict(_fields(name, parameter))).json_schema(schema_generator=_PlainSchema)
@@ -338,6 +338,6 @@ def _refusal(function: str, parameters: Mapping[str, Parameter], error: Exceptio
 
 
 def _reason(error: Exception) -> str:
-    said = error.message if isinstance(error, PydanticUserError) else str(error)
-    first = said.strip().partition("\n")[0].partition(". ")[0].rstrip(".")
+    message = error.message if isinstance(error, PydanticUserError) else str(error)
+    first = message.strip().partition("\n")[0].partition(". ")[0].rstrip(".")
     return f" ({first})" if first else f" ({type(error).__name__})"

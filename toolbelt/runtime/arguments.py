@@ -15,22 +15,22 @@ from toolbelt.catalog.validators import SchemaValidator
 from toolbelt.errors import nearest
 
 MAX_DEPTH = 100
-"""How many objects and lists may be inside one another: far beyond what a tool takes, and before Python gives up."""
+"""How deep objects and lists may be nested: far beyond what a tool takes, and before Python fails."""
 MAX_INTEGER_BITS = 14_000
-"""Longer ones cannot be written in decimal (`sys.int_info.default_max_str_digits`)."""
+"""Python cannot write longer integers in decimal (`sys.int_info.default_max_str_digits`)."""
 MAX_FAULTS_SHOWN = 5
-_FAULTS_READ = 100
+_MAX_FAULTS_READ = 100
 _MESSAGE_CHARS = 300
-_NAMES_TOLD = 20
+_MAX_NAMES = 20
 _SCALARS = frozenset((str, float, bool, type(None)))
 
 
 Parse = Callable[[Mapping[str, Any]], dict[str, Any]]
-"""Makes arguments into what the function takes, by name; raises `ArgumentsError` where they are against the schema."""
+"""Turns arguments into the values of a function's parameters, by name; raises `ArgumentsError`."""
 
 
 class ArgumentsError(ValueError):
-    """Arguments that are against the schema of a tool: all their faults, in a line for the model."""
+    """Arguments that do not match the schema of a tool; the message lists all faults, for the model."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Parameter:
     Attributes:
         annotation: With every name in it resolved; `Any` if there is none.
         default: `inspect.Parameter.empty` if there is none.
-        description: What the docstring says of it.
+        description: From the docstring.
     """
 
     annotation: Any = Any
@@ -49,7 +49,7 @@ class Parameter:
 
 
 def read_arguments(args: Any) -> dict[str, Any]:
-    """Arguments as a provider hands them over, made into plain values that are nobody else's.
+    """Arguments from a provider, copied into plain values.
 
     Args:
         args: A mapping, or JSON text of an object; empty text is an empty object.
@@ -66,10 +66,10 @@ def read_arguments(args: Any) -> dict[str, Any]:
 
 
 def copy_value(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """A copy with mappings and lists of its own; what is neither stays the same object.
+    """A copy of the mappings and lists in a value; everything else stays the same object.
 
     Raises:
-        ArgumentsError: it is too deep, holds itself, or holds what JSON cannot.
+        ArgumentsError: it is too deep, contains itself, or contains what JSON cannot.
     """
     kind = type(value)
     if kind in _SCALARS:
@@ -92,20 +92,20 @@ def copy_value(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 def _parse(text: str | bytes | bytearray) -> Any:
     try:
-        written = text if isinstance(text, str) else text.decode()
+        decoded = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError as error:
         raise ArgumentsError(f"they are not JSON: not UTF-8 at byte {error.start + 1}.") from None
-    if not written.strip():
+    if not decoded.strip():
         return {}
     try:
-        return json.loads(written)
+        return json.loads(decoded)
     except json.JSONDecodeError as error:
-        near = written[max(error.pos - 15, 0) : error.pos + 15]
+        excerpt = decoded[max(error.pos - 15, 0) : error.pos + 15]
         place = f"line {error.lineno}, column {error.colno}"
-        raise ArgumentsError(f"they are not JSON: {error.msg} at {place}, near {near!r}.") from None
+        raise ArgumentsError(f"they are not JSON: {error.msg} at {place}, near {excerpt!r}.") from None
     except RecursionError:
         raise ArgumentsError(f"they are nested more than {MAX_DEPTH} deep.") from None
-    except ValueError:  # the only other: a whole number with more digits than Python reads
+    except ValueError:  # the only other error: a whole number with more digits than Python reads
         raise ArgumentsError("they hold a number with too many digits.") from None
 
 
@@ -117,22 +117,22 @@ def check_schema(validator: SchemaValidator | None, arguments: Mapping[str, Any]
     """
     if validator is None:
         return
-    faults = islice(validator.faults(arguments), _FAULTS_READ)
-    if found := sorted(faults, key=lambda fault: [str(step) for step in fault.absolute_path]):  # the same each time
-        told = [f"{_place(fault.absolute_path)}{_shortened(fault.message)}" for fault in found[:MAX_FAULTS_SHOWN]]
-        raise ArgumentsError("; ".join([*told, "and more"] if len(found) > MAX_FAULTS_SHOWN else told) + ".")
+    faults = islice(validator.faults(arguments), _MAX_FAULTS_READ)
+    if ordered := sorted(faults, key=lambda fault: [str(step) for step in fault.absolute_path]):
+        clauses = [f"{_place(fault.absolute_path)}{_shortened(fault.message)}" for fault in ordered[:MAX_FAULTS_SHOWN]]
+        raise ArgumentsError("; ".join([*clauses, "and more"] if len(ordered) > MAX_FAULTS_SHOWN else clauses) + ".")
 
 
 def describe_arguments_error(tool: Tool, message: str) -> str:
-    """A fault in a sentence for the model, with what the tool takes."""
+    """An error message for the model, with the arguments that the tool takes."""
     properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
-    takes = ""
+    hint = ""
     if isinstance(properties, Mapping):
         needed = required if isinstance(required, list) else ()
         names = [f"{name} (required)" if name in needed else str(name) for name in properties]
-        more = ", ..." if len(names) > _NAMES_TOLD else ""
-        takes = f" It takes: {', '.join(names[:_NAMES_TOLD])}{more}." if names else " It takes no arguments."
-    return f"The arguments of {tool.name} cannot be used: {message}{takes}"
+        more = ", ..." if len(names) > _MAX_NAMES else ""
+        hint = f" It takes: {', '.join(names[:_MAX_NAMES])}{more}." if names else " It takes no arguments."
+    return f"The arguments of {tool.name} cannot be used: {message}{hint}"
 
 
 def _place(path: Any) -> str:
@@ -145,57 +145,59 @@ def _shortened(text: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    """What JSON calls the type of a value, with its article."""
+    """The JSON name of a value's type, with its article."""
     names = {str: "text", bool: "a boolean", int: "a number", float: "a number", list: "a list", type(None): "null"}
     return names.get(type(value), f"a value of type {type(value).__name__}")
 
 
-_MAX_FAULTS = 8
+_MAX_CLAUSES = 8
 _MAX_SHOWN_CHARS = 60
 _SUBJECTS = "Input|Value|String|Bytes|List|Tuple|Set|Frozenset|Dictionary"
 _START = re.compile(rf"\s*(?:Value error, |Assertion failed, |(?:{_SUBJECTS}) (?=should ))")
-"""What stands before the message proper."""
+"""What pydantic writes before the message itself."""
 _MESSAGES = {"extra_forbidden": "is not known here", "invalid_key": "has a name that is not text"}
 
 
 def describe_faults(
-    args: Any, faults: Iterable[Mapping[str, Any]], unknown: Sequence[str], known: Sequence[str], beside: str = ""
+    args: Any, faults: Iterable[Mapping[str, Any]], unknown: Sequence[str], known: Sequence[str], extra_key: str = ""
 ) -> str:
-    """All faults of arguments, a clause each.
+    """All faults of arguments, with one clause each.
 
     Args:
-        args: What was validated.
-        faults: As pydantic lists them.
-        unknown: Names that are no argument of the tool.
-        known: Names that are.
-        beside: Key of `args` whose content the model wrote beside the others.
+        args: The validated arguments.
+        faults: In pydantic's form.
+        unknown: Names that are not arguments of the tool.
+        known: Names of its arguments.
+        extra_key: Key of `args` with the extra arguments; the model wrote them on the level of the others.
     """
-    said = [f"there is no argument {name!r}{_suggested(name, known)}" for name in unknown]
-    wrong: dict[tuple[str, str], dict[str, None]] = {}
+    clauses = [f"there is no argument {name!r}{_suggest_name(name, known)}" for name in unknown]
+    messages_by_place: dict[tuple[str, str], dict[str, None]] = {}
     for fault in faults:
         path, value = _locate(args, fault["loc"], is_missing=fault["type"] == "missing")
-        place = _format_path(path[1:] if beside and path[:1] == [beside] else path)
+        place = _format_path(path[1:] if extra_key and path[:1] == [extra_key] else path)
         if fault["type"] == "missing":
-            wrong[place, "missing"] = {}
+            messages_by_place[place, "missing"] = {}
         else:
-            message = _MESSAGES.get(fault["type"]) or _plain(str(fault["msg"]))
-            wrong.setdefault((place, f"{_shown(value)} but "), {})[message] = None
-    said += [f"{place!r} is {state}{' or '.join(messages)}" for (place, state), messages in wrong.items()]
-    more = len(said) - _MAX_FAULTS
-    return "; ".join([*said[:_MAX_FAULTS], *([f"and {more} more"] if more > 0 else [])]) + "."
+            message = _MESSAGES.get(fault["type"]) or _clean_message(str(fault["msg"]))
+            messages_by_place.setdefault((place, f"{_shown(value)} but "), {})[message] = None
+    clauses += [
+        f"{place!r} is {state}{' or '.join(messages)}" for (place, state), messages in messages_by_place.items()
+    ]
+    more = len(clauses) - _MAX_CLAUSES
+    return "; ".join([*clauses[:_MAX_CLAUSES], *([f"and {more} more"] if more > 0 else [])]) + "."
 
 
-def _suggested(name: str, known: Sequence[str]) -> str:
+def _suggest_name(name: str, known: Sequence[str]) -> str:
     close = nearest(name, known, 1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def _plain(message: str) -> str:
+def _clean_message(message: str) -> str:
     return " ".join(_START.sub("", message, count=1).rstrip(". \n").split())
 
 
 def _locate(args: Any, loc: Sequence[str | int], *, is_missing: bool) -> tuple[list[str | int], Any]:
-    """The path of a fault, without the names of the kinds that pydantic tried on its way, and what is there."""
+    """The path of a fault without the names of union members that pydantic tried, and the value there."""
     path: list[str | int] = []
     value = args
     for number, step in enumerate(loc):

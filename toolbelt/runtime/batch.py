@@ -100,7 +100,7 @@ class RunningCall:
     """One call. An async function runs in a task on the loop, a sync one in a thread.
 
     Attributes:
-        result: The first result there is; whatever comes later is ignored.
+        result: The first result; later ones are ignored.
         timeout_seconds: The time limit of the tool; `None` for no limit.
         is_prepared: Whether the tool starts at once, without preparation.
     """

@@ -1,4 +1,4 @@
-"""What a tool is told about the call it serves."""
+"""The context of a call: session, agent, budget, backends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_RESULT_BUDGET_CHARS = 80_000
 
 
 class Capability(StrEnum):
-    """What a tool may need that is not its own to bring (rule R6)."""
+    """A need of a tool that the agent must serve with a backend (rule R6)."""
 
     NETWORK = "network"
     SECRETS = "secrets"
@@ -27,24 +27,24 @@ class Capability(StrEnum):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What surrounds a batch of calls, and what a tool sees of that.
+    """The context of a batch of calls, and the part of it that a tool gets.
 
-    A tool gets it in the parameter that is annotated with this class, whatever that is called; the model never sees it.
+    A tool gets it in the parameter that is annotated with this class, whatever its name; the model never sees it.
 
     Attributes:
-        session_id: Of the conversation; `None` outside any.
+        session_id: Of the conversation; `None` outside a conversation.
         agent: Name of the agent that calls; `None` if it has none.
-        turn_count: Turns of the session so far, this one included; reducers are told.
+        turn_count: Turns of the session so far, this one included; reducers get it.
         result_budget_chars: Characters that the results of the batch may have together, from 0 up (rule R4).
-        dry_run: Whether calls are only said, not made (rule R6).
-        confirm: Asked where a guard wants a person's word (rule K7): gets the question, and gives yes or no; `None`
-            where there is nobody to ask.
+        dry_run: Whether calls are only described, not made (rule R6).
+        confirm: Called where a guard wants a person's confirmation (rule K7): gets the question, returns yes or no.
+            `None` where there is nobody to ask.
         attachments: Of the turn; a tool sees them only if it declares the capability.
-        backends: What the capabilities that the tool declares are served by, by their names; empty for the batch.
-        overrides: By tool name, what the configuration says of a tool (rule D1).
+        backends: Of the capabilities that the tool declares, by name; empty for the batch.
+        overrides: The configuration's overrides, by tool name (rule D1).
 
     Raises:
-        InvalidDefinitionError: a budget that is no whole number from 0 up.
+        InvalidDefinitionError: a budget that is not a whole number from 0 up.
     """
 
     session_id: str | None = None
@@ -63,5 +63,5 @@ class ToolContext:
             raise InvalidDefinitionError(f"The result_budget_chars must be a whole number from 0 up, not {budget!r}.")
         object.__setattr__(self, "attachments", tuple(self.attachments))
         object.__setattr__(self, "overrides", freeze(self.overrides))
-        if not isinstance(self.backends, FrozenDict):  # not frozen to the inside: what serves is an object of its own
+        if not isinstance(self.backends, FrozenDict):  # not deeply frozen: backends are objects
             object.__setattr__(self, "backends", FrozenDict(self.backends))

@@ -1,4 +1,4 @@
-"""A tool that can be run."""
+"""Tools with a function to run."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from toolbelt.runtime.signatures import read_signature
 
 
 def _does_nothing() -> None:
-    """The function of a tool that was given none."""
+    """Stands for a missing function."""
 
 
 @dataclass(frozen=True)
 class ExecutableTool(Tool):
-    """A `Tool` with its function and what is to be known for running it.
+    """A `Tool` with its function, and its limits and needs at run time.
 
     Most are made by `ExecutableTool.of(function)`, which reads name, description and parameters off the function.
 
     Attributes:
-        function: Called with the arguments by name; sync or async. A sync one is run in a thread of its own.
-        is_available: Asked at every listing and call, on the event loop, so it has to answer at once; `None` for
-            always. One that raises is not available.
+        function: Called with the arguments by name; sync or async. A sync function runs in a thread of its own.
+        is_available: Called at every listing and call, on the event loop, so it must answer at once; `None` for
+            always. If it raises, the tool is not available.
         always_include: Whether it passes the allow-list (rule R2).
-        max_result_chars: Its own share of the budget where that is smaller (rule R4); `None` for none.
-        timeout_seconds: How long it may take; `None` for the registry's default.
-        capabilities: What it needs a backend for (rule R6).
+        max_result_chars: Its own size limit, if smaller than its share of the budget (rule R4); `None` for none.
+        timeout_seconds: Its time limit; `None` for the registry's default.
+        capabilities: Each needs a backend (rule R6).
         toolset: The group it is in, for `get_for_toolset`.
-        guard: Asked before each call that is made, not in a dry run (rule K7).
-        policy: What an agent that has this tool is to be told, in its prompt (rule K7).
-        of_session: Whether it belongs to the session, not to a plugin: no loadout takes it away, none makes it
+        guard: Asked before each call, except in a dry run (rule K7).
+        policy: Text for the prompt of an agent that has this tool (rule K7).
+        of_session: Whether it belongs to the session, not to a plugin: no loadout removes it or makes it
             discoverable, and no sub-agent inherits it (rules L14, D2).
         context_parameter: Name of the function's parameter that takes the `ToolContext`; `None` if none does.
-        parse: Makes the arguments into what the function takes; `None` to pass them as they came, once they are held
-            against `parameters`. Either happens on the event loop: validators of one's own types must not block, and a
-            `pattern` must not be one that takes for ever.
+        parse: Turns the arguments into the values that the function takes; `None` to check them against `parameters`
+            and pass them unchanged. Both happen on the event loop: validators of your own types must not block, and a
+            `pattern` must not backtrack for ever.
 
     Raises:
-        InvalidDefinitionError: as `Tool`; a function that is none, an `is_available` that is async (it is asked while
-            the definitions are listed), an unknown capability, a limit that is none.
+        InvalidDefinitionError: as `Tool`; a function that cannot be called, an async `is_available` (it is called
+            while the definitions are listed), an unknown capability, an invalid limit.
     """
 
     function: Callable[..., Any] = _does_nothing
@@ -74,10 +74,10 @@ class ExecutableTool(Tool):
                 raise InvalidDefinitionError(f"The {part} of tool {self.name!r} cannot be called.")
         if inspect.iscoroutinefunction(self.is_available):
             raise InvalidDefinitionError(f"The is_available of tool {self.name!r} must not be async.")
-        self._hold_limits()
+        self._check_limits()
         object.__setattr__(self, "capabilities", frozenset(map(self._capability, _listed(self.capabilities))))
 
-    def _hold_limits(self) -> None:
+    def _check_limits(self) -> None:
         limit = self.max_result_chars
         if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
             raise InvalidDefinitionError(
@@ -93,9 +93,9 @@ class ExecutableTool(Tool):
 
     @cached_property
     def validator(self) -> SchemaValidator | None:
-        """What arguments are held against where there is no `parse`; `None` where nothing can be held against them.
+        """Checks arguments where there is no `parse`; `None` where `parameters` is no usable schema.
 
-        Made when first asked for and then kept, as making one takes longer than most calls.
+        Cached, because to make one takes longer than most calls.
         """
         return make_validator(self.parameters)
 
@@ -113,32 +113,32 @@ class ExecutableTool(Tool):
         capabilities: Iterable[Capability | str] = (),
         **settings: Any,
     ) -> Self:
-        """Any Python callable as a tool; what is not given is read off its signature and docstring.
+        """Any Python callable as a tool; whatever is not given is read from its signature and docstring.
 
         Args:
-            function: Sync or async; a method, a `functools.partial` and an object with `__call__` will do too.
+            function: Sync or async; also a method, a `functools.partial` or an object with `__call__`.
             name: By default the function's.
-            description: By default what the docstring says before it speaks of arguments and results.
+            description: By default the docstring up to its section on arguments or results.
             parameters: JSON Schema of the arguments. By default derived from the annotations, and then the arguments
-                are made into what is annotated: a date, an enum, a pydantic model, ...
-            capabilities: What it needs a backend for.
+                are turned into annotated values: a date, an enum, a pydantic model, ...
+            capabilities: Each needs a backend.
             settings: The other attributes of `ExecutableTool` and `Tool`.
 
         Raises:
             InvalidDefinitionError: as the class; a signature that no JSON object can fill, or an annotation that has
                 no schema.
         """
-        read = read_signature(function, derive=parameters is None)
-        if name is None and not read.name:
+        signature = read_signature(function, derive=parameters is None)
+        if name is None and not signature.name:
             raise InvalidDefinitionError("A lambda has no name; give it one: ExecutableTool.of(function, name=...).")
         return cls(
-            name=read.name if name is None else name,
-            description=read.description if description is None else description,
-            parameters=read.parameters if parameters is None else parameters,
+            name=signature.name if name is None else name,
+            description=signature.description if description is None else description,
+            parameters=signature.parameters if parameters is None else parameters,
             function=function,
-            capabilities=capabilities,  # type: ignore[arg-type]  # made into members at construction
-            context_parameter=read.context_parameter,
-            parse=read.parse,
+            capabilities=capabilities,  # type: ignore[arg-type]  # converted at construction
+            context_parameter=signature.context_parameter,
+            parse=signature.parse,
             **settings,
         )
 
@@ -152,7 +152,7 @@ class ExecutableTool(Tool):
 
 
 def as_executable(tool: Tool | Callable[..., Any]) -> ExecutableTool:
-    """What a registry may be given, as what it holds: a function is made into a tool by `ExecutableTool.of`.
+    """An executable tool, made by `ExecutableTool.of` if it is a function.
 
     Raises:
         InvalidDefinitionError: a function that cannot be a tool, or a `Tool` that cannot be run.

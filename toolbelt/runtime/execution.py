@@ -125,7 +125,7 @@ class BatchRunner:
 
 
 def read_calls(calls: Any) -> tuple[ToolCall, ...]:
-    """Calls as `execute_parallel` is given them: whatever is in `calls`, each is a call, if only of no tool."""
+    """The calls of any argument of `execute_parallel`; an unreadable one is a call of no tool."""
     if calls is None:
         return ()
     if isinstance(calls, ToolCall | Mapping | str | bytes):
@@ -179,7 +179,7 @@ class Admission:
         if registered is None:
             return self._describe_unknown(name)
         refusal = self._gates.find_refusal(registered)
-        return registered.tool if refusal is None else refusal
+        return registered.tool if refusal is None else str(refusal)
 
     def _describe_unknown(self, name: str) -> str:
         if len(name) > _MAX_NAME_CHARS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from toolbelt.runtime.executable import ExecutableTool
@@ -13,14 +14,46 @@ MCP_PREFIX = "mcp__"
 """What the names of tools of MCP servers begin with: `mcp__<server>__<tool>`."""
 
 
-@dataclass(frozen=True)
-class FilterOpts:
-    """Which tools of servers and extensions are let through; `None` is unrestricted, empty is none.
+class RefusalReason(StrEnum):
+    """Why a tool is neither shown nor run; the value is the text for the model, with the detail of the refusal."""
 
-    Whatever the names are given as, they are kept as a frozenset; a lone name is one of one.
+    EXCLUDED = "is not permitted here: it is excluded"
+    NOT_ALLOWED = "is not permitted here: it is not among the allowed tools"
+    MCP_SERVER = "is not permitted here: its MCP server {} is not allowed"
+    MCP_TOOL = "is not permitted here: it is not among the allowed MCP tools"
+    EXTENSION = "is not permitted here: its extension {} is not allowed"
+    UNAVAILABLE = "is not currently available"
+    AVAILABILITY_ASYNC = "is not currently available: its is_available must not be async"
+    AVAILABILITY_RAISED = "is not currently available: its is_available raised {}"
+    NO_BACKEND = "is not currently available: nothing here provides {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a tool is neither shown nor run.
 
     Attributes:
-        exclude_tools: Names that nothing lets through, whatever else says so.
+        tool: Name of the tool.
+        reason: The gate that the tool does not pass.
+        detail: The server, extension, exception type or missing capabilities.
+    """
+
+    tool: str
+    reason: RefusalReason
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.reason.format(self.detail)}."
+
+
+@dataclass(frozen=True)
+class FilterOpts:
+    """Which tools of servers and extensions pass; `None` means unrestricted, empty means none.
+
+    Names are stored as a frozenset; a single string is one name.
+
+    Attributes:
+        exclude_tools: Names of tools that never pass.
         allowed_mcp_servers: Servers whose `mcp__<server>__*` tools pass.
         allowed_mcp_tools: Names of the `mcp__*` tools that pass.
         allowed_plugins: Extensions (`plugin_id`) whose tools pass.
@@ -42,8 +75,8 @@ class RegisteredTool:
     """A tool of a registry.
 
     Attributes:
-        tool: What it is.
-        plugin_id: The extension that brought it; `None` for a built-in one.
+        tool: The tool.
+        plugin_id: The extension that provides it; `None` for a built-in tool.
     """
 
     tool: ExecutableTool
@@ -51,15 +84,15 @@ class RegisteredTool:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether the allow-list speaks about it: it is of no MCP server and of no extension."""
+        """Whether the allow-list applies: the tool is of no MCP server and of no extension."""
         return self.plugin_id is None and not self.tool.name.startswith(MCP_PREFIX)
 
     @property
     def mcp_servers(self) -> tuple[str, ...]:
-        """The MCP servers it may be of, shortest name first: its plugin where the name begins with that.
+        """The MCP servers that may have the tool, shortest name first: its plugin if the name begins with that.
 
-        By the name alone nobody can tell whether `mcp__a__b__c` is `c` of server `a__b` or `b__c` of server `a`, so
-        both are here; it is empty for what is of no MCP server.
+        The name alone does not state whether `mcp__a__b__c` is `c` of server `a__b` or `b__c` of server `a`, so both
+        are listed. Empty for a tool of no MCP server.
         """
         name, plugin = self.tool.name, self.tool.plugin
         if not name.startswith(MCP_PREFIX):
@@ -67,18 +100,18 @@ class RegisteredTool:
         if plugin and name.startswith(f"{MCP_PREFIX}{plugin}__"):
             return (plugin,)
         rest = name.removeprefix(MCP_PREFIX)
-        cuts = [cut_result for cut_result in range(len(rest)) if rest.startswith("__", cut_result)]
-        return tuple(rest[:cut_result] for cut_result in cuts) or (rest,)
+        cuts = [cut for cut in range(len(rest)) if rest.startswith("__", cut)]
+        return tuple(rest[:cut] for cut in cuts) or (rest,)
 
 
 @dataclass(frozen=True)
 class Gates:
-    """An allow-list and filters, as they stand for one listing or one batch.
+    """The allow-list and filters of one request for definitions, or of one batch.
 
     Attributes:
         allowed_tools: Names of the built-in tools that pass; `None` for all.
-        filters: What else.
-        backends: The capabilities that are served.
+        filters: For the tools of servers and extensions.
+        backends: The capabilities that have a backend.
     """
 
     allowed_tools: frozenset[str] | None
@@ -89,65 +122,62 @@ class Gates:
     def of(
         cls, allowed_tools: Iterable[str] | None, filter_opts: FilterOpts | None, backends: Mapping[str, object]
     ) -> Gates:
-        """As the methods of a registry are given them; a lone name is a list of one."""
+        """Gates from the arguments of a registry's methods; a single string is one name."""
         return cls(_names(allowed_tools), filter_opts or FilterOpts(), frozenset(backends))
 
-    def find_refusal(self, registered: RegisteredTool) -> str | None:
-        """Why a tool is neither shown nor run, in a sentence; `None` where it is both.
-
-        What is barred is not asked whether it is to be had.
-        """
+    def find_refusal(self, registered: RegisteredTool) -> Refusal | None:
+        """Why a tool is neither shown nor run; `None` if it passes. An excluded tool is not asked for availability."""
         return self.find_exclusion(registered) or find_unavailability(registered.tool, self.backends)
 
-    def find_exclusion(self, registered: RegisteredTool) -> str | None:
-        """Why the lists keep a tool out; says nothing about whether it is to be had at all."""
+    def find_exclusion(self, registered: RegisteredTool) -> Refusal | None:
+        """Why the lists exclude a tool; whether the tool is available is another question."""
         tool, filters = registered.tool, self.filters
         name = tool.name
         if name in filters.exclude_tools:
-            return f"{name} is not permitted here: it is excluded."
+            return Refusal(name, RefusalReason.EXCLUDED)
         if registered.is_built_in and not tool.always_include:
             if self.allowed_tools is not None and name not in self.allowed_tools:
-                return f"{name} is not permitted here: it is not among the allowed tools."
+                return Refusal(name, RefusalReason.NOT_ALLOWED)
             return None
         if servers := registered.mcp_servers:
             allowed = filters.allowed_mcp_servers
             if allowed is not None and not any(server in allowed for server in servers):
-                return f"{name} is not permitted here: its MCP server {servers[0]!r} is not allowed."
+                return Refusal(name, RefusalReason.MCP_SERVER, repr(servers[0]))
             if filters.allowed_mcp_tools is not None and name not in filters.allowed_mcp_tools:
-                return f"{name} is not permitted here: it is not among the allowed MCP tools."
+                return Refusal(name, RefusalReason.MCP_TOOL)
         plugin_id = registered.plugin_id
         if plugin_id is not None and filters.allowed_plugins is not None and plugin_id not in filters.allowed_plugins:
-            return f"{name} is not permitted here: its extension {plugin_id!r} is not allowed."
+            return Refusal(name, RefusalReason.EXTENSION, repr(plugin_id))
         return None
 
 
-def find_unavailability(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
-    """Why a tool is not to be had, in a sentence: it says so itself, or nothing serves what it needs."""
+def find_unavailability(tool: ExecutableTool, backends: Iterable[str]) -> Refusal | None:
+    """Why a tool is not available: by its own statement, or because a capability has no backend."""
     return ask_is_available(tool) or find_missing_backends(tool, backends)
 
 
-def find_missing_backends(tool: ExecutableTool, backends: Iterable[str]) -> str | None:
-    """Which of the capabilities that a tool declares nothing serves, in a sentence (rule R6)."""
+def find_missing_backends(tool: ExecutableTool, backends: Iterable[str]) -> Refusal | None:
+    """The capabilities of a tool that have no backend; `None` if all have one (rule R6)."""
     if tool.capabilities and (missing := sorted(tool.capabilities.difference(backends))):
-        return f"{tool.name} is not currently available: nothing here provides {', '.join(missing)}."
+        return Refusal(tool.name, RefusalReason.NO_BACKEND, ", ".join(missing))
     return None
 
 
-def ask_is_available(tool: ExecutableTool) -> str | None:
-    """What a tool says of itself, in a sentence, where it says that it is not to be had now."""
+def ask_is_available(tool: ExecutableTool) -> Refusal | None:
+    """Why a tool is not available by its own `is_available`; `None` if it is."""
     if tool.is_available is None:
         return None
     try:
         answer: Any = tool.is_available()
         if inspect.iscoroutine(answer):
-            answer.close()  # nobody will ever await it
-            return f"{tool.name} is not currently available: what is asked whether it is must not be async."
+            answer.close()  # nobody will await it
+            return Refusal(tool.name, RefusalReason.AVAILABILITY_ASYNC)
         available = bool(answer)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001  somebody's function: one that cannot say is not there (rule R7)
-        return f"{tool.name} is not currently available: asked whether it is, it raised {type(error).__name__}."
-    return None if available else f"{tool.name} is not currently available."
+    except BaseException as error:  # noqa: BLE001  someone else's function: a tool that cannot answer is not available (rule R7)
+        return Refusal(tool.name, RefusalReason.AVAILABILITY_RAISED, type(error).__name__)
+    return None if available else Refusal(tool.name, RefusalReason.UNAVAILABLE)
 
 
 def _names(names: Iterable[str] | None) -> frozenset[str] | None:

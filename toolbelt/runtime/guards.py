@@ -1,4 +1,4 @@
-"""Guards: asked before a tool runs, and what they may say (rule K7)."""
+"""Guards, which are asked before a tool runs: their decisions and the audit of these (rule K7)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolbelt.runtime.context import ToolContext
 
 
 class GuardVerdict(StrEnum):
-    """What a guard may say."""
+    """The verdict of a guard."""
 
     ALLOW = "allow"
     REFUSE = "refuse"
@@ -20,11 +20,11 @@ class GuardVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GuardDecision:
-    """What a guard says about one call.
+    """The decision of a guard about one call.
 
     Attributes:
-        verdict: Whether the call is made.
-        reason: Why it is refused, or what a person is asked.
+        verdict: Whether the tool may run.
+        reason: Why it is refused, or the question for a person.
     """
 
     verdict: GuardVerdict
@@ -32,11 +32,11 @@ class GuardDecision:
 
 
 ALLOW = GuardDecision(GuardVerdict.ALLOW)
-"""Let it be called."""
+"""Let the tool run."""
 
 
 def refuse(reason: str) -> GuardDecision:
-    """Do not let it be called; the model is told why."""
+    """Do not let the tool run; the model gets the reason."""
     return GuardDecision(GuardVerdict.REFUSE, reason)
 
 
@@ -46,7 +46,7 @@ def ask_person(question: str) -> GuardDecision:
 
 
 Guard = Callable[[Mapping[str, Any], ToolContext], GuardDecision | Awaitable[GuardDecision]]
-"""Gets the arguments, as the model gave them, and the context; sync or async. One that raises refuses."""
+"""Gets the arguments, as the model gave them, and the context; sync or async. A guard that raises refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class AuditRecord:
         arguments: As the model gave them.
         session_id: Of the conversation.
         agent: Who called.
-        verdict: What the guard said.
-        allowed: Whether the call was made, after a person was asked where one was to be.
-        reason: Why, as far as anybody said.
+        verdict: Of the guard.
+        allowed: Whether the tool may run, after a person was asked if the guard wanted that.
+        reason: Of the decision; may be empty.
     """
 
     tool: str
@@ -75,5 +75,4 @@ class AuditRecord:
 
 
 AuditSink = Callable[[AuditRecord], Awaitable[None] | None]
-"""Gets every decision; sync or async, and then awaited. Where it raises, the call is not made: what cannot be recorded
-must not happen."""
+"""Gets every decision; sync or async. If it raises, the tool does not run: what cannot be recorded must not happen."""

@@ -31,19 +31,18 @@ from toolbelt.runtime.time_limits import DEFAULT_TIMEOUT_SECONDS
 
 LITE = "lite"
 """The form of a definition that is `{name, description, parameters}` and no provider's."""
-Rendered = Mapping[str, Any]
-"""A definition that nobody can change."""
-_MAX_KEPT = 32
-"""Of how many lists and filters it is remembered what they let through."""
+FrozenDefinition = Mapping[str, Any]
+_MAX_CACHED_GATES = 32
+"""Gates whose passing tools are cached."""
 
 
 class RegistrySnapshot:
-    """One state of a registry, which never changes; what is derived from it is made when first needed.
+    """One state of a registry, which never changes; derived values are computed when first needed.
 
     Args:
         entries: By name, in order of registration.
-        plugins: What is known of plugins beside their tools, by their keys.
-        reserved: Names of tools that may be added later.
+        plugins: The plugins that were registered as such, by key.
+        reserved: Names of tools that may be registered later.
     """
 
     def __init__(
@@ -52,12 +51,12 @@ class RegistrySnapshot:
         self._entries = dict(entries)
         self._plugins = dict(plugins)
         self._reserved = reserved
-        self._rendered: dict[str, tuple[Rendered, ...]] = {}
-        self._let_through: dict[tuple[str, Gates, tuple[str, ...], tuple[str, ...]], _LetThrough] = {}
+        self._rendered: dict[str, tuple[FrozenDefinition, ...]] = {}
+        self._passing: dict[tuple[str, Gates, tuple[str, ...], tuple[str, ...]], _PassingTools] = {}
 
     @cached_property
     def wire_names(self) -> Mapping[str, str]:
-        """By name, of what is there and of what is reserved."""
+        """By name, of registered and reserved tools."""
         return _assign(frozenset((*self._entries, *self._reserved)))
 
     @cached_property
@@ -66,22 +65,22 @@ class RegistrySnapshot:
 
     def find(self, name: str) -> RegisteredTool | None:
         """The tool of a name, or else of a wire name."""
-        found = self._entries.get(name)
-        return found if found is not None else self._by_wire_name.get(name)
+        entry = self._entries.get(name)
+        return entry if entry is not None else self._by_wire_name.get(name)
 
     def definitions(
         self, form: str, gates: Gates, first: tuple[str, ...] = (), last: tuple[str, ...] = ()
-    ) -> tuple[Rendered, ...]:
-        """The definitions of what passes the gates now: those named `first`, the rest in order, those named `last`."""
+    ) -> tuple[FrozenDefinition, ...]:
+        """The definitions of the tools that pass the gates now: those named `first`, the rest, those named `last`."""
         key = (form, gates, first, last)
-        let_through = self._let_through.get(key)
-        if let_through is None:
-            if len(self._let_through) >= _MAX_KEPT:  # lists that are new each time are not worth keeping
-                self._let_through.clear()
-            let_through = self._let_through[key] = self._pass(*key)
-        return let_through.available()
+        passing = self._passing.get(key)
+        if passing is None:
+            if len(self._passing) >= _MAX_CACHED_GATES:  # gates that are new each time are not worth caching
+                self._passing.clear()
+            passing = self._passing[key] = self._find_passing(*key)
+        return passing.available()
 
-    def _pass(self, form: str, gates: Gates, first: tuple[str, ...], last: tuple[str, ...]) -> _LetThrough:
+    def _find_passing(self, form: str, gates: Gates, first: tuple[str, ...], last: tuple[str, ...]) -> _PassingTools:
         rendered = self._rendered.get(form)
         if rendered is None:
             rendered = self._rendered[form] = tuple(self._render(entry.tool, form) for entry in self._entries.values())
@@ -93,10 +92,10 @@ class RegistrySnapshot:
         places = {name: place for place, name in enumerate(last, start=1)}
         places.update((name, place) for place, name in enumerate(first, start=-len(first)))
         passing.sort(key=lambda pair: places.get(pair[0].name, 0))
-        asked = tuple((place, tool) for place, (tool, _) in enumerate(passing) if tool.is_available is not None)
-        return _LetThrough(tuple(definition for _, definition in passing), asked)
+        conditional = tuple((place, tool) for place, (tool, _) in enumerate(passing) if tool.is_available is not None)
+        return _PassingTools(tuple(definition for _, definition in passing), conditional)
 
-    def _render(self, tool: ExecutableTool, form: str) -> Rendered:
+    def _render(self, tool: ExecutableTool, form: str) -> FrozenDefinition:
         name = self.wire_names[tool.name]
         if form == LITE:
             whole = openai_definition(tool, name)["function"]
@@ -105,29 +104,29 @@ class RegistrySnapshot:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The tools by plugin; one of no plugin is a plugin of its own name."""
+        """The tools by plugin; a tool without plugin is a plugin of its own name."""
         tools = [entry.tool for entry in self._entries.values()]
-        bearers = Counter(f"{tool.plugin or tool.name}/{tool.name}" for tool in tools)
+        owners = Counter(f"{tool.plugin or tool.name}/{tool.name}" for tool in tools)
         groups: dict[str, list[Tool]] = {}
-        spelled: dict[str, str] = {}
+        spellings: dict[str, str] = {}
         for tool in tools:
             name = tool.plugin or tool.name
-            # The id that a plugin gives is of two parts, and may be another tool's of other parts: `a/b` + `c`.
-            own_id = tool.id if tool.has_own_id else "" if bearers[f"{name}/{tool.name}"] == 1 else tool.name
-            spelled.setdefault(fold(name), name)
+            # `plugin/name` may be the id of another tool, too: `a/b` + `c` and `a` + `b/c`.
+            own_id = tool.id if tool.has_own_id else "" if owners[f"{name}/{tool.name}"] == 1 else tool.name
+            spellings.setdefault(fold(name), name)
             plain = Tool(tool.name, tool.description, tool.parameters, tool.annotations, id=own_id, extra=tool.extra)
             groups.setdefault(fold(name), []).append(plain)
-        return Catalog(tuple(_plugin(spelled[key], tools, self._plugins.get(key)) for key, tools in groups.items()))
+        return Catalog(tuple(_plugin(spellings[key], tools, self._plugins.get(key)) for key, tools in groups.items()))
 
 
-class _LetThrough(NamedTuple):
-    """The definitions that the lists let through, and the tools among them that have to be asked each time."""
+class _PassingTools(NamedTuple):
+    """The definitions that pass the lists, and the tools among them that are asked each time, with their places."""
 
-    definitions: tuple[Rendered, ...]
-    asked: tuple[tuple[int, ExecutableTool], ...]
+    definitions: tuple[FrozenDefinition, ...]
+    conditional: tuple[tuple[int, ExecutableTool], ...]
 
-    def available(self) -> tuple[Rendered, ...]:
-        absent = {place for place, tool in self.asked if ask_is_available(tool) is not None}
+    def available(self) -> tuple[FrozenDefinition, ...]:
+        absent = {place for place, tool in self.conditional if ask_is_available(tool) is not None}
         if not absent:
             return self.definitions
         return tuple(definition for place, definition in enumerate(self.definitions) if place not in absent)
@@ -135,7 +134,7 @@ class _LetThrough(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _assign(names: frozenset[str]) -> Mapping[str, str]:
-    # Kept, as the names are the same when one that was reserved is registered, and in each session over one registry.
+    # Cached: the names stay the same when a reserved tool is registered, and in each session over one registry.
     return MappingProxyType(assign_wire_names(Tool(name) for name in names))  # whose ids are their names
 
 
@@ -152,24 +151,22 @@ class ToolRegistry:
         definitions = registry.to_definitions(form="openai")       # for the request
         results = await registry.execute_parallel(message.tool_calls)
 
-    What is shown can be called, and nothing else can. A listing and a batch each work on the tools as they were when
-    it began, so several tasks and threads may list and run while one registers; two must not register at once.
+    A tool that is shown can be called, and no other tool can. Each listing and each batch uses the tools as they were
+    when it began, so several tasks and threads may list and run while one registers. Two must not register at once.
 
     Args:
         tools: Registered at once, in order.
-        backends: What serves the capabilities that tools declare, by their names. A value that can be called is called
-            with the tool and the `ToolContext` of each call, sync or async, and what it gives is what the tool finds
-            in `context.backends`; any other value is found there as it is.
+        backends: Serve the capabilities that tools declare, by name. A callable value, sync or async, is called with
+            the tool and the `ToolContext` of each call; the tool finds what it returns in `context.backends`. Any
+            other value is found there as it is.
         reducers: Shorten results before they are cut; `None` for none.
-        audit: Gets every decision of a guard before the call is made, in a sync function or an async one, which is
-            awaited; where it raises, the call is not made.
-        default_timeout_seconds: For tools that say nothing; `None` for no limit.
-        reserved: Names of tools that may be registered later. What a tool is shown as, where providers refuse its own
-            name, depends on what other tools are called; these count from the start, so that nothing that is shown
-            already changes its name when they come.
+        audit: Gets every decision of a guard before the tool runs; sync or async. If it raises, the tool does not run.
+        default_timeout_seconds: The time limit of tools that have none; `None` for no limit.
+        reserved: Names of tools that may be registered later. Wire names depend on the names of all tools; these count
+            from the start, so that no wire name changes when they are registered.
 
     Raises:
-        InvalidDefinitionError: a backend for no known capability, or a tool that cannot be one.
+        InvalidDefinitionError: a backend of an unknown capability, or as `register`.
     """
 
     def __init__(
@@ -207,9 +204,9 @@ class ToolRegistry:
         Raises:
             InvalidDefinitionError: a function that cannot be a tool, or a `Tool` that cannot be run.
         """
-        made = as_executable(tool)
-        self._entries[made.name] = RegisteredTool(made, plugin_id)
-        self._changed()
+        executable = as_executable(tool)
+        self._entries[executable.name] = RegisteredTool(executable, plugin_id)
+        self._update_snapshot()
 
     def register_all(
         self, tools: Iterable[ExecutableTool | Callable[..., Any]] | Plugin, plugin_id: str | None = None
@@ -219,39 +216,39 @@ class ToolRegistry:
         Raises:
             InvalidDefinitionError: as `register`; then none of them is added.
         """
-        made = [as_executable(tool) for tool in (tools.tools if isinstance(tools, Plugin) else tools)]
+        executables = [as_executable(tool) for tool in (tools.tools if isinstance(tools, Plugin) else tools)]
         if isinstance(tools, Plugin):
             self._plugins[tools.key] = tools
-        for tool in made:
+        for tool in executables:
             self._entries[tool.name] = RegisteredTool(tool, plugin_id)
-        self._changed()
+        self._update_snapshot()
 
     def unregister(self, name: str) -> None:
         """Remove a tool; nothing happens where there is none of that name."""
         if self._entries.pop(name, None) is not None:
-            self._changed()
+            self._update_snapshot()
 
     def get(self, name: str) -> ExecutableTool | None:
         """The tool of that name; `None` if there is none."""
-        found = self._entries.get(name)
-        return None if found is None else found.tool
+        entry = self._entries.get(name)
+        return None if entry is None else entry.tool
 
     def get_plugin_id(self, name: str) -> str | None:
-        """The extension that brought a tool; `None` for a built-in one, and where there is none of that name."""
-        found = self._entries.get(name)
-        return None if found is None else found.plugin_id
+        """The extension that provides a tool; `None` for a built-in tool, and if there is no tool of that name."""
+        entry = self._entries.get(name)
+        return None if entry is None else entry.plugin_id
 
     def get_all(self) -> tuple[ExecutableTool, ...]:
         """Every tool, in order of registration."""
         return tuple(entry.tool for entry in self._entries.values())
 
     def get_available(self) -> tuple[ExecutableTool, ...]:
-        """The tools that are to be had now: none that says it is not, or that needs what nothing here provides."""
+        """The tools that are available now: by their own statement, and with a backend for each capability."""
         served = frozenset(self.backends)
         return tuple(entry.tool for entry in self._entries.values() if find_unavailability(entry.tool, served) is None)
 
     def get_for_toolset(self, toolset: str) -> tuple[ExecutableTool, ...]:
-        """The tools of a group, to be had or not, in order of registration."""
+        """The tools of a group, available or not, in order of registration."""
         return tuple(entry.tool for entry in self._entries.values() if entry.tool.toolset == toolset)
 
     def to_definitions(
@@ -263,17 +260,16 @@ class ToolRegistry:
         first: Iterable[str] = (),
         last: Iterable[str] = (),
     ) -> list[dict[str, Any]]:
-        """What the model is shown, in order of registration; the same to the byte as long as nothing changes.
+        """The definitions for the model, in order of registration; identical to the byte as long as nothing changes.
 
         Args:
             allowed_tools: Names of the built-in tools that pass; `None` for all, empty for none (rule R2).
-            filter_opts: What else.
-            form: `lite` for `{name, description, parameters}`, whose parameters cannot be changed; else a provider's
-                (`openai`, `litellm`, `anthropic`, `mcp`), of plain values of the caller's own, as clients change what
-                they are given.
-            first: Names of tools that stand before the others, in this order, as far as they are shown.
-            last: Likewise, of those that stand behind: what comes and goes there leaves a provider's cache of what
-                stands before as it is.
+            filter_opts: Which other tools pass.
+            form: `lite` for `{name, description, parameters}`, with parameters that cannot be changed; else a
+                provider's (`openai`, `litellm`, `anthropic`, `mcp`), with plain values that the caller may change.
+            first: Names of tools that come before the others, in this order, if they are shown.
+            last: Names of tools that come after the others. A change among these keeps a provider's cache of
+                everything before them.
 
         Raises:
             NotFoundError: an unknown form, with the nearest.
@@ -281,10 +277,10 @@ class ToolRegistry:
         if form != LITE and form not in DEFINITION_FORMATS:
             raise NotFoundError("form", form, (LITE, *DEFINITION_FORMATS))
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
-        shown = self._snapshot.definitions(form, gates, tuple(first), tuple(last))
+        definitions = self._snapshot.definitions(form, gates, tuple(first), tuple(last))
         if form == LITE:
-            return [dict(definition) for definition in shown]
-        return [thaw(definition) for definition in shown]
+            return [dict(definition) for definition in definitions]
+        return [thaw(definition) for definition in definitions]
 
     async def execute_parallel(
         self,
@@ -294,18 +290,18 @@ class ToolRegistry:
         filter_opts: FilterOpts | None = None,
         attachments: Sequence[Any] = (),
     ) -> list[CallResult]:
-        """Run calls, all at once; a result each, in the order of the calls, whatever happens (rules R3 to R7).
+        """Run calls at once; returns a result for each, in the order of the calls, whatever happens (rules R3 to R7).
 
         Args:
             calls: Each a `ToolCall`, or what `ToolCall.of` reads, such as a provider's.
-            ctx: What surrounds them.
-            allowed_tools: As `to_definitions` was given them.
-            filter_opts: Likewise.
+            ctx: The context of the batch.
+            allowed_tools: As in `to_definitions`.
+            filter_opts: As in `to_definitions`.
             attachments: Of the turn, for tools that declare the capability.
 
         Returns:
             Results with `tool_call_id`, `name` and `result`. A failure is a result with a code, not an exception;
-            only being cancelled goes through.
+            only a cancellation is raised.
         """
         snapshot = self._snapshot
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
@@ -325,23 +321,23 @@ class ToolRegistry:
         return await runner.run(read_calls(calls))
 
     def find(self, name: str) -> RegisteredTool | None:
-        """What a model means by a name: a tool's own, or the one it is shown under where providers refuse its own."""
+        """The tool of a name that a model wrote: its own name, or its wire name."""
         return self._snapshot.find(name)
 
     def narrowed(
         self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[str] = ()
     ) -> ToolRegistry:
-        """A new registry with some of the tools, as they are now; neither follows what becomes of the other.
+        """A new registry with some of the tools, as they are now; later changes of one do not reach the other.
 
-        Extensions, backends, reducers, audit sink, default time limit and the names that are reserved come along, and
-        so does what is known of all plugins, so that tools which are added later have a category.
+        Extensions, backends, reducers, audit sink, default time limit and reserved names are copied, and so are all
+        plugins, so that tools which are added later have a category.
 
         Args:
-            names: Of the tools, in the order in which they are to stand; those that are not here are left out.
+            names: Of the tools, in the new order; unknown names are left out.
             first: Tools that come before all others.
-            reserved: More names, as of a `ToolRegistry`.
+            reserved: More names, as in `ToolRegistry`.
         """
-        made = ToolRegistry(
+        narrowed = ToolRegistry(
             first,
             backends=self.backends,
             reducers=self.reducers,
@@ -349,21 +345,21 @@ class ToolRegistry:
             default_timeout_seconds=self.default_timeout_seconds,
             reserved=(*self._reserved, *reserved),
         )
-        made._plugins.update(self._plugins)
-        made._entries.update((name, self._entries[name]) for name in names if name in self._entries)
-        made._changed()
-        return made
+        narrowed._plugins.update(self._plugins)
+        narrowed._entries.update((name, self._entries[name]) for name in names if name in self._entries)
+        narrowed._update_snapshot()
+        return narrowed
 
     @property
     def wire_names(self) -> Mapping[str, str]:
-        """What tools are shown as, by their names, those reserved among them: the name itself where that is legal."""
+        """The wire names by name, of registered and reserved tools: the name itself where that is legal."""
         return self._snapshot.wire_names
 
     @property
     def catalog(self) -> Catalog:
-        """What is registered, grouped by plugin for loadouts; a tool of no plugin is one of its own name."""
+        """The registered tools by plugin, for loadouts; a tool without plugin is a plugin of its own name."""
         return self._snapshot.catalog
 
-    def _changed(self) -> None:
-        # In one assignment, so that whoever is at work with the old one stays with it.
+    def _update_snapshot(self) -> None:
+        # One assignment: a listing or batch that has begun keeps the old snapshot.
         self._snapshot = RegistrySnapshot(self._entries, self._plugins, self._reserved)

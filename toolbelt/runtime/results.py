@@ -12,21 +12,21 @@ from typing import Any, Self
 
 
 class FailureCode(StrEnum):
-    """Why a call came to nothing (rule R3)."""
+    """Why a call failed (rule R3)."""
 
     NOT_AVAILABLE = "not_available"
-    """No such tool, not permitted here, not to be had now, or refused by its guard."""
+    """No such tool, not permitted here, not available now, or refused by its guard."""
     EXECUTION_FAILED = "execution_failed"
     """It ran, and raised or returned what cannot be used."""
     INPUT_INVALID = "input_invalid"
-    """The arguments are no JSON object, or go against the schema."""
+    """The arguments are not a JSON object, or do not match the schema."""
     TIMEOUT = "timeout"
-    """It took longer than it may."""
+    """It took longer than its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call that a model asked for.
+    """One call of a model.
 
     Attributes:
         tool_call_id: The call's id, repeated in its result.
@@ -40,12 +40,12 @@ class ToolCall:
 
     @classmethod
     def of(cls, call: Any) -> Self:
-        """A call in any of the forms they come in; what is missing is empty, and nothing is raised.
+        """A call from any common form; what is missing is empty, and nothing is raised.
 
         Args:
             call: A `ToolCall`; or a mapping or object with `name`, an id (`tool_call_id`, `call_id` or `id`) and
-                arguments (`args`, `arguments` or `input`), the last two of them inside of `function` in OpenAI's chat
-                form: whatever litellm, OpenAI's and Anthropic's packages and MCP hand over.
+                arguments (`args`, `arguments` or `input`). In OpenAI's chat form, name and arguments are inside
+                `function`. This covers litellm, OpenAI's and Anthropic's packages and MCP.
         """
         if isinstance(call, cls):
             is_text = type(call.tool_call_id) is str and type(call.name) is str
@@ -58,16 +58,16 @@ class ToolCall:
 
 
 _ID_KEYS = ("tool_call_id", "call_id", "id")
-"""The first of them counts: an item of OpenAI's responses has an `id` of its own beside the `call_id` to answer to."""
+"""The first one counts: an item of OpenAI's Responses API has its own `id` beside the `call_id` of the answer."""
 _ARGUMENT_KEYS = ("args", "arguments", "input")
 
 
-def _part(of: Any, *keys: str) -> Any:
-    """The first of the keys that says something."""
+def _part(source: Any, *keys: str) -> Any:
+    """The value of the first key that has one."""
     for key in keys:
-        found = of.get(key) if isinstance(of, Mapping) else getattr(of, key, None)
-        if found is not None:
-            return found
+        value = source.get(key) if isinstance(source, Mapping) else getattr(source, key, None)
+        if value is not None:
+            return value
     return None
 
 
@@ -77,16 +77,16 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What became of one call.
+    """The result of one call.
 
     Attributes:
         ok: Whether the tool ran and returned.
-        value: What it returned, as text for the model; empty where it failed.
-        error: What went wrong, in a sentence for the model; `None` where nothing did.
-        code: Why it failed; `None` where it did not.
-        structured: What it returned, as a value for the program; never cut.
-        cost_usd: What the call cost, where the tool says so.
-        printed: What it wrote to standard output, which reaches nobody else.
+        value: What the tool returned, as text for the model; empty where it failed.
+        error: What went wrong, in a sentence for the model; `None` for a success.
+        code: Why it failed; `None` for a success.
+        structured: What the tool returned, as a value for the program; never cut.
+        cost_usd: The cost of the call, if the tool states it.
+        printed: What the tool wrote to standard output; it goes nowhere else.
     """
 
     ok: bool
@@ -99,23 +99,23 @@ class ToolResult:
 
     @classmethod
     def failure(cls, code: FailureCode, error: str) -> Self:
-        """A call that came to nothing."""
+        """The result of a call that failed."""
         return cls(ok=False, error=error, code=code)
 
     @property
     def text(self) -> str:
-        """What the model is told: the value, or the error."""
+        """The text for the model: the value, or the error."""
         return self.value if self.ok else self.error or ""
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """A result with the call it belongs to.
+    """A result with its call.
 
     Attributes:
         tool_call_id: Of the call.
         name: As the model wrote it.
-        result: What became of it.
+        result: Its result.
     """
 
     tool_call_id: str
@@ -123,25 +123,25 @@ class CallResult:
     result: ToolResult
 
     def to_message(self) -> dict[str, Any]:
-        """As the next request carries it, in OpenAI's form."""
+        """The message of the next request, in OpenAI's form."""
         return {"role": "tool", "tool_call_id": self.tool_call_id, "content": self.result.text}
 
 
 _SCALARS = frozenset((int, bool))
 _NO_JSON = ("NaN", "Infinity")
-"""How Python writes the numbers that JSON lacks."""
+"""How Python writes the numbers that JSON does not have."""
 _JSON = json.JSONDecoder(parse_constant=lambda _: None)
-"""Reads what Python writes, and those numbers as `null`."""
-_CAUSES_TOLD = 5
+"""Reads what Python writes; those numbers become `null`."""
+_MAX_CAUSES = 5
 
 
 def make_result(tool_name: str, returned: Any) -> ToolResult:
-    """A result of what a tool returned.
+    """The result for what a tool returned.
 
-    Text is taken as it is, and nothing as empty; a `ToolResult` is checked. Everything else becomes JSON, with the
-    plain value as `structured`: dataclasses, pydantic models, dates, enums, sets, paths, ... among it. What comes to a
-    single text, such as a date, is that text without quotes. The numbers that JSON lacks (NaN and the infinities) are
-    `null`, in the text and in `structured`; a tool to which they are not all the same has to write them as text.
+    Text stays as it is, and `None` becomes empty text; a `ToolResult` is checked. Everything else becomes JSON, with
+    the plain value as `structured`: also dataclasses, pydantic models, dates, enums, sets and paths. A value that JSON
+    writes as a single text, such as a date, becomes that text without quotes. Numbers that JSON does not have (NaN and
+    the infinities) become `null`, in the text and in `structured`.
     """
     kind = type(returned)
     if kind is str:
@@ -150,37 +150,35 @@ def make_result(tool_name: str, returned: Any) -> ToolResult:
         return ToolResult(True)
     if isinstance(returned, ToolResult):
         return _checked(tool_name, returned)
-    if isinstance(returned, str) and not hasattr(returned, "value"):  # an enum of texts is none of this
+    if isinstance(returned, str) and not hasattr(returned, "value"):  # but no enum of texts
         return ToolResult(True, str.__str__(returned))
     try:
         text = _to_json(returned)
         structured = returned if kind in _SCALARS else _JSON.decode(text)
         if any(name in text for name in _NO_JSON):
             text = json.dumps(structured, ensure_ascii=False)
-    except Exception as error:  # noqa: BLE001  somebody's object: whatever its methods do, it is no JSON (rule R7)
+    except Exception as error:  # noqa: BLE001  someone else's object: its methods may raise anything (rule R7)
         close_unawaited(returned)
-        reason = str(error) if isinstance(error, _NotPlainError) else _reason(error)
-        culprit = _a(kind.__name__)
-        reason = "" if reason == f": there is {culprit} in it" else reason
-        message = f"Tool {tool_name} failed: it returned {culprit}, which cannot be written as JSON{reason}."
+        reason = _describe_json_error(error, kind)
+        message = f"Tool {tool_name} failed: it returned {_a(kind)}, which cannot be written as JSON{reason}."
         return ToolResult.failure(FailureCode.EXECUTION_FAILED, message)
     return ToolResult(True, structured if isinstance(structured, str) else text, structured=structured)
 
 
 def describe_error(error: BaseException) -> str:
-    """`ValueError: no such file`, whatever the exception does when asked for its text."""
+    """`ValueError: no such file`; never raises, whatever the exception does when it is formatted."""
     try:
-        said = str(error).strip()
-    except BaseException:  # noqa: BLE001  somebody's exception: that it was raised is what matters
-        said = ""
+        message = str(error).strip()
+    except BaseException:  # noqa: BLE001  someone else's exception: its type is enough
+        message = ""
     kind = type(error).__name__
-    if isinstance(error, BaseExceptionGroup):  # as a task group raises it, whose own words say nothing
-        said += f": {'; '.join(map(describe_error, error.exceptions[:_CAUSES_TOLD]))}"
-    return f"{kind}: {said}" if said else kind
+    if isinstance(error, BaseExceptionGroup):  # of a task group: its own message says nothing
+        message += f": {'; '.join(map(describe_error, error.exceptions[:_MAX_CAUSES]))}"
+    return f"{kind}: {message}" if message else kind
 
 
 def make_encodable(text: str) -> str:
-    """A text without half characters, with which no request could be sent."""
+    """The text without lone surrogates, which no request could carry."""
     if text.isascii():
         return text
     try:
@@ -191,13 +189,17 @@ def make_encodable(text: str) -> str:
 
 
 def close_unawaited(value: Any) -> None:
-    """Close a coroutine that nobody will await, so that Python does not complain of it."""
+    """Close a coroutine that nobody will await, so that Python does not warn about it."""
     if inspect.iscoroutine(value):
         value.close()
 
 
 class _NotPlainError(TypeError):
-    """What is in the way, as the end of a sentence."""
+    """A value of this type has no JSON form."""
+
+    def __init__(self, kind: type) -> None:
+        super().__init__(kind)
+        self.kind = kind
 
 
 def _to_json(value: Any) -> str:
@@ -205,22 +207,22 @@ def _to_json(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, default=_simplify)
     except _NotPlainError:
         raise
-    except TypeError:  # keys that are no text, which only pydantic knows how to write
+    except TypeError:  # keys that are not text, which only pydantic can write
         return json.dumps(_pydantic(value), ensure_ascii=False)
 
 
 def _simplify(value: Any) -> Any:
-    """What `json` does not know, one step simpler."""
+    """A value that `json` cannot write, one step simpler."""
     if inspect.isgenerator(value) or inspect.isasyncgen(value) or inspect.isawaitable(value):
         close_unawaited(value)
-        raise _NotPlainError(f": there is {_a(type(value).__name__)} in it")
+        raise _NotPlainError(type(value))
     if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "__pydantic_serializer__"):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Set):
         try:
-            return sorted(value)  # an order that is the same from run to run
+            return sorted(value)  # the same order in each run
         except TypeError:
             return list(value)
     if isinstance(value, range | ValuesView):
@@ -229,7 +231,7 @@ def _simplify(value: Any) -> Any:
 
 
 def _pydantic(value: Any) -> Any:
-    from pydantic_core import to_jsonable_python  # of all that is rarely returned, it knows how it is written
+    from pydantic_core import to_jsonable_python  # loaded only for rare values; it can write most of them
 
     try:
         return to_jsonable_python(value, fallback=_refuse)
@@ -242,11 +244,11 @@ def _pydantic(value: Any) -> Any:
 
 
 def _refuse(value: Any) -> Any:
-    raise _NotPlainError(f": there is {_a(type(value).__name__)} in it")
+    raise _NotPlainError(type(value))
 
 
 def _checked(tool_name: str, result: ToolResult) -> ToolResult:
-    """A result that a tool made itself; one with parts of the wrong type is a failure."""
+    """A result that a tool made itself; with parts of the wrong type it is a failure."""
     cost: Any = result.cost_usd
     for part, value, is_right in (
         ("ok", result.ok, isinstance(result.ok, bool)),
@@ -257,9 +259,9 @@ def _checked(tool_name: str, result: ToolResult) -> ToolResult:
         ("printed", result.printed, isinstance(result.printed, str)),
     ):
         if not is_right:
-            message = f"Tool {tool_name} failed: the {part} of its result is {_a(type(value).__name__)}."
+            message = f"Tool {tool_name} failed: the {part} of its result is {_a(type(value))}."
             return ToolResult.failure(FailureCode.EXECUTION_FAILED, message)
-    value, printed = str.__str__(result.value), str.__str__(result.printed)  # and not of a kind with ideas of its own
+    value, printed = str.__str__(result.value), str.__str__(result.printed)  # plain strings, not of a subclass
     if result.ok:
         return replace(result, value=value, printed=printed, error=None, code=None)
     code = FailureCode.EXECUTION_FAILED if result.code is None else FailureCode(result.code)
@@ -267,7 +269,9 @@ def _checked(tool_name: str, result: ToolResult) -> ToolResult:
     return replace(result, value=value, printed=printed, error=error, code=code)
 
 
-def _reason(error: Exception) -> str:
+def _describe_json_error(error: Exception, returned_kind: type) -> str:
+    if isinstance(error, _NotPlainError):
+        return "" if error.kind.__name__ == returned_kind.__name__ else f": there is {_a(error.kind)} in it"
     if isinstance(error, RecursionError):
         return ": it is too deep"
     if isinstance(error, ValueError) and "ircular" in str(error):
@@ -275,32 +279,33 @@ def _reason(error: Exception) -> str:
     return f": {describe_error(error)}"
 
 
-def _a(name: str) -> str:
+def _a(kind: type) -> str:
+    name = kind.__name__
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
 def chars_per_call(total_chars: int, calls: int) -> int:
-    """What each call of a batch may have, rounded down; a batch without calls shares as one of a single call."""
+    """The share of each call in the result budget of a batch, rounded down."""
     return total_chars // max(calls, 1)
 
 
 def max_chars_of_call(share_chars: int, own_chars: int | None) -> int:
-    """What a call may have whose tool names a limit of its own; `None` if it names none."""
+    """The size limit of a call: its share, or the limit of its own tool (`None` for none) if that is smaller."""
     return share_chars if own_chars is None else min(share_chars, own_chars)
 
 
-def cut_text(text: str, cap_chars: int) -> str:
-    """A text, or its first characters with a mark that says how many there were."""
-    return text if len(text) <= cap_chars else f"{text[:cap_chars]}\n[truncated — {len(text)} chars total]"
+def cut_text(text: str, max_chars: int) -> str:
+    """The text, or its first characters with a mark that states the full length."""
+    return text if len(text) <= max_chars else f"{text[:max_chars]}\n[truncated — {len(text)} chars total]"
 
 
-def cut_result(result: ToolResult, cap_chars: int) -> ToolResult:
-    """A result whose texts are cut; everything else stays."""
+def cut_result(result: ToolResult, max_chars: int) -> ToolResult:
+    """The result with its texts cut; everything else stays."""
     value, error = result.value, result.error
-    if len(value) <= cap_chars and (error is None or len(error) <= cap_chars):
+    if len(value) <= max_chars and (error is None or len(error) <= max_chars):
         return result
     return replace(
-        result, value=cut_text(value, cap_chars), error=None if error is None else cut_text(error, cap_chars)
+        result, value=cut_text(value, max_chars), error=None if error is None else cut_text(error, max_chars)
     )
 
 

@@ -24,14 +24,14 @@ _EMPTY = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function says of itself.
+    """What a function states about itself.
 
     Attributes:
         name: Empty for a lambda.
-        description: What the docstring says before it speaks of arguments and results.
-        parameters: JSON Schema of the arguments; empty unless it was to be derived.
+        description: The docstring up to its section on arguments or results.
+        parameters: JSON Schema of the arguments; empty unless it was derived.
         context_parameter: The parameter that takes the `ToolContext`; `None` if none does.
-        parse: Makes arguments into what is annotated; `None` unless the schema was derived.
+        parse: Turns arguments into annotated values; `None` unless the schema was derived.
     """
 
     name: str
@@ -44,11 +44,11 @@ class Signature:
 def read_signature(function: Callable[..., Any], *, derive: bool) -> Signature:
     """Read a function, a method, a `functools.partial`, a class, or an object that can be called.
 
-    What a `partial` has bound is out of the model's reach. A default of `None` makes `None` a value of the parameter.
+    The model does not see what a `partial` has bound. A default of `None` makes `None` a value of the parameter.
 
     Args:
-        function: What is to be a tool.
-        derive: Whether the schema is wanted, for which pydantic is loaded.
+        function: The function of the tool.
+        derive: Whether to derive the schema, for which pydantic is loaded.
 
     Raises:
         InvalidDefinitionError: it cannot be called by the names of its arguments, an annotation has no schema or
@@ -89,7 +89,7 @@ class _Reader:
             self.signature = None
 
     def open_parameters(self, *, strict: bool) -> list[inspect.Parameter]:
-        """The parameters that nothing has bound yet; those that a call by names cannot fill are refused if strict."""
+        """The parameters that are not bound yet; if strict, one that a call by name cannot fill is an error."""
         if self.signature is None:
             if strict:
                 raise InvalidDefinitionError(
@@ -116,12 +116,12 @@ class _Reader:
         raise InvalidDefinitionError(f"{self.label} {reason}.")
 
     def hints(self, parameters: list[inspect.Parameter], *, strict: bool) -> dict[str, Any]:
-        """Annotations by name, with strings resolved; those that cannot be are refused if strict, else left out."""
+        """Annotations by name, with strings resolved; one that cannot be is left out, or an error if strict."""
         written = {each.name: each.annotation for each in parameters if each.annotation is not _EMPTY}
         namespace = self._namespace
         try:
             return _resolve(written, namespace, {})
-        except Exception:  # noqa: BLE001, S110  a string may say anything; one by one, now, with more names at hand
+        except Exception:  # noqa: BLE001, S110  a string may contain anything; now one by one, with more names
             pass
         further = {"ToolContext": ToolContext, **self._enclosing_names()}
         further = {name: value for name, value in further.items() if name not in namespace}
@@ -139,11 +139,11 @@ class _Reader:
         return hints
 
     def find_context_parameter(self, hints: Mapping[str, Any]) -> str | None:
-        found = [name for name, hint in hints.items() if self._takes_context(name, hint)]
-        if len(found) > 1:
-            names = " and ".join(map(repr, found))
+        parameters = [name for name, hint in hints.items() if self._takes_context(name, hint)]
+        if len(parameters) > 1:
+            names = " and ".join(map(repr, parameters))
             raise InvalidDefinitionError(f"{self.label} takes the ToolContext twice, as {names}; once will do.")
-        return found[0] if found else None
+        return parameters[0] if parameters else None
 
     def _takes_context(self, name: str, hint: Any) -> bool:
         members = _members(hint)
@@ -156,14 +156,14 @@ class _Reader:
 
     @property
     def _namespace(self) -> dict[str, Any]:
-        """The names that the module knows in which the function is written."""
+        """The names of the module that defines the function."""
         if isinstance(self._home, type):
             return vars(sys.modules[self._home.__module__]) if self._home.__module__ in sys.modules else {}
         namespace = getattr(self._home, "__globals__", {})
         return namespace if isinstance(namespace, dict) else {}
 
     def _enclosing_names(self) -> dict[str, Any]:
-        """The names that a function can use which is written inside another, while that one runs."""
+        """The names that an inner function can use while its outer function runs."""
         outer = getattr(self._home, "__qualname__", "").rpartition(".<locals>.")[0]
         frame = inspect.currentframe() if outer else None
         names: dict[str, Any] = {}
@@ -189,7 +189,7 @@ def _resolve(annotations: Mapping[str, Any], namespace: dict[str, Any], further:
 
 
 def _members(hint: Any) -> tuple[Any, ...]:
-    """The kinds that a union is of, but `None`; the kind itself if it is none."""
+    """The members of a union without `None`; the type itself if it is no union."""
     if get_origin(hint) is Annotated:
         return _members(get_args(hint)[0])
     if get_origin(hint) in (typing.Union, types.UnionType):
@@ -202,7 +202,7 @@ def _bound(function: Callable[..., Any]) -> set[str]:
 
 
 def _own_names(function: Callable[..., Any]) -> set[str]:
-    """The names that a call by name cannot use for anything else, bound ones included."""
+    """All parameter names, bound ones included; a call by name cannot use them for anything else."""
     while isinstance(function, functools.partial):
         function = function.func
     parameters = inspect.signature(function).parameters.values()
@@ -210,8 +210,8 @@ def _own_names(function: Callable[..., Any]) -> set[str]:
 
 
 def _find_home(function: Any) -> Any:
-    """What was written, inside of what wraps it: a function, a class, or something in C."""
-    for _ in range(100):  # a ring of wrappers ends nowhere
+    """The function, class or C object inside its wrappers."""
+    for _ in range(100):  # wrappers may form a ring
         if isinstance(function, functools.partial):
             function = function.func
         elif inspect.ismethod(function):
@@ -238,7 +238,7 @@ def _find_docstring(function: Any) -> str | None:
     if isinstance(function, functools.partial):
         own = vars(function).get("__doc__")
         return own if isinstance(own, str) else _find_docstring(function.func)
-    if dataclasses.is_dataclass(function) and isinstance(function, type) and _is_made_up(function):
+    if dataclasses.is_dataclass(function) and isinstance(function, type) and _is_generated(function):
         return None
     if inspect.isroutine(function) or isinstance(function, type) or "__doc__" in getattr(function, "__dict__", {}):
         return inspect.getdoc(function)
@@ -246,8 +246,8 @@ def _find_docstring(function: Any) -> str | None:
     return inspect.getdoc(call) if getattr(call, "__doc__", None) else inspect.getdoc(function)
 
 
-def _is_made_up(dataclass_type: type) -> bool:
-    """Whether the docstring is the signature that `dataclass` writes there."""
+def _is_generated(dataclass_type: type) -> bool:
+    """Whether `dataclass` generated the docstring from the signature."""
     return (dataclass_type.__doc__ or "").startswith(f"{dataclass_type.__name__}(")
 
 
@@ -257,7 +257,7 @@ _NUMPY = "Parameters|Params|Arguments|Other Parameters|Returns?|Yields?|Receives
 
 
 class _Style(Enum):
-    """A way to write docstrings, with what its first section about arguments or results begins with."""
+    """A docstring style, with the pattern that begins its first section on arguments or results."""
 
     GOOGLE = re.compile(rf"^(?:{_GOOGLE}):[ \t]*\n+(?=[ \t]+\S)", re.MULTILINE)
     NUMPY = re.compile(rf"^(?:{_NUMPY})[ \t]*\n-{{3,}}[ \t]*$", re.MULTILINE)
@@ -274,18 +274,18 @@ class Docstring:
 
     def __init__(self, text: str | None) -> None:
         self._text = inspect.cleandoc(text or "").strip()
-        found = [(match.start(), style) for style in _Style if (match := style.value.search(self._text))]
+        sections = [(match.start(), style) for style in _Style if (match := style.value.search(self._text))]
         none: tuple[int, _Style | None] = len(self._text), None
-        self._start, self._style = min(found, key=lambda place: place[0], default=none)
+        self._start, self._style = min(sections, key=lambda place: place[0], default=none)
 
     @property
     def description(self) -> str:
-        """What it says before it speaks of arguments and results."""
+        """The text before the first section on arguments or results."""
         return self._text[: self._start].rstrip()
 
     @cached_property
     def parameters(self) -> Mapping[str, str]:
-        """What it says of each parameter that it describes, by name without stars; a line break is a blank."""
+        """The description of each described parameter, by name without stars; a line break becomes a blank."""
         if self._style is None:
             return {}
         described: dict[str, str] = {}
@@ -296,11 +296,11 @@ class Docstring:
 
 
 _WRAP = re.compile(r"(?<!\n)[ \t]*\n[ \t]*(?![\s*•-]|\d+[.)])")
-"""A line break that is there for the width of the page, and no paragraph or item of a list."""
+"""A line break that only wraps a line, and begins no paragraph or list item."""
 
 
 def _read_parameters(sections: str, style: _Style) -> list[Any]:
-    import docstring_parser  # only ever needed where a schema is derived
+    import docstring_parser  # needed only where a schema is derived
 
     parsers = {
         _Style.GOOGLE: docstring_parser.google.parse,
@@ -309,6 +309,6 @@ def _read_parameters(sections: str, style: _Style) -> list[Any]:
         _Style.EPYDOC: docstring_parser.epydoc.parse,
     }
     try:
-        return parsers[style](f"_\n\n{sections}").params  # it wants to see a summary first
-    except Exception:  # noqa: BLE001  not only its ParseError; but a docstring may be written as one likes
+        return parsers[style](f"_\n\n{sections}").params  # the parsers expect a summary first
+    except Exception:  # noqa: BLE001  its ParseError and others: a docstring may contain anything
         return []

@@ -1,1 +1,1 @@
-"""Toolkits that an agent loads and unloads itself, from one turn to the next, kept per agent and session (D1 to D8)."""
+"""Dynamic toolkits: an agent loads and unloads them itself, per agent and session (rules D1 to D8)."""

@@ -22,25 +22,25 @@ from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated, require_overr
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """What the configuration says of an agent.
+    """The configuration of an agent.
 
-    Which tools it has is decided by the first five. Of `display_name`, `role`, `model` and `rooms` toolbelt makes
-    nothing: it keeps and shows them, for the application that runs the agent.
+    The first five attributes decide its tools. toolbelt only stores and shows `display_name`, `role`, `model` and
+    `rooms`, for the application that runs the agent.
 
     Attributes:
         name: Not blank.
-        tools: What it always has: plugins, or tools as `plugin/tool`, in order.
-        allowed_toolkits: What it may load, in order.
-        initial_toolkits: What each of its sessions starts with and cannot unload; allowed ones.
-        overrides: By entry of `tools`, what the configuration says of that tool; frozen.
-        display_name: What people call it; the name if left out.
-        role: What it is for.
-        model: What it runs on.
-        rooms: Where it takes part.
+        tools: Its static tools: plugins, or tools as `plugin/tool`, in order.
+        allowed_toolkits: Toolkits that it may load, in order.
+        initial_toolkits: Allowed toolkits that each session starts with and cannot unload.
+        overrides: Of tools, by entry of `tools`; frozen.
+        display_name: For people; by default the name.
+        role: Its purpose.
+        model: The model that it runs on.
+        rooms: The rooms that it is in.
 
     Raises:
-        InvalidDefinitionError: a name that is blank or no text, something named twice, an initial toolkit that is not
-            allowed, overrides for what is not among the tools.
+        InvalidDefinitionError: a name that is blank or not text, a duplicate, an initial toolkit that is not allowed,
+            overrides for an entry that is not in `tools`.
     """
 
     name: str
@@ -95,13 +95,13 @@ AGENT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         "rooms": KeySpec(Kind.NAMES, "Where it takes part."),
     }
 )
-"""Each is the field of `AgentSpec` of that name."""
-_LONGEST = 60
-"""Characters of overrides that a message repeats."""
+"""The keys of an agent; each is the field of `AgentSpec` of that name."""
+_MAX_SHOWN_CHARS = 60
+"""Characters of overrides that a message shows."""
 
 
 def read_agents(document: Document, *path: Key, toolkits: Sequence[Toolkit]) -> tuple[list[AgentSpec], list[Finding]]:
-    """The agents of a mapping from name to definition, and everything wrong with them.
+    """The agents of a mapping from name to definition, and the findings on them.
 
     Args:
         document: The file.
@@ -110,8 +110,8 @@ def read_agents(document: Document, *path: Key, toolkits: Sequence[Toolkit]) -> 
     """
     section = Section.of(document, *path)
     known = {toolkit.key: toolkit for toolkit in toolkits}
-    made = [_read_agent(name, agent, known) for name, agent in section.read_members("agent")]
-    return made, section.findings
+    agents = [_read_agent(name, agent, known) for name, agent in section.read_members("agent")]
+    return agents, section.findings
 
 
 def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) -> AgentSpec:
@@ -132,26 +132,28 @@ def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) ->
 
 
 def _read_initial(section: Section, agent: AgentSpec, toolkits: Mapping[str, Toolkit]) -> tuple[str, ...]:
-    made: dict[str, Section] = {}
+    sections: dict[str, Section] = {}
     for name, item in section.read_names(None, toolkits, "toolkit").items():
         if name in agent.allowed_toolkits:
-            made[name] = item
+            sections[name] = item
         else:
             message = f"{item.label}: {name!r} is not among the agent's `allowed_toolkits`; add it there."
             item.add_error("initial-not-allowed", message)
-    _refuse_conflicts(agent, {name: (toolkits[name], made[name]) for name in agent.allowed_toolkits if name in made})
-    return tuple(made)
+    _refuse_conflicts(
+        agent, {name: (toolkits[name], sections[name]) for name in agent.allowed_toolkits if name in sections}
+    )
+    return tuple(sections)
 
 
 def _refuse_conflicts(agent: AgentSpec, initial: Mapping[str, tuple[Toolkit, Section]]) -> None:
-    """What no session could start with (rule D6), as far as it can be told without a catalog."""
+    """Reports initial toolkits that conflict (rule D6), as far as that is known without a catalog."""
     active = dict(Bundle.of(agent.tools, agent.overrides, _as_compared, None).tools)
     for toolkit, section in initial.values():
         bundle = Bundle.of(toolkit.member_tools, toolkit.overrides, _as_compared, toolkit.key)
-        if (found := bundle.find_conflict(active)) is not None:
-            of = "the agent's own `tools`" if found.existing.toolkit is None else f"toolkit {found.holder!r}"
-            sides = f"{_shown(found.coming)} in the one, {_shown(found.existing)} in the other"
-            message = f"toolkit {toolkit.key!r} and {of} give {found.coming.key!r} different overrides: {sides}."
+        if (conflict := bundle.find_conflict(active)) is not None:
+            other = "the agent's own `tools`" if conflict.existing.toolkit is None else f"toolkit {conflict.holder!r}"
+            sides = f"{_shown(conflict.coming)} in the one, {_shown(conflict.existing)} in the other"
+            message = f"toolkit {toolkit.key!r} and {other} give {conflict.coming.key!r} different overrides: {sides}."
             section.add_error("conflict", f"{section.label}: {message}")
         active = {**bundle.tools, **active}
 
@@ -162,4 +164,4 @@ def _as_compared(entry: str) -> tuple[str, ...]:
 
 def _shown(tool: ActiveTool) -> str:
     text = json.dumps(tool.overrides, ensure_ascii=False, sort_keys=True)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"

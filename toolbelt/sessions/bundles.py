@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from toolbelt.runtime.registry import ToolRegistry
 
 STATIC = "static tools"
-"""Stands for what an agent always has, where a toolkit is named otherwise."""
+"""Takes the place of a toolkit's name for the tools that an agent always has."""
 Expand = Callable[[str], Sequence[str]]
-"""From an entry, such as a plugin or `plugin/tool`, to the keys of its tools."""
+"""From an entry (a plugin, or `plugin/tool`) to the keys of its tools."""
 
 
 def _alone(entry: str) -> tuple[str, ...]:
@@ -36,22 +36,22 @@ def _nothing(_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """An `Expand` that knows more of the tools there are.
+    """An `Expand` with more knowledge of the registered tools.
 
     Attributes:
-        find: What it gives for an entry; left out, an entry is the key of one tool.
-        always: Keys of the tools that pass every allow-list (`always_include`, rule R2).
-        advise: What to say of an entry that no tool answers to: a sentence that begins with a blank, or nothing.
-        shown: From a tool's key to what the model is shown it under.
-        guests: What keeps out those tools of servers and extensions that were not there when entries were expanded,
-            asked at each turn; `None` where that cannot be told.
+        find: The tools of an entry; by default an entry is the key of one tool.
+        always_included: Keys of the tools that pass every allow-list (`always_include`, rule R2).
+        suggest: For an entry that matches no tool: a sentence that begins with a blank, or nothing.
+        shown: From a tool's key to the name that the model is shown.
+        find_allowed_extensions: Gives a filter that excludes tools of servers and extensions that were registered
+            after the expansion; called at each turn. `None` if there is no registry to ask.
     """
 
     find: Expand = _alone
-    always: frozenset[str] = frozenset()
-    advise: Callable[[str], str] = _nothing
+    always_included: frozenset[str] = frozenset()
+    suggest: Callable[[str], str] = _nothing
     shown: Callable[[str], str] = _unchanged
-    guests: Callable[[], FilterOpts] | None = None
+    find_allowed_extensions: Callable[[], FilterOpts] | None = None
 
     def __call__(self, entry: str) -> Sequence[str]:
         """The keys of an entry's tools."""
@@ -63,9 +63,9 @@ class ActiveTool:
     """A tool that an agent has.
 
     Attributes:
-        key: Which.
-        overrides: What the configuration says of it; frozen, empty for nothing.
-        toolkit: What brought it; `None` for a tool that is always there. Where several did, the first.
+        key: Of the tool.
+        overrides: From the configuration; frozen, empty for none.
+        toolkit: The first toolkit that provides it; `None` for a static tool.
     """
 
     key: str
@@ -78,8 +78,8 @@ class Conflict:
     """The same tool with other overrides.
 
     Attributes:
-        existing: As it is there already.
-        coming: As it would come.
+        existing: The tool that is present.
+        coming: The tool that would be added.
     """
 
     existing: ActiveTool
@@ -87,12 +87,12 @@ class Conflict:
 
     @property
     def holder(self) -> str:
-        """What has it already: the key of a toolkit, or `static tools`."""
+        """The owner of the present tool: the key of a toolkit, or `static tools`."""
         return STATIC if self.existing.toolkit is None else self.existing.toolkit
 
     @property
-    def words(self) -> str:
-        """In a few words, to follow the name of what comes."""
+    def description(self) -> str:
+        """The conflict in a few words, to follow the name of the second toolkit."""
         if self.existing.toolkit is None:
             where = f"the agent's {STATIC} have"
         else:
@@ -102,11 +102,11 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Tools that come together.
+    """The tools of an agent or a toolkit.
 
     Attributes:
         tools: By key, in order.
-        unmatched: Entries that no tool answers to.
+        unmatched: Entries that match no tool.
     """
 
     tools: Mapping[str, ActiveTool]
@@ -122,18 +122,18 @@ class Bundle:
     ) -> Bundle:
         """The tools of entries, each with the overrides of its entry.
 
-        Where several entries mean the same tool and say something of it, the one that means the fewest tools is heard,
-        and of those the last.
+        If several entries with overrides match the same tool, the one that matches the fewest tools counts, and of
+        those the last.
         """
         matched = {entry: tuple(expand(entry)) for entry in entries}
-        said = heard({entry: normalised(one) for entry, one in overrides.items()}, matched)
-        keys = dict.fromkeys(key for found in matched.values() for key in found)
-        nothing = normalised(None)
-        tools = {key: ActiveTool(key, said.get(key, nothing), toolkit) for key in keys}
-        return cls(FrozenDict(tools), tuple(entry for entry, found in matched.items() if not found))
+        effective = heard({entry: normalised(values) for entry, values in overrides.items()}, matched)
+        keys = dict.fromkeys(key for tool_keys in matched.values() for key in tool_keys)
+        no_overrides = normalised(None)
+        tools = {key: ActiveTool(key, effective.get(key, no_overrides), toolkit) for key in keys}
+        return cls(FrozenDict(tools), tuple(entry for entry, tool_keys in matched.items() if not tool_keys))
 
     def find_conflict(self, active: Mapping[str, ActiveTool]) -> Conflict | None:
-        """The first tool of this that is there already with other overrides; `None` if there is none."""
+        """The first tool of this bundle that is present with other overrides; `None` if there is none."""
         for key, tool in self.tools.items():
             existing = active.get(key)
             if existing is not None and not same(existing.overrides, tool.overrides):
@@ -142,41 +142,38 @@ class Bundle:
 
 
 def normalised(overrides: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Overrides as they are compared: nothing said is nothing overridden."""
+    """Overrides in the form in which they are compared: `None` and empty are equal."""
     return FrozenDict({} if overrides is None else freeze(overrides))
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same in JSON: `1` is `1.0` and not `true`, the order of keys does not matter."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other) or (one != one and other != other)
+def same(left: Any, right: Any) -> bool:
+    """Whether two values are equal in JSON: `1` is `1.0` but not `true`, and the order of keys does not matter."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(same(value, right[key]) for key, value in left.items())
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right) or (left != left and right != right)  # NaN
 
 
 def expand_over(registry: ToolRegistry) -> Expansion:
-    """What makes entries into names of tools, over what a registry holds now.
+    """Expands entries to names of tools, over the tools that a registry has now.
 
-    An entry is a plugin, a tool as `plugin/tool`, several as `plugin/prefix*`, or a tool's bare name; compared as
-    loadouts compare (rule L4), and a plugin comes before a tool of the same name.
+    An entry is a plugin, a tool as `plugin/tool`, several as `plugin/prefix*`, or a tool's bare name. Names are
+    compared as in loadouts (rule L4), and a plugin takes precedence over a tool of the same name.
 
-    What is registered later no entry means, so no turn has it, not even where nobody names it: it might be what an
-    entry would mean. The exceptions are what is always included and, for the rest of a turn that is under way, a
-    further tool of an extension that the turn may have. After a change of the registry make this, the
-    `DynamicToolkits` and the `DynamicSessions` anew and register the meta-tools again, which overwrites them in place;
-    what is kept of sessions stays.
+    No entry matches a tool that is registered later, and no turn has such a tool, because an entry might have meant
+    it. Exceptions are tools that are always included and, for the rest of a running turn, further tools of an
+    extension that the turn may have. After a change of the registry, make a new expansion, new `DynamicToolkits` and
+    `DynamicSessions`, and register the meta-tools again, which overwrites them in place. Stored sessions stay valid.
 
     Returns:
-        What gives the names in order of registration, none where nothing answers to the entry; and knows which tools
-        are always included, what is near an entry that means none, what the registry shows a tool under, and which
-        tools there were.
+        An expansion whose names are in order of registration; none for an entry that matches nothing.
     """
     seen = registry.get_all()
     known = frozenset(tool.name for tool in seen)
-    always = frozenset(tool.name for tool in seen if tool.always_include)
+    always_included = frozenset(tool.name for tool in seen if tool.always_include)
     catalog = registry.catalog
     names = [
         *(plugin.name for plugin in catalog.plugins),
@@ -184,23 +181,23 @@ def expand_over(registry: ToolRegistry) -> Expansion:
         *(f"{plugin.name}/{tool.name}" for plugin in catalog.plugins for tool in plugin.tools),
     ]
 
-    @cache  # every turn asks again, and to look for what is near takes its time
-    def advise(entry: str) -> str:
+    @cache  # each turn asks again, and finding the nearest names is slow
+    def suggest(entry: str) -> str:
         return suggestion(entry, names) if nearest(entry, names) else ""
 
-    def shown(name: str) -> str:  # looked up each time: what is registered later may change it
+    def shown(name: str) -> str:  # looked up each time, because later registrations may change it
         return registry.wire_names.get(name, name)
 
-    def guests() -> FilterOpts:
-        # By its names, which are of one moment: others may be registering meanwhile.
-        now = [found for name in registry.wire_names if (found := registry.find(name)) is not None]
+    def find_allowed_extensions() -> FilterOpts:
+        # By wire names, which are of one moment, because others may register tools meanwhile.
+        now = [entry for name in registry.wire_names if (entry := registry.find(name)) is not None]
         passing = known.union(each.tool.name for each in now if each.tool.always_include)
         extended = [each for each in now if each.plugin_id is not None]
         return FilterOpts(
             [each.tool.name for each in extended if each.tool.name not in passing],
-            # These keep out what comes while a turn is under way, too.
+            # These also exclude tools that are registered during a turn.
             allowed_mcp_tools=[name for name in passing if name.startswith(MCP_PREFIX)],
             allowed_plugins=[each.plugin_id for each in extended if each.plugin_id is not None],
         )
 
-    return Expansion(expander(catalog, attrgetter("name")), always, advise, shown, guests)
+    return Expansion(expander(catalog, attrgetter("name")), always_included, suggest, shown, find_allowed_extensions)

@@ -1,10 +1,8 @@
-"""Toolkits that an agent loads and unloads itself: what is loaded, what that gives, what changes it (D2 to D6)."""
+"""Toolkits that an agent loads and unloads itself: their tools, and the answers to changes (rules D2 to D6)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, assert_never
 
@@ -15,83 +13,27 @@ from toolbelt.runtime.gates import FilterOpts
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.bundles import STATIC, ActiveTool, Bundle, Conflict, Expand, Expansion
 from toolbelt.sessions.meta_tools import (
-    ALREADY_LOADED_MESSAGE,
-    CONFLICT_MESSAGE,
-    CONFLICT_STAYS_MESSAGE,
-    LOADED_MESSAGE,
-    LOADED_NOTHING_MESSAGE,
-    NEXT_REQUEST,
     NO_SESSION_MESSAGE,
-    NOT_LOADED_MESSAGE,
-    STICKY_MESSAGE,
-    UNLOADED_MESSAGE,
-    UNLOADED_NOTHING_MESSAGE,
-    Answer,
+    AnswerStatus,
+    MetaToolAnswer,
     make_answer,
+    make_change_answer,
+    make_conflict_answer,
     make_refusal,
     make_usage_error,
 )
+from toolbelt.sessions.store import DropKind, DroppedToolkit, LoadedToolkits, RestoredState
 from toolbelt.toolkits.expand import expand_toolkit
 from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
 
-Loaded = tuple[str, ...]
-"""Keys of toolkits, in the order in which the agent is allowed them."""
-_WITHOUT = "so this session goes on without it"
-
-
-class DropKind(StrEnum):
-    """Why a toolkit that was loaded is not any more."""
-
-    UNKNOWN = "unknown"
-    """There is none of that key."""
-    NOT_ALLOWED = "not_allowed"
-    """There is, but not for this agent."""
-    CONFLICT = "conflict"
-    """It has a tool that is there with other overrides."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A toolkit that was loaded and no longer can be.
-
-    Attributes:
-        toolkit: Its key, as it was kept.
-        reason: Why, in a sentence.
-        kind: Why, for programs.
-    """
-
-    toolkit: str
-    reason: str
-    kind: DropKind
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What is left of a kept state (rule D5).
-
-    Attributes:
-        loaded: What is loaded now.
-        dropped: What was kept and is not, in the order in which it was kept.
-    """
-
-    loaded: Loaded
-    dropped: tuple[Dropped, ...] = ()
-
-    @property
-    def elsewhere(self) -> Loaded:
-        """Keys of what this configuration does not have, in the order in which they were kept.
-
-        Another process may have a configuration that does, as when a new one is rolled out: what it has loaded is not
-        this one's to forget.
-        """
-        return tuple(one.toolkit for one in self.dropped if one.kind is not DropKind.CONFLICT)
+_GOES_ON = "so this session goes on without it"
 
 
 class DynamicToolkits:
     """The toolkits of one agent.
 
-    What is loaded is a `Loaded`, kept by the caller for as long as a session lasts; it begins with `initial`, and
-    nothing here changes:
+    The caller keeps the loaded toolkits, a `LoadedToolkits`, for as long as a session lasts. They begin with `initial`,
+    and this object never changes:
 
         toolkits, loaded = DynamicToolkits(agent, project_toolkits), None
         loaded = toolkits.restore(loaded).loaded                       # at the beginning of a turn
@@ -105,19 +47,19 @@ class DynamicToolkits:
 
     Args:
         agent: What the configuration says of it.
-        toolkits: All of the project, so that one that is not allowed is told from one that is not there.
+        toolkits: All of the project, to distinguish one that is not allowed from one that does not exist.
         expand: From an entry (a plugin, or `plugin/tool`) to the keys of its tools; `None`: an entry is its own key.
-        names: What the model is shown a tool under, by key, where that is another; meta-tools by their own names. What
-            is not among them is shown as `expand_over` finds it in its registry, or else under its key.
+        names: Names that the model is shown, by tool key; meta-tools by their own names. A tool that is not listed is
+            shown under its name in the registry of `expand_over`, or else under its key.
 
     Raises:
-        InvalidDefinitionError: a toolkit twice, an allowed one that is not there, a reserved name, initial ones that
-            conflict with the static tools or one another (rule D6). All that is wrong is named at once.
+        InvalidDefinitionError: a duplicate toolkit, an allowed toolkit that does not exist, a reserved name, initial
+            toolkits that conflict with the static tools or one another (rule D6). The message lists all problems.
     """
 
     agent: AgentSpec
     toolkits: Mapping[str, Toolkit]
-    initial: Loaded
+    initial: LoadedToolkits
 
     def __init__(
         self,
@@ -134,8 +76,8 @@ class DynamicToolkits:
             expand = Expansion() if expand is None else Expansion(expand)
         self._expansion = expand
         keys = [toolkit.key for toolkit in given]
-        wrong = [f"Toolkit {key!r} is there twice." for key in self._known if keys.count(key) > 1]
-        wrong += [
+        problems = [f"Toolkit {key!r} is there twice." for key in self._known if keys.count(key) > 1]
+        problems += [
             f"Allowed toolkit {key!r} is not there.{suggestion(key, self._known)}"
             for key in agent.allowed_toolkits
             if key not in self._known
@@ -148,10 +90,10 @@ class DynamicToolkits:
             toolkit.key: Bundle.of(toolkit.member_tools, toolkit.overrides, expand, toolkit.key)
             for toolkit in self._known.values()
         }
-        wrong += [*self._find_reserved(), *self._find_conflicts()]
-        if wrong:
+        problems += [*self._find_reserved(), *self._find_conflicts()]
+        if problems:
             raise InvalidDefinitionError(
-                f"The tools and toolkits of agent {agent.name!r} cannot be used. {' '.join(wrong)}"
+                f"The tools and toolkits of agent {agent.name!r} cannot be used. {' '.join(problems)}"
             )
 
     @property
@@ -160,101 +102,108 @@ class DynamicToolkits:
         return bool(self.toolkits)
 
     def find_unmatched(self, loaded: Iterable[str]) -> list[str]:
-        """Entries that no tool answers to, among the static ones and those of loaded toolkits, each in a sentence."""
-        found = [(entry, f"the agent's {STATIC}") for entry in self._static.unmatched]
+        """Entries of the agent and its loaded toolkits that match no tool, each in a sentence."""
+        unmatched = [(entry, f"the agent's {STATIC}") for entry in self._static.unmatched]
         for key in self._ordered(loaded):
-            found += [(entry, f"toolkit {key!r}") for entry in self._bundles[key].unmatched]
-        return [f"{entry!r} of {where} names no tool here.{self._expansion.advise(entry)}" for entry, where in found]
+            unmatched += [(entry, f"toolkit {key!r}") for entry in self._bundles[key].unmatched]
+        return [
+            f"{entry!r} of {where} names no tool here.{self._expansion.suggest(entry)}" for entry, where in unmatched
+        ]
 
-    def restore(self, stored: Iterable[str] | None) -> Restored:
-        """What is loaded, after what was kept and by the configuration of now (rule D5).
+    def restore(self, stored: Iterable[str] | None) -> RestoredState:
+        """The loaded toolkits, from the stored state and the current configuration (rule D5).
 
         Args:
-            stored: Keys of the toolkits that were loaded; `None` where nothing was kept.
+            stored: Keys of the toolkits that were loaded; `None` if nothing was stored.
 
         Returns:
-            The initial ones, and of the others what still may be; where two conflict, the earlier in allowed order.
+            The initial toolkits, and the stored ones that are still possible; of two that conflict, the earlier in
+            allowed order.
         """
-        kept = dict.fromkeys(() if stored is None else stored)
+        stored_keys = dict.fromkeys(() if stored is None else stored)
         active = self._merged(self.initial)
-        dropped: dict[str, Dropped] = {}
+        dropped: dict[str, DroppedToolkit] = {}
         loaded = set(self.initial)
         for key in self.toolkits:
-            if key in kept and key not in loaded:
+            if key in stored_keys and key not in loaded:
                 bundle = self._bundles[key]
                 if (conflict := bundle.find_conflict(active)) is not None:
-                    reason = f"Toolkit {key!r} can no longer be loaded, {_WITHOUT}: {conflict.words}."
-                    dropped[key] = Dropped(key, reason, DropKind.CONFLICT)
+                    reason = f"Toolkit {key!r} can no longer be loaded, {_GOES_ON}: {conflict.description}."
+                    dropped[key] = DroppedToolkit(key, reason, DropKind.CONFLICT)
                     continue
                 loaded.add(key)
                 active = {**bundle.tools, **active}
-        for key in kept:
+        for key in stored_keys:
             if key not in self._known:
                 near = suggestion(key, self.toolkits) if nearest(key, self.toolkits) else ""
-                reason = f"Toolkit {key!r} is no longer there, {_WITHOUT}.{near}"
-                dropped[key] = Dropped(key, reason, DropKind.UNKNOWN)
+                reason = f"Toolkit {key!r} is no longer there, {_GOES_ON}.{near}"
+                dropped[key] = DroppedToolkit(key, reason, DropKind.UNKNOWN)
             elif key not in self.toolkits:
-                reason = f"Toolkit {key!r} is no longer allowed to agent {self.agent.name!r}, {_WITHOUT}."
-                dropped[key] = Dropped(key, reason, DropKind.NOT_ALLOWED)
-        return Restored(self._ordered(loaded), tuple(dropped[key] for key in kept if key in dropped))
+                reason = f"Toolkit {key!r} is no longer allowed to agent {self.agent.name!r}, {_GOES_ON}."
+                dropped[key] = DroppedToolkit(key, reason, DropKind.NOT_ALLOWED)
+        return RestoredState(self._ordered(loaded), tuple(dropped[key] for key in stored_keys if key in dropped))
 
     def merge(self, loaded: Iterable[str]) -> tuple[ActiveTool, ...]:
-        """The tools there are when that is loaded: static ones first, then by toolkit in allowed order (rule D6).
+        """The agent's tools with these toolkits: static tools first, then by toolkit in allowed order (rule D6).
 
         Args:
-            loaded: What `restore`, `load` or `unload` gave.
+            loaded: From `restore`, `load` or `unload`.
 
         Raises:
-            NotFoundError: what the agent is not allowed.
-            InvalidDefinitionError: toolkits that conflict, which `restore` never gives.
+            NotFoundError: a toolkit that the agent is not allowed.
+            InvalidDefinitionError: toolkits that conflict, which `restore` never returns.
         """
         wanted = set(loaded)
-        if strangers := [key for key in wanted if key not in self.toolkits]:
-            raise NotFoundError("toolkit", min(strangers), self.toolkits)
-        made = dict(self._static.tools)
+        if not_allowed := [key for key in wanted if key not in self.toolkits]:
+            raise NotFoundError("toolkit", min(not_allowed), self.toolkits)
+        merged = dict(self._static.tools)
         for key in self.toolkits:
             if key in wanted:
-                if (conflict := self._bundles[key].find_conflict(made)) is not None:
-                    raise InvalidDefinitionError(f"Toolkit {key!r} cannot be loaded: {conflict.words}.")
+                if (conflict := self._bundles[key].find_conflict(merged)) is not None:
+                    raise InvalidDefinitionError(f"Toolkit {key!r} cannot be loaded: {conflict.description}.")
                 for tool in self._bundles[key].tools.values():
-                    made.setdefault(tool.key, tool)
-        return tuple(made.values())
+                    merged.setdefault(tool.key, tool)
+        return tuple(merged.values())
 
     def tool_keys(self, loaded: Iterable[str]) -> tuple[str, ...]:
-        """Keys of the tools there are; in the order, and raising, as `merge`."""
+        """Keys of the tools; order and errors as in `merge`."""
         return tuple(tool.key for tool in self.merge(loaded))
 
-    def reach(self) -> tuple[str, ...]:
-        """Keys of everything the agent has or could ever load, static ones first."""
-        found = dict.fromkeys(self._static.tools)
+    def reachable_keys(self) -> tuple[str, ...]:
+        """Keys of all tools that the agent has or could load, static tools first."""
+        keys = dict.fromkeys(self._static.tools)
         for key in self.toolkits:
-            found.update(dict.fromkeys(self._bundles[key].tools))
-        return tuple(found)
+            keys.update(dict.fromkeys(self._bundles[key].tools))
+        return tuple(keys)
 
-    def named(self) -> frozenset[str]:
-        """Keys of every tool that the agent or any toolkit of the project names, so that others go without it.
+    def named_keys(self) -> frozenset[str]:
+        """Keys of all tools that the agent or any toolkit of the project names, so that other agents do not get them.
 
-        Those that pass every allow-list are not among them: every agent has these, whoever names them.
+        Without tools that pass every allow-list: each agent has these.
         """
         named = frozenset(self._static.tools).union(*(bundle.tools for bundle in self._bundles.values()))
-        return named - self._expansion.always
+        return named - self._expansion.always_included
 
-    def guests(self) -> FilterOpts:
-        """What lets through the tools of servers and extensions that were there when entries were expanded.
+    def find_allowed_extensions(self) -> FilterOpts:
+        """A filter for the tools of servers and extensions that were registered when entries were expanded.
 
-        Others may be what an entry names, which nobody can tell any more. Without a registry to ask, all pass.
+        An entry may name a tool that was registered later, and it is unknown which one. Without a registry, all pass.
         """
-        return FilterOpts() if self._expansion.guests is None else self._expansion.guests()
+        return (
+            FilterOpts()
+            if self._expansion.find_allowed_extensions is None
+            else self._expansion.find_allowed_extensions()
+        )
 
-    def over_tools(self, loaded: Iterable[str]) -> tuple[Toolkit, ...]:
-        """Loaded toolkits in allowed order, with the keys of tools as members, for their policies and directives."""
+    def expand_loaded(self, loaded: Iterable[str]) -> tuple[Toolkit, ...]:
+        """Loaded toolkits in allowed order, with tool keys as members, for their policies and directives."""
         return tuple(expand_toolkit(self.toolkits[key], self._expansion) for key in self._ordered(loaded))
 
     def shown_as(self, key: str) -> str:
-        """What the model is shown a tool under."""
+        """The name under which the model is shown a tool."""
         return self._names[key] if key in self._names else self._expansion.shown(key)
 
-    def list_toolkits(self, loaded: Iterable[str]) -> Answer:
+    def list_toolkits(self, loaded: Iterable[str]) -> MetaToolAnswer:
         """The answer to `list_toolkits` (rule D3)."""
         wanted = set(loaded)
         rows = [
@@ -267,52 +216,53 @@ class DynamicToolkits:
             }
             for key, toolkit in self.toolkits.items()
         ]
-        return make_answer("ok", toolkits=rows)
+        return make_answer(AnswerStatus.OK, toolkits=rows)
 
-    def load(self, toolkit: str, loaded: Iterable[str], *, has_session: bool = True) -> tuple[Answer, Loaded]:
-        """The answer to `load_tools`, and what is loaded from the next turn on (rule D3).
+    def load(
+        self, toolkit: str, loaded: Iterable[str], *, has_session: bool = True
+    ) -> tuple[MetaToolAnswer, LoadedToolkits]:
+        """The answer to `load_tools`, and the toolkits that are loaded from the next turn on (rule D3).
 
         Args:
-            toolkit: As the model wrote it; if there is none of that name, case and blanks around it are ignored.
-            loaded: What is loaded so far.
+            toolkit: As the model wrote it; case and surrounding blanks are ignored if no toolkit has exactly that name.
+            loaded: The toolkits that are loaded so far.
             has_session: Whether there is a session to load it for.
 
         Raises:
-            InvalidDefinitionError: a toolkit that is no text.
+            InvalidDefinitionError: a toolkit that is not text.
         """
         now = self._ordered(loaded)
         key = self._find(toolkit)
         if key is None or key not in self.toolkits:
             return make_refusal(toolkit, key, self.toolkits), now
         if key in now:
-            return make_answer("already_loaded", toolkit=key, message=ALREADY_LOADED_MESSAGE), now
+            return make_answer(AnswerStatus.ALREADY_LOADED, toolkit=key), now
         if not has_session:
-            return make_answer("error", toolkit=key, message=NO_SESSION_MESSAGE), now
+            return make_answer(AnswerStatus.ERROR, toolkit=key, message=NO_SESSION_MESSAGE), now
         bundle = self._bundles[key]
         if (conflict := bundle.find_conflict(self._merged(now))) is not None:
             return self._conflict(key, conflict), now
         tools = self._shown(bundle.tools)
-        message = LOADED_MESSAGE if tools else LOADED_NOTHING_MESSAGE
-        made = make_answer("loaded", toolkit=key, tools=tools, takes_effect=NEXT_REQUEST, message=message)
-        return made, self._ordered((*now, key))
+        return make_change_answer(AnswerStatus.LOADED, key, tools), self._ordered((*now, key))
 
-    def unload(self, toolkit: str, loaded: Iterable[str], *, has_session: bool = True) -> tuple[Answer, Loaded]:
-        """The answer to `unload_tools`, and what is loaded from the next turn on (rule D3); else as `load`."""
+    def unload(
+        self, toolkit: str, loaded: Iterable[str], *, has_session: bool = True
+    ) -> tuple[MetaToolAnswer, LoadedToolkits]:
+        """The answer to `unload_tools`, and the toolkits that are loaded from the next turn on (rule D3); as `load`."""
         now = self._ordered(loaded)
         key = self._find(toolkit)
         if key is None or key not in self.toolkits:
             return make_refusal(toolkit, key, self.toolkits), now
         if key in self.initial:
-            return make_answer("sticky", toolkit=key, message=STICKY_MESSAGE), now
+            return make_answer(AnswerStatus.STICKY, toolkit=key), now
         if key not in now:
-            return make_answer("not_loaded", toolkit=key, message=NOT_LOADED_MESSAGE), now
+            return make_answer(AnswerStatus.NOT_LOADED, toolkit=key), now
         if not has_session:
-            return make_answer("error", toolkit=key, message=NO_SESSION_MESSAGE), now
-        after = tuple(kept for kept in now if kept != key)
+            return make_answer(AnswerStatus.ERROR, toolkit=key, message=NO_SESSION_MESSAGE), now
+        after = tuple(each for each in now if each != key)
         staying = self._merged(after)
         tools = self._shown(tool for tool in self._bundles[key].tools if tool not in staying)
-        message = UNLOADED_MESSAGE if tools else UNLOADED_NOTHING_MESSAGE
-        return make_answer("unloaded", toolkit=key, tools=tools, takes_effect=NEXT_REQUEST, message=message), after
+        return make_change_answer(AnswerStatus.UNLOADED, key, tools), after
 
     def call(
         self,
@@ -321,13 +271,13 @@ class DynamicToolkits:
         loaded: Iterable[str],
         *,
         has_session: bool = True,
-    ) -> tuple[Answer, Loaded]:
-        """The answer to a model's call of a meta-tool, and what is loaded from the next turn on.
+    ) -> tuple[MetaToolAnswer, LoadedToolkits]:
+        """The answer to a model's call of a meta-tool, and the toolkits that are loaded from the next turn on.
 
         Args:
-            role: Which of the three was called.
-            arguments: As the model gave them; `None` if they were no JSON object. `list_toolkits` needs none.
-            loaded: What is loaded so far.
+            role: Of the meta-tool.
+            arguments: As the model gave them; `None` if they were not a JSON object. `list_toolkits` needs none.
+            loaded: The toolkits that are loaded so far.
             has_session: Whether there is a session to change anything for.
         """
         now = self._ordered(loaded)
@@ -346,29 +296,28 @@ class DynamicToolkits:
     # Names
 
     def _find(self, name: str) -> str | None:
-        """The key a model means; `None` where there is none, or more than one that is as near."""
+        """The key that a model means; `None` if there is none, or more than one candidate."""
         if not isinstance(name, str):
             raise InvalidDefinitionError(f"The key of a toolkit must be text, not {name!r}.")
         if name in self._known:
             return name
         wanted = fold(name.strip())
         for keys in (self.toolkits, self._known):
-            found = [key for key in keys if fold(key.strip()) == wanted]
-            if found:
-                return found[0] if len(found) == 1 else None
+            matches = [key for key in keys if fold(key.strip()) == wanted]
+            if matches:
+                return matches[0] if len(matches) == 1 else None
         return None
 
-    def _conflict(self, key: str, conflict: Conflict) -> Answer:
+    def _conflict(self, key: str, conflict: Conflict) -> MetaToolAnswer:
         tool = conflict.coming.key
-        stays = conflict.existing.toolkit is None or conflict.existing.toolkit in self.initial
-        return make_answer(
-            "conflict",
-            toolkit=key,
+        is_permanent = conflict.existing.toolkit is None or conflict.existing.toolkit in self.initial
+        return make_conflict_answer(
+            key,
+            is_permanent=is_permanent,
             conflicting_tool=self.shown_as(tool),
             conflicts_with=conflict.holder,
             overrides=thaw(conflict.coming.overrides),
             existing_overrides=thaw(conflict.existing.overrides),
-            message=CONFLICT_STAYS_MESSAGE if stays else CONFLICT_MESSAGE,
         )
 
     def _shown(self, keys: Iterable[str]) -> list[str]:
@@ -376,7 +325,7 @@ class DynamicToolkits:
 
     # Merging
 
-    def _ordered(self, loaded: Iterable[str]) -> Loaded:
+    def _ordered(self, loaded: Iterable[str]) -> LoadedToolkits:
         wanted = set(loaded)
         return tuple(key for key in self.toolkits if key in wanted)
 
@@ -388,12 +337,12 @@ class DynamicToolkits:
             return
         yield from (f"The name {key!r} of a toolkit is reserved." for key in self.toolkits if fold(key) in RESERVED)
         members = (member for toolkit in self.toolkits.values() for member in toolkit.member_tools)
-        names = dict.fromkeys((*self.agent.tools, *members, *self.reach()))
+        names = dict.fromkeys((*self.agent.tools, *members, *self.reachable_keys()))
         yield from (f"The name {name!r} of a tool is reserved." for name in names if fold(name) in RESERVED)
 
     def _find_conflicts(self) -> Iterator[str]:
         active = dict(self._static.tools)
         for key in self.initial:
             if (conflict := self._bundles[key].find_conflict(active)) is not None:
-                yield f"Initial toolkit {key!r} conflicts: {conflict.words}."
+                yield f"Initial toolkit {key!r} conflicts: {conflict.description}."
             active = {**self._bundles[key].tools, **active}

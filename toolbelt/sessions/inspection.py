@@ -1,4 +1,4 @@
-"""What agents have loaded, as plain values for a person or a program to look at."""
+"""The state of an agent in a session, and all stored states, as plain values."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.sessions.bundles import STATIC, ActiveTool
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.store import KeptSession, SessionStore
+from toolbelt.sessions.meta_tools import AnswerStatus
+from toolbelt.sessions.store import SessionStore, StoredSession
 from toolbelt.sessions.turn import SessionView
 
-AS_WISHED = frozenset({"loaded", "unloaded", "already_loaded", "not_loaded"})
-"""Statuses of an answer after which what was asked for is so, whether it had to be changed or not."""
+FULFILLED = frozenset(
+    {AnswerStatus.LOADED, AnswerStatus.UNLOADED, AnswerStatus.ALREADY_LOADED, AnswerStatus.NOT_LOADED}
+)
+"""Statuses after which the request is fulfilled, whether anything had to change or not."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionInspection:
-    """How an agent stands in a session, over a catalog.
+    """The state of an agent in a session, with token counts of a catalog.
 
     Attributes:
-        view: What is kept, and what that makes.
+        view: The stored state, and the tools that follow from it.
         toolkits: The agent's.
-        tokens: What the tools of the catalog cost; others are not counted.
+        tokens: Of the tools of the catalog; other tools are not counted.
     """
 
     view: SessionView
@@ -46,7 +49,7 @@ class SessionInspection:
             "session": view.session_id,
             "stored": None if view.stored is None else list(view.stored),
             "loaded": [self._loaded_data(key) for key in view.loaded],
-            "dropped": [{"toolkit": one.toolkit, "reason": one.reason} for one in view.dropped],
+            "dropped": [{"toolkit": each.toolkit, "reason": each.reason} for each in view.dropped],
             "not_loaded": [self._not_loaded_data(key) for key in self.toolkits.toolkits if key not in view.loaded],
             "tools": [self._tool_data(tool) for tool in view.tools],
             "tokens": {
@@ -69,13 +72,14 @@ class SessionInspection:
 
     def _not_loaded_data(self, key: str) -> dict[str, Any]:
         answer, after = self.toolkits.load(key, self.view.loaded)
-        there = {tool.key for tool in self.view.tools}
-        adds = [tool for tool in self.toolkits.tool_keys(after) if tool not in there]
+        is_conflict = answer["status"] == AnswerStatus.CONFLICT
+        present = {tool.key for tool in self.view.tools}
+        adds = [tool for tool in self.toolkits.tool_keys(after) if tool not in present]
         return {
             "toolkit": key,
             "description": self.toolkits.toolkits[key].description,
-            "status": "conflict" if answer["status"] == "conflict" else "loadable",
-            "conflict": conflict_text(answer) if answer["status"] == "conflict" else None,
+            "status": answer["status"] if is_conflict else "loadable",
+            "conflict": conflict_text(answer) if is_conflict else None,
             "tools": adds,
             "tokens": self._count(adds),
         }
@@ -92,35 +96,35 @@ class SessionInspection:
         return sum(self.tokens.by_id.get(key, 0) for key in keys)
 
 
-def kept_data(
+def stored_sessions_data(
     store: SessionStore, known: Mapping[str, Any], agent: str | None = None, session_id: str | None = None
 ) -> list[dict[str, Any]]:
-    """Everything that is kept, as plain values.
+    """All stored states, as plain values.
 
     Args:
-        store: What keeps it.
-        known: The agents there are now, by name.
-        agent: Only what is kept for this one.
-        session_id: Only what is kept in this one.
+        store: The store.
+        known: The configured agents, by name.
+        agent: Only states of this agent.
+        session_id: Only states of this session.
 
     Raises:
-        StorageError: the store cannot be read; of a single damaged state it is said instead what is wrong.
+        StorageError: the store cannot be read. A single damaged state has a `problem` instead.
     """
-    return [_kept_row(kept, known) for kept in store.states(agent) if session_id in (None, kept.session_id)]
+    return [_stored_row(stored, known) for stored in store.states(agent) if session_id in (None, stored.session_id)]
 
 
-def _kept_row(kept: KeptSession, known: Mapping[str, Any]) -> dict[str, Any]:
-    unknown = None if kept.agent in known else "no agent of this name is configured any more"
+def _stored_row(stored: StoredSession, known: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = None if stored.agent in known else "no agent of this name is configured any more"
     return {
-        "agent": kept.agent,
-        "session": kept.session_id,
-        "stored": [] if kept.state is None else list(kept.state.loaded),
-        "problem": kept.problem or unknown,
+        "agent": stored.agent,
+        "session": stored.session_id,
+        "stored": [] if stored.state is None else list(stored.state.loaded),
+        "problem": stored.problem or unknown,
     }
 
 
 def conflict_text(answer: Mapping[str, Any]) -> str:
-    """What an answer of status `conflict` says, for a person: what conflicts, in which tool, and both sides (D6)."""
+    """An answer of status `conflict` as text for a person: the toolkits, the tool, and both overrides (rule D6)."""
     holder = answer["conflicts_with"]
     other = "the agent's own tools" if holder == STATIC else f"toolkit {holder!r}"
     here, there = (json.dumps(answer[key], ensure_ascii=False) for key in ("overrides", "existing_overrides"))

@@ -1,4 +1,4 @@
-"""What the prompt says of toolkits: what never changes apart from what does, which keeps the cache (rules D8, K4)."""
+"""The prompt text on toolkits, in a constant and a changing part, so that the prefix stays cached (rules D8, K4)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ _INTRODUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class ToolkitPrompt:
-    """The two parts, for two places of the prompt; both empty where the agent cannot have anything loaded.
+    """The two parts, for two places of the prompt; both empty if the agent cannot load anything.
 
     Attributes:
-        static: The toolkits there are; the same to the byte as long as the configuration is. Goes early.
-        volatile: What is loaded now, and what the policies of that say. Goes as late as possible, after whatever is to
-            be cached.
+        static: All toolkits; identical to the byte as long as the configuration is. Goes early.
+        volatile: The loaded toolkits and their policies. Goes as late as possible, after everything to be cached.
     """
 
     static: str = ""
@@ -38,33 +37,34 @@ class ToolkitPrompt:
         *,
         may_load: bool = True,
     ) -> ToolkitPrompt:
-        """The parts for an agent and what it has loaded.
+        """The parts for an agent and its loaded toolkits.
 
         Args:
             toolkits: The agent's.
             loaded: Keys of toolkits.
             available: Keys of the tools that policies may name; by default all that it has.
-            may_load: Whether it has the meta-tools; if not, only the policies are said.
+            may_load: Whether it has the meta-tools; if not, the text has only the policies.
 
         Raises:
             InvalidDefinitionError: a policy that is a function gave neither a text nor `None`.
         """
         loaded = tuple(loaded)
-        there = toolkits.tool_keys(loaded) if available is None else tuple(available)
-        names = {key: toolkits.shown_as(key) for key in there}
-        found = (build_policy_section(toolkit, there, names) for toolkit in toolkits.over_tools(loaded))
-        policies = dict.fromkeys(text for text in found if text is not None)  # what two share is said once
+        tool_keys = toolkits.tool_keys(loaded) if available is None else tuple(available)
+        names = {key: toolkits.shown_as(key) for key in tool_keys}
+        sections = (build_policy_section(toolkit, tool_keys, names) for toolkit in toolkits.expand_loaded(loaded))
+        policies = dict.fromkeys(text for text in sections if text is not None)  # a shared policy appears once
         if not may_load:
             return cls("", "\n\n".join(policies))
         rows = [
-            f"- {quoted(key)}{' (always loaded)' if key in toolkits.initial else ''}{_described(toolkit.description)}"
+            f"- {quoted(key)}{' (always loaded)' if key in toolkits.initial else ''}"
+            f"{_format_description(toolkit.description)}"
             for key, toolkit in toolkits.toolkits.items()
         ]
         now = ", ".join(map(quoted, loaded)) or "none"
         return cls("\n".join((_INTRODUCTION, *rows)), "\n\n".join((f"Loaded now: {now}.", *policies)))
 
 
-def _described(description: str) -> str:
-    """On the same line: what is one paragraph in YAML comes with line breaks."""
+def _format_description(description: str) -> str:
+    """On one line: a paragraph in YAML has line breaks."""
     words = " ".join(description.split())
     return f": {escaped(words)}" if words else ""

@@ -1,4 +1,4 @@
-"""What an agent has for one turn, however many requests that takes (rule D4)."""
+"""The tools of an agent for one turn, however many requests the turn has (rule D4)."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from toolbelt.runtime.gates import FilterOpts, Gates
 from toolbelt.runtime.registry import LITE, ToolRegistry
 from toolbelt.runtime.results import CallResult
 from toolbelt.sessions.bundles import ActiveTool
-from toolbelt.sessions.dynamic import Dropped, Loaded
+from toolbelt.sessions.store import DroppedToolkit, LoadedToolkits
 from toolbelt.toolkits.directive import narrow
 from toolbelt.toolkits.toolkit import Directive
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What was loaded when the turn began; what is loaded or unloaded meanwhile is for the next one.
+    """The state at the beginning of a turn; later changes take effect at the next turn.
 
         turn = await asyncio.to_thread(sessions.begin_turn, "assistant", session_id)
-        definitions = turn.to_definitions(registry, form="openai")        # the same at each request, if not narrowed
+        definitions = turn.to_definitions(registry, form="openai")        # the same at each request, unless narrowed
         results = await turn.execute_parallel(registry, message.tool_calls)
 
     Attributes:
-        agent: Whose turn.
-        session_id: In which session; `None` outside any.
-        loaded: Keys of the toolkits that are loaded.
+        agent: Name of the agent.
+        session_id: Of the session; `None` outside a session.
+        loaded: Keys of the loaded toolkits.
         tools: The tools, static ones first, then by toolkit.
-        allowed_tools: The names of the meta-tools where rule D2 lets them appear, and the keys of the tools. A built-in
-            tool that is not here is neither shown nor run, also where no agent names it.
-        filter_opts: Keeps out what the allow-list does not speak about: tools of MCP servers and extensions that are
-            named by some agent or toolkit and are not among this turn's, and those registered after `expand_over`,
-            which somebody may name. The others that nobody names are everybody's, as are tools that are always
-            included; `replace(turn.filter_opts, allowed_mcp_servers=...)` narrows further.
-        overrides: By key, what the configuration says of a tool; those of which it says nothing are left out.
-        warnings: What was dropped, could not be kept or names no tool, in sentences.
+        allowed_tools: The names of the meta-tools if rule D2 applies, and the keys of the tools. Any other built-in
+            tool is neither shown nor run, even if no agent names it.
+        filter_opts: Excludes tools to which the allow-list does not apply: tools of MCP servers and extensions that an
+            agent or toolkit names and this turn does not have, and tools registered after `expand_over`. All other
+            tools that nobody names, and tools that are always included, are for every agent;
+            `replace(turn.filter_opts, allowed_mcp_servers=...)` narrows further.
+        overrides: From the configuration, by tool key; tools without overrides are left out.
+        warnings: Dropped toolkits, failed writes and entries without a tool, in sentences.
     """
 
     agent: str
     session_id: str | None
-    loaded: Loaded
+    loaded: LoadedToolkits
     tools: tuple[ActiveTool, ...]
     allowed_tools: tuple[str, ...]
     filter_opts: FilterOpts = field(default_factory=FilterOpts)
@@ -50,12 +50,12 @@ class Turn:
     warnings: tuple[str, ...] = ()
 
     def context(self, around: ToolContext | None = None) -> ToolContext:
-        """What tools are told: the context given, with agent, session and overrides of this turn."""
-        made = around or ToolContext()
-        return replace(made, agent=self.agent, session_id=self.session_id, overrides=self.overrides)
+        """The context for tools: the given one, with agent, session and overrides of this turn."""
+        base = around or ToolContext()
+        return replace(base, agent=self.agent, session_id=self.session_id, overrides=self.overrides)
 
     def tool_keys(self, registry: ToolRegistry | None = None) -> tuple[str, ...]:
-        """Keys of the turn's tools; only of those that are shown now, where it is said by which registry."""
+        """Keys of the turn's tools; with a registry, only of those that it shows now."""
         keys = tuple(tool.key for tool in self.tools)
         if registry is None:
             return keys
@@ -65,35 +65,36 @@ class Turn:
     def to_definitions(
         self, registry: ToolRegistry, *, form: str = LITE, directive: Directive | None = None
     ) -> list[dict[str, Any]]:
-        """What the model is shown at each request of this turn.
+        """The definitions for each request of this turn.
 
-        The meta-tools and the static tools come first, then what no configuration names: they never move, whatever is
-        loaded, so that this much of a cached prefix stays valid. Then the toolkits in allowed order (rule D6).
+        The meta-tools and the static tools come first, then the tools that no configuration names. They never move,
+        whatever is loaded, so that this part of a cached prefix stays valid. Then come the toolkits in allowed order
+        (rule D6).
 
         Args:
-            registry: Which holds the meta-tools, too.
-            form: As `ToolRegistry.to_definitions` takes it; raises as that.
-            directive: What this one request is narrowed to (rule K5), by keys or by the names the model is shown;
-                where nothing of that is shown, nothing is narrowed. Its `tool_choice` is the caller's to pass on.
+            registry: With the meta-tools.
+            form: As in `ToolRegistry.to_definitions`, with the same errors.
+            directive: Narrows this one request (rule K5), by keys or by shown names; if it names no shown tool, nothing
+                is narrowed. The caller passes its `tool_choice` on.
         """
         loaded = tuple(tool.key for tool in self.tools if tool.toolkit is not None)
         first = self.allowed_tools[: len(self.allowed_tools) - len(loaded)]
-        made = registry.to_definitions(self.allowed_tools, self.filter_opts, form=form, first=first, last=loaded)
-        return list(narrow(made, directive, registry.wire_names).tools)
+        definitions = registry.to_definitions(self.allowed_tools, self.filter_opts, form=form, first=first, last=loaded)
+        return list(narrow(definitions, directive, registry.wire_names).tools)
 
     def scope(self, registry: ToolRegistry) -> ToolRegistry:
-        """A registry of its own with exactly what this turn shows, in that order and under the same names.
+        """A new registry with exactly the tools of this turn, in the same order and under the same names.
 
-        For whatever knows nothing of turns: `AgentSession(turn.scope(registry), around=turn.context(...))` is an agent
-        with loadouts and sub-agents, none of which has more than this turn. What is registered later is not in it.
+        For code without turns: `AgentSession(turn.scope(registry), around=turn.context(...))` is an agent with loadouts
+        and sub-agents, and none of them has more tools than this turn. Tools that are registered later are not in it.
 
         Args:
-            registry: As `to_definitions` was given it; stays as it is.
+            registry: As for `to_definitions`; stays unchanged.
         """
         gates = Gates.of(self.allowed_tools, self.filter_opts, registry.backends)
-        found = [registry.find(tool.name) for tool in registry.get_all()]
+        entries = [registry.find(tool.name) for tool in registry.get_all()]
         shown = dict.fromkeys(
-            each.tool.name for each in found if each is not None and gates.find_exclusion(each) is None
+            entry.tool.name for entry in entries if entry is not None and gates.find_exclusion(entry) is None
         )
         loaded = tuple(tool.key for tool in self.tools if tool.toolkit is not None)
         first = self.allowed_tools[: len(self.allowed_tools) - len(loaded)]
@@ -108,12 +109,12 @@ class Turn:
         around: ToolContext | None = None,
         attachments: Sequence[Any] = (),
     ) -> list[CallResult]:
-        """Run calls, as `ToolRegistry.execute_parallel`, of what this turn shows.
+        """Run calls of this turn's tools, as `ToolRegistry.execute_parallel`.
 
         Args:
-            registry: As `to_definitions` was given it.
-            calls: In any of the forms that registry takes.
-            around: As `context` takes it.
+            registry: As for `to_definitions`.
+            calls: In any form that the registry accepts.
+            around: As for `context`.
             attachments: Of the turn.
         """
         context = self.context(around)
@@ -122,20 +123,20 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """How an agent stands in a session, for a person to look at.
+    """The state of an agent in a session, for inspection.
 
     Attributes:
-        agent: Whose.
-        session_id: Which; `None` outside any.
-        stored: What is kept; `None` where nothing is.
-        loaded: What the next turn begins with.
-        dropped: What is kept and is not loaded any more, each with the reason.
-        tools: What the next turn has.
+        agent: Name of the agent.
+        session_id: Of the session; `None` outside a session.
+        stored: The stored toolkits; `None` if there is no stored state.
+        loaded: The toolkits of the next turn.
+        dropped: Stored toolkits that are no longer loaded, each with the reason.
+        tools: The tools of the next turn.
     """
 
     agent: str
     session_id: str | None
-    stored: Loaded | None
-    loaded: Loaded
-    dropped: tuple[Dropped, ...]
+    stored: LoadedToolkits | None
+    loaded: LoadedToolkits
+    dropped: tuple[DroppedToolkit, ...]
     tools: tuple[ActiveTool, ...]

@@ -39,11 +39,11 @@ class KeySpec(NamedTuple):
     other_spellings: tuple[str, ...] = ()
 
 
-Keys = Collection[str] | Mapping[str, KeySpec]
-"""Keys that may stand in a mapping; those of a table of `KeySpec` are known by other spellings, too."""
+Keys = Collection[str] | Mapping[str, KeySpec | None]
+"""Keys that may stand in a mapping, in the order to suggest them; those with a `KeySpec` have other spellings, too."""
 
 
 def find_spelling(key: str, known: Keys) -> str | None:
     """The key of a table that is spelled `key` elsewhere."""
-    specs = known if isinstance(known, Mapping) else {}
-    return next((spelling for spelling, spec in specs.items() if key in spec.other_spellings), None)
+    specs = known.items() if isinstance(known, Mapping) else ()
+    return next((spelling for spelling, spec in specs if spec and key in spec.other_spellings), None)

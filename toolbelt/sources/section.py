@@ -20,7 +20,7 @@ Every `read_` method reads what stands under a key or an index; without one, it 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final, TypeVar, overload
@@ -82,10 +82,7 @@ class Section:
         """
         reading = _Reading(document, document.source, null_is_absent)
         reading.max_findings = most
-        section = cls(document.data, reading)
-        for key in path:
-            section = section.child(key)
-        return section
+        return cls(document.data, reading).at(path)
 
     @classmethod
     def of_row(
@@ -139,6 +136,13 @@ class Section:
         value = self._get(key)
         return Section(None if value is _ABSENT else value, self._reading, self, key)
 
+    def at(self, path: Iterable[Key]) -> Section:
+        """What stands under several keys and indexes, one below the other."""
+        section = self
+        for key in path:
+            section = section.child(key)
+        return section
+
     # Findings
 
     @property
@@ -169,12 +173,10 @@ class Section:
 
     # Keys of a mapping
 
-    def check_keys(self, known: Keys, what: str) -> None:
-        """Add a finding for each key that is not known, with the nearest name or the spelling that is used here."""
-        if not isinstance(self.value, dict) or (isinstance(known, frozenset) and self.value.keys() <= known):
-            return
-        for key in self.value:
-            if key not in known:
+    def check_keys(self, known: Keys, what: str, *, also: Collection[str] = ()) -> None:
+        """Add a finding for each key that is not in `known` or `also`, with the nearest of `known`."""
+        for key in self.value if isinstance(self.value, dict) else ():
+            if key not in known and key not in also:
                 child = self.child(key)
                 spelling = find_spelling(key, known)
                 hint = f" It is written {spelling!r} here." if spelling else self._reading.suggest(key, known)
@@ -186,10 +188,10 @@ class Section:
             if self._lookup(key) is _ABSENT:
                 self.add_error(rule, f"{self.label} needs a `{key}`.")
 
-    def read_fields(self, known: Keys, what: str) -> dict[str, Section]:
+    def read_fields(self, known: Keys, what: str, *, also: Collection[str] = ()) -> dict[str, Section]:
         """The known keys that stand in this mapping, in the order written; an unknown key adds a finding."""
         entries = self._read_entries()
-        self.check_keys(known, what)
+        self.check_keys(known, what, also=also)
         return {key: self.child(key) for key in entries if key in known and self._lookup(key) is not _ABSENT}
 
     def read_members(self, what: str) -> Iterator[tuple[str, Section]]:

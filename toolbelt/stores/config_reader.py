@@ -9,10 +9,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
-from toolbelt.errors import InvalidFileError, suggestion
+from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
-from toolbelt.loadouts.reader import WrittenLoadout, read_loadout, read_loadouts
+from toolbelt.loadouts.reader import WrittenLoadout, read_loadout_file, read_loadouts
 from toolbelt.sources import Document, examine_yaml, read_text
+from toolbelt.sources.section import Section
 from toolbelt.stores.catalogs import find_shipped_catalog
 from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.files import shown_path
@@ -93,16 +94,20 @@ class ConfigReader:
         document = self.read(path)
         if document is None or document.data is None:
             return
-        if not isinstance(document.data, dict):
-            self.findings.append(document.finding("wrong-type", "A toolbelt.yaml is a mapping."))
-            return
-        for key in document.data:
-            if key not in CONFIG_KEYS:
-                message = f"toolbelt.yaml has no key {key!r}.{suggestion(key, CONFIG_KEYS)}"
-                self.findings.append(document.finding("unknown-key", message, key))
-        self.document = document
-        self.catalog = self._catalog(document, path)
-        self.tokenizer = self._tokenizer(document)
+        section = Section.of(document)
+        if section.read_mapping() is not None:
+            self.document = document
+            self._read_keys(section, document, path)
+        self.findings.extend(section.findings)
+
+    def _read_keys(self, section: Section, document: Document, path: Path) -> None:
+        section.check_keys(tuple(CONFIG_KEYS), "toolbelt.yaml")
+        self.catalog = section.read_text("catalog")
+        if self.catalog is not None and not find_shipped_catalog(self.catalog):
+            self.catalog = shown_path(path.parent / self.catalog, self._folder)
+        tokenizer = section.read_text("tokenizer")
+        if tokenizer and section.child("tokenizer").is_known(tokenizer, TOKENIZER_NAMES, "tokenizer"):
+            self.tokenizer = tokenizer
         if document.data.get("models") is not None:
             self._read_models(document)
         if "loadouts" in document.data:
@@ -123,7 +128,7 @@ class ConfigReader:
             self.findings.append(document.finding("wrong-type", message))
             return
         stem = path.name.removesuffix(LOADOUT_SUFFIXES[0]).removesuffix(LOADOUT_SUFFIXES[1])
-        written, findings = read_loadout(document, data.get("name", stem), data, also=("name",))
+        written, findings = read_loadout_file(document, stem)
         self.findings.extend(findings)
         if written is not None:
             self.loadouts.append(written)
@@ -138,20 +143,6 @@ class ConfigReader:
         self.agents.extend(agents)
         self.findings.extend((*wrong_toolkits, *wrong_agents))
 
-    def _catalog(self, document: Document, path: Path) -> str | None:
-        name = self._text(document, "catalog")
-        if name is None or find_shipped_catalog(name):
-            return name
-        return shown_path(path.parent / name, self._folder)
-
-    def _tokenizer(self, document: Document) -> str | None:
-        name = self._text(document, "tokenizer")
-        if name is not None and name not in TOKENIZER_NAMES:
-            message = f"There is no tokenizer {name!r}.{suggestion(name, TOKENIZER_NAMES)}"
-            self.findings.append(document.finding("unknown-tokenizer", message, "tokenizer"))
-            return None
-        return name
-
     def _read_models(self, document: Document) -> None:
         models = document.data.get("models")
         if isinstance(models, list) and all(isinstance(model, str) and model.strip() for model in models):
@@ -165,13 +156,6 @@ class ConfigReader:
         names, own, findings = read_models(document, "models", known=known)
         self.models, self.own_models = tuple(names), tuple(own)
         self.findings.extend(findings)
-
-    def _text(self, document: Document, key: str) -> str | None:
-        value = document.data.get(key)
-        if value is None or (isinstance(value, str) and value.strip()):
-            return value
-        self.findings.append(document.finding("wrong-type", f"`{key}` must be text.", key))
-        return None
 
 
 def _keys(document: Document, section: str) -> tuple[str, ...]:

@@ -71,9 +71,9 @@ def config_schema() -> dict[str, Any]:
 def _loadout_schema() -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for key, known in LOADOUT_KEYS.items():
-        schema = {"type": ["array", "null"], "items": _name("string")} if known.many else _name("string", "null")
+        is_list = known.kind is Kind.NAMES  # unlike other lists of names, these may repeat themselves
+        schema = {"type": ["array", "null"], "items": _name("string")} if is_list else _value_schema(known.kind)
         properties[key] = {"description": known.description, **schema}
-    properties["description"].pop("pattern")
     # A catalog may declare further categories, so these are offered by an editor and not enforced.
     properties["categories"]["items"] = {
         "anyOf": [{"enum": [str(category) for category in ToolCategory]}, _name("string")]

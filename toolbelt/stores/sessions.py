@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from toolbelt.errors import StorageError
-from toolbelt.sessions.store import KeptSession, StoredState
+from toolbelt.sessions.store import StoredSession, StoredState
 
 DEFAULT_FILE = Path(".toolbelt") / "sessions.db"
 VERSION = 1
@@ -120,7 +120,7 @@ class SqliteSessionStore:
         """
         return sorted((_text(row[0]), _text(row[1])) for row in self._rows("agent, session", agent))
 
-    def states(self, agent: str | None = None) -> list[KeptSession]:
+    def states(self, agent: str | None = None) -> list[StoredSession]:
         """Everything that is kept, as it is at one moment, in order; of one agent where it is named.
 
         Raises:
@@ -130,11 +130,11 @@ class SqliteSessionStore:
         named = sorted(((_text(row[0]), _text(row[1])), row[2], row[3]) for row in rows)
         return [self._kept(*key, revision, text) for key, revision, text in named]
 
-    def _kept(self, agent: str, session_id: str, revision: int, text: str) -> KeptSession:
+    def _kept(self, agent: str, session_id: str, revision: int, text: str) -> StoredSession:
         try:
-            return KeptSession(agent, session_id, StoredState(self._loaded(agent, session_id, text), revision))
+            return StoredSession(agent, session_id, StoredState(self._loaded(agent, session_id, text), revision))
         except StorageError as error:
-            return KeptSession(agent, session_id, None, str(error))
+            return StoredSession(agent, session_id, None, str(error))
 
     def _rows(self, columns: str, agent: str | None) -> list[tuple[Any, ...]]:
         with self._existing() as connection:

@@ -1,4 +1,4 @@
-"""The two tools by which a model finds the others and has them loaded (rules T1, T2)."""
+"""The two meta-tools by which a model finds and loads the other tools (rules T1, T2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolbelt.catalog.frozen import FrozenDict
 
 
 class MetaRole(StrEnum):
-    """What a meta-tool is for; the value is the name it goes by."""
+    """The meta-tools; the value is the name."""
 
     BROWSE = "browse_tools"
     LOAD = "load_tools"
@@ -45,17 +45,17 @@ META_TOOLS: Mapping[MetaRole, Tool] = MappingProxyType(
         ),
     }
 )
-"""Those given to a catalog that has none of its own."""
+"""The meta-tools for a catalog without its own."""
 
 
 @dataclass(frozen=True)
 class MetaTools:
-    """The meta-tools that go with a catalog.
+    """The meta-tools of a catalog.
 
     Attributes:
         browse: Lists the categories.
         load: Loads one.
-        extras: Those of the two that the catalog does not bring along, by the wire name each must have.
+        extras: Those of the two that the catalog does not have itself, by required wire name.
     """
 
     browse: Tool
@@ -64,15 +64,15 @@ class MetaTools:
 
     @classmethod
     def of(cls, catalog: Catalog) -> MetaTools:
-        """The catalog's own, and `META_TOOLS` for what it has not."""
+        """The catalog's own meta-tools, and `META_TOOLS` for the missing ones."""
         own = {role: catalog.get_tool(tool_id) for tool_id, role in own_meta_tools(catalog).items()}
         taken = {tool.id for tool in catalog.tools}
-        made = {role: own.get(role) or _with_free_id(META_TOOLS[role], taken) for role in MetaRole}
-        extras = {role.value: tool for role, tool in made.items() if role not in own}
-        return cls(made[MetaRole.BROWSE], made[MetaRole.LOAD], FrozenDict(extras))
+        tools = {role: own.get(role) or _with_free_id(META_TOOLS[role], taken) for role in MetaRole}
+        extras = {role.value: tool for role, tool in tools.items() if role not in own}
+        return cls(tools[MetaRole.BROWSE], tools[MetaRole.LOAD], FrozenDict(extras))
 
     def find_role(self, tool_id: str) -> MetaRole | None:
-        """Which of the two a tool is; `None` for any other tool."""
+        """The role of a tool; `None` if it is no meta-tool."""
         if tool_id == self.browse.id:
             return MetaRole.BROWSE
         return MetaRole.LOAD if tool_id == self.load.id else None
@@ -81,24 +81,24 @@ class MetaTools:
 def own_meta_tools(catalog: Catalog) -> dict[str, MetaRole]:
     """Ids of the core tools that are a catalog's own meta-tools, each with its role.
 
-    By name; a `load_tools` that takes no `category` loads something else and is an ordinary tool.
+    The name decides; a `load_tools` without a `category` loads something else and is an ordinary tool.
     """
-    found: dict[MetaRole, str] = {}
+    ids: dict[MetaRole, str] = {}
     for tool_id in catalog.core:
         tool = catalog.get_tool(tool_id)
         if tool.name in _ROLES:
             role = _ROLES[tool.name]
             properties = tool.parameters.get("properties")
             if role is MetaRole.BROWSE or (isinstance(properties, Mapping) and "category" in properties):
-                found.setdefault(role, tool.id)
-    return {tool_id: role for role, tool_id in found.items()}
+                ids.setdefault(role, tool.id)
+    return {tool_id: role for role, tool_id in ids.items()}
 
 
 _ROLES: Mapping[str, MetaRole] = MappingProxyType({role.value: role for role in MetaRole})
 
 
 def _with_free_id(tool: Tool, taken: Collection[str]) -> Tool:
-    made = tool.name
-    while made in taken:
-        made = f"toolbelt:{made}"
-    return replace(tool, id=made)
+    tool_id = tool.name
+    while tool_id in taken:
+        tool_id = f"toolbelt:{tool_id}"
+    return replace(tool, id=tool_id)

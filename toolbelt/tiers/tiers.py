@@ -1,4 +1,4 @@
-"""Tools in tiers: the core always shown, each category loaded when asked for (rules T1 to T4)."""
+"""Tools in tiers: core tools are always shown, each category is loaded on request (rules T1 to T4)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from toolbelt.patterns import fold
 from toolbelt.tiers.meta_tools import MetaRole, MetaTools
 
 OTHER = "other"
-"""The category of tools that have none."""
+"""The category of tools without one."""
 _PLUGINS_NAMED = 20
-"""How many plugins are named to describe a category that nobody described."""
+"""Plugins that are listed in the description of a category without one."""
 
-Answer = dict[str, Any]
-Loaded = tuple[str, ...]
+MetaToolAnswer = dict[str, Any]
+LoadedCategories = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Tier:
-    """One category, as it is browsed and loaded.
+    """One category that can be browsed and loaded.
 
     Attributes:
-        name: As the catalog spells it.
-        description: The catalog's, else which plugins it is made of.
-        tool_ids: In the catalog's order; core tools are not among them.
+        name: In the catalog's spelling.
+        description: From the catalog, else the plugins of the category.
+        tool_ids: In the catalog's order, without core tools.
     """
 
     name: str
@@ -40,24 +40,24 @@ class Tier:
 class Tiers:
     """The tiers of a catalog.
 
-    What is loaded is a tuple of category names in the order they were loaded, kept by the caller for as long as an
-    interaction lasts; it begins with `()`, and nothing here changes:
+    The caller keeps the loaded categories, a tuple of names in loading order, for as long as an interaction lasts. They
+    begin with `()`, and this object never changes:
 
         tiers, loaded = Tiers(catalog), ()
         definitions = export_definitions(tiers.tools(loaded), tiers.names, "openai")   # for the next request
         answer, loaded = tiers.call(MetaRole.LOAD, {"category": "git"}, loaded)        # when the model calls it
 
     Attributes:
-        catalog: Every tool there is.
-        meta: The two meta-tools; they are core (rule T1), whatever the universe.
-        names: What the model is shown and must call, by tool id, meta-tools included.
-        core: Ids of the tools that are always shown: meta-tools that the catalog does not bring along, then its core.
-        tiers: In the order the categories are declared; those without a tool here are left out.
+        catalog: All tools.
+        meta: The two meta-tools; they are always core (rule T1).
+        names: Wire names by tool id, meta-tools included.
+        core: Ids of the tools that are always shown: added meta-tools, then the core of the catalog.
+        tiers: In the order in which the categories are declared, without empty ones.
 
     Args:
-        catalog: Every tool there is.
-        ids: Of the tools that exist here; `None` for all.
-        names: The wire names; by default those of the catalog, made way for the meta-tools.
+        catalog: All tools.
+        ids: Of the tools to include; `None` for all.
+        names: The wire names; by default those of the catalog, changed where a meta-tool needs the name.
     """
 
     catalog: Catalog
@@ -77,16 +77,16 @@ class Tiers:
         self._categories = {
             tool.id: plugin.category_key or OTHER for plugin in catalog.plugins for tool in plugin.tools
         }
-        self._cut(self._tools if ids is None else ids)
+        self._set_universe(self._tools if ids is None else ids)
 
     def within(self, ids: Iterable[str]) -> Self:
-        """The same with only these tools; takes time by their number, not by the catalog's."""
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made._cut(ids)
-        return made
+        """The tiers of only these tools; the time depends on their number, not on the size of the catalog."""
+        narrowed = object.__new__(type(self))
+        narrowed.__dict__.update(self.__dict__)
+        narrowed._set_universe(ids)
+        return narrowed
 
-    def _cut(self, ids: Iterable[str]) -> None:
+    def _set_universe(self, ids: Iterable[str]) -> None:
         universe = self._positions.keys() & set(ids) | {self.meta.browse.id, self.meta.load.id}
         extras = (tool.id for tool in self.meta.extras.values())
         self.core = (*extras, *(tool_id for tool_id in self.catalog.core if tool_id in universe))
@@ -110,26 +110,26 @@ class Tiers:
         return f"Tools of {', '.join(plugins[:_PLUGINS_NAMED])}{more}"
 
     @property
-    def categories(self) -> Loaded:
+    def categories(self) -> LoadedCategories:
         """Names of the tiers, in order."""
         return tuple(tier.name for tier in self.tiers)
 
     def tool_ids(self, loaded: Iterable[str] = ()) -> tuple[str, ...]:
-        """Ids of what is shown: the core, then each category in the order it was loaded (rule T3).
+        """Ids of the shown tools: the core, then each category in loading order (rule T3).
 
         Raises:
-            NotFoundError: a category that is none.
+            NotFoundError: an unknown category.
         """
-        made = list(self.core)
+        ids = list(self.core)
         for tier in dict.fromkeys(map(self._get_tier, loaded)):
-            made += tier.tool_ids
-        return tuple(made)
+            ids += tier.tool_ids
+        return tuple(ids)
 
     def tools(self, loaded: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """What is shown; in the order, and raising, as `tool_ids`."""
+        """The shown tools; order and errors as in `tool_ids`."""
         return tuple(self._tools[tool_id] for tool_id in self.tool_ids(loaded))
 
-    def browse(self) -> Answer:
+    def browse(self) -> MetaToolAnswer:
         """The answer to `browse_tools` (rule T2)."""
         return {
             "categories": [
@@ -138,39 +138,39 @@ class Tiers:
             ]
         }
 
-    def load(self, category: str, loaded: Iterable[str] = ()) -> tuple[Answer, Loaded]:
-        """The answer to `load_tools` (rule T2), and what is loaded from the next request on.
+    def load(self, category: str, loaded: Iterable[str] = ()) -> tuple[MetaToolAnswer, LoadedCategories]:
+        """The answer to `load_tools` (rule T2), and the categories that are loaded from the next request on.
 
         Args:
-            category: As the model wrote it; compared ignoring case.
-            loaded: What is loaded so far.
+            category: As the model wrote it; compared without case.
+            loaded: The categories that are loaded so far.
 
         Returns:
-            Of a category that is loaded already, `tools_added` is empty and the message says so. Of one that is
-            none, there is an `error`, and nothing changes.
+            For a loaded category, `tools_added` is empty and the message states that it was loaded. For an unknown one,
+            there is an `error`, and nothing changes.
         """
         loaded = tuple(loaded)
         tier = self._by_key.get(fold(category.strip()))
         if tier is None:
             return {"error": f"Unknown category: {category}. Available: {self._available}"}, loaded
         count = len(tier.tool_ids)
-        what = f"{count} {tier.name} {'tool' if count == 1 else 'tools'}"
+        tools = f"{count} {tier.name} {'tool' if count == 1 else 'tools'}"
         if fold(tier.name) in map(fold, loaded):
             was = "was loaded already and is" if count == 1 else "were loaded already and are"
-            return {"loaded": tier.name, "tools_added": [], "message": f"{what} {was} available."}, loaded
-        message = f"{what} {'is' if count == 1 else 'are'} now available."
+            return {"loaded": tier.name, "tools_added": [], "message": f"{tools} {was} available."}, loaded
+        message = f"{tools} {'is' if count == 1 else 'are'} now available."
         added = [self.names[tool_id] for tool_id in tier.tool_ids]
         return {"loaded": tier.name, "tools_added": added, "message": message}, (*loaded, tier.name)
 
     def call(
         self, role: MetaRole, arguments: Mapping[str, Any] | None, loaded: Iterable[str] = ()
-    ) -> tuple[Answer, Loaded]:
-        """The answer to a model's call of a meta-tool, and what is loaded from the next request on.
+    ) -> tuple[MetaToolAnswer, LoadedCategories]:
+        """The answer to a model's call of a meta-tool, and the categories that are loaded from the next request on.
 
         Args:
-            role: Which of the two was called.
-            arguments: As the model gave them; `None` if they were no JSON object. `browse_tools` needs none.
-            loaded: What is loaded so far.
+            role: Of the meta-tool.
+            arguments: As the model gave them; `None` if they were not a JSON object. `browse_tools` needs none.
+            loaded: The categories that are loaded so far.
         """
         loaded = tuple(loaded)
         if role is MetaRole.BROWSE:
@@ -179,21 +179,21 @@ class Tiers:
         if isinstance(category, str):
             return self.load(category, loaded)
         if arguments is None:
-            wrong = "The arguments are no JSON object."
+            problem = "The arguments are no JSON object."
         elif category is None:
-            wrong = "The argument 'category' is missing."
+            problem = "The argument 'category' is missing."
         else:
-            wrong = "The argument 'category' must be a string."
+            problem = "The argument 'category' must be a string."
         usage = f'Call {self.names[self.meta.load.id]} with {{"category": NAME}}.'
-        return {"error": f"{wrong} {usage} Available: {self._available}"}, loaded
+        return {"error": f"{problem} {usage} Available: {self._available}"}, loaded
 
     def may_dispatch(self, tool_id: str, loaded: Iterable[str] = (), *, enforce: bool = False) -> bool:
-        """Whether a call of that tool is carried out (rule T4).
+        """Whether a call of the tool is run (rule T4).
 
         Args:
-            tool_id: What is called.
-            loaded: What is loaded so far.
-            enforce: Whether a tool must have been loaded; by default any that exists here may be called.
+            tool_id: Of the called tool.
+            loaded: The categories that are loaded so far.
+            enforce: Whether a tool must have been loaded; by default any included tool may be called.
         """
         return tool_id in (self.tool_ids(loaded) if enforce else self._universe)
 

@@ -1,4 +1,4 @@
-"""Which arm is compared with which."""
+"""Which arm is compared with which: by name, by model, or as the user says."""
 
 from __future__ import annotations
 
@@ -106,11 +106,11 @@ def pair_arms(old: Sequence[ArmName], new: Sequence[ArmName], against: int | Non
     pairs = tuple((places[arm.key], position) for position, arm in enumerate(new) if arm.key in places)
     if not pairs and len(old) == len(new) == 1:
         return Pairing(((0, 0),))
-    known, found = {arm.key for arm in new}, {position for _, position in pairs}
+    known, paired = {arm.key for arm in new}, {position for _, position in pairs}
     return Pairing(
         pairs,
         missing=tuple(position for position, arm in enumerate(old) if arm.key not in known),
-        added=tuple(position for position in range(len(new)) if position not in found),
+        added=tuple(position for position in range(len(new)) if position not in paired),
     )
 
 
@@ -140,7 +140,7 @@ class _Arm:
 
     Attributes:
         place: Its 0-based position.
-        name: Which.
+        name: Of the arm.
         is_scored: Whether anything of it was.
         is_unfit: Whether nothing was, as it does not fit its model.
     """
@@ -165,7 +165,7 @@ def pair_by_model(side: Side) -> Pairing:
     Returns:
         Within one run, with the arms that are `unfit`, and those that are `alone`: the only one left of their model.
     """
-    arms = [_look_at(side, place) for place in range(len(side.arms))]
+    arms = [_read_arm(side, place) for place in range(len(side.arms))]
     left = [arm for arm in arms if not arm.is_unfit]
     pairs: list[tuple[int, int]] = []
     alone = []
@@ -182,7 +182,7 @@ def pair_by_model(side: Side) -> Pairing:
     )
 
 
-def _look_at(side: Side, place: int) -> _Arm:
+def _read_arm(side: Side, place: int) -> _Arm:
     ended = [one.outcome for case in side.read(place).values() for one in case.attempts if one is not None]
     too_long = sum(outcome is Outcome.CONTEXT_OVERFLOW for outcome in ended)
     is_scored = any(outcome.is_scored for outcome in ended)

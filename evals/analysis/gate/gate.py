@@ -1,4 +1,4 @@
-"""Whether a run may pass: held against a baseline, and against limits of its own."""
+"""Compares a run with a baseline and with limits, and lists the tools that lost all their cases."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from toolbelt.evals.analysis.gate.verdict import GateResult, Limits, LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 
 _LEAST_CASES = 2
-"""Cases; a single one is a flip like others."""
+"""Cases that a tool must have lost to be listed; a single one is a flip like others."""
 AMOUNTS = (Measure.DEFINITION_TOKENS, Measure.PROMPT_TOKENS, Measure.COST_USD)
-"""What is compared beside the share."""
+"""What is compared besides the share."""
 
 
 def gate_run(
@@ -130,7 +130,7 @@ class _ChosenArms:
     """A side that shows some of its arms alone.
 
     Args:
-        side: Whose.
+        side: The run or baseline.
         keys: Which, by `ArmName.key`; those it lacks are left out.
     """
 

@@ -1,11 +1,12 @@
-"""A run as models × toolsets, and what each model is to be given, as values (rules E4, E5 and E7)."""
+"""The matrix of models × toolsets and the recommended toolset of each model, as values (rules E4, E5 and E7)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
+from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, SideNote
 from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.loadouts.fit import Verdict as Fits
@@ -29,6 +30,56 @@ class CellState(StrEnum):
     """Nothing was scored: all failed, or none has finished yet."""
 
 
+class CellProblem(StrEnum):
+    """Why trials of a cell are not scored."""
+
+    TOO_LONG = "too_long"
+    TOO_MANY_TOOLS = "too_many_tools"
+    FAILED = "failed"
+    NOT_RUN = "not_run"
+    LEFT_OUT = "left_out"
+
+
+@dataclass(frozen=True, slots=True)
+class CellReason:
+    """Why trials of a cell are not scored.
+
+    Attributes:
+        problem: Which one.
+        trials: How many; 0 for a cell that was left out of the run.
+        cause: The commonest reason, as the run stores it; empty if there is none.
+    """
+
+    problem: CellProblem
+    trials: int = 0
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnassignableToolsets:
+    """Toolsets that depend on the case, so that no model can be given them."""
+
+    toolsets: tuple[str, ...]
+
+
+class ShownVariants(Enum):
+    """The run has variants, which are experiments and never chosen."""
+
+    SHOWN = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTrials:
+    """Trials that failed and are in no figure."""
+
+    errors: int
+    planned: int
+    run: str
+
+
+MatrixNote = SideNote | UnassignableToolsets | ShownVariants | FailedTrials | ClusterSizes
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One model with one toolset.
@@ -49,7 +100,7 @@ class Cell:
         definition_tokens_total: Over all requests of a trial; mean of those scored. The size of a toolset, also of one
             that grows.
         share: `definition_tokens` of the context window; `None` if that is unknown.
-        reason: Why it is not scored, or only in part, in words; else empty.
+        reasons: Why it is not scored, or only in part.
         turned_away: Of those that overflowed, how many were not even asked.
         too_many_tools: Whether those that overflowed held more tools than a request may, rather than being too long.
     """
@@ -67,7 +118,7 @@ class Cell:
     definition_tokens: float | None = None
     definition_tokens_total: float | None = None
     share: float | None = None
-    reason: str = ""
+    reasons: tuple[CellReason, ...] = ()
     turned_away: int = 0
     too_many_tools: bool = False
 
@@ -173,7 +224,7 @@ class Matrix:
         margin: Accuracy that may be lost for a smaller toolset, a fraction.
         toolsets: Labels, in the order asked for.
         rows: One a model, in the order asked for.
-        notes: What to know before anything is read from it: drafts, errors, an unfinished run; each in a sentence.
+        notes: What to know before anything is read from it: drafts, errors, an unfinished run.
         own_models: What the project's `toolbelt.yaml` says of models already, which a recommendation goes on saying;
             `None` where that file is not at hand.
     """
@@ -185,7 +236,7 @@ class Matrix:
     margin: float
     toolsets: tuple[str, ...]
     rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[MatrixNote, ...] = ()
     created: str = ""
     epochs: int = 1
     own_models: tuple[ProjectModel, ...] | None = None

@@ -74,13 +74,13 @@ def parse_variant(text: str) -> Variant:
         NotFoundError: no such variant, with the nearest.
         ToolbeltError: it is malformed, or says a thing twice.
     """
-    made: dict[str, int | bool] = {}
+    changes: dict[str, int | bool] = {}
     for part in text.split("+") if text.strip() else ():
         for key, value in _parse_part(part.strip(), text).items():
-            if key in made:
+            if key in changes:
                 raise ToolbeltError(f"Variant {text!r} says twice what it changes about {key!r}.")
-            made[key] = value
-    return Variant(**made)  # type: ignore[arg-type]
+            changes[key] = value
+    return Variant(**changes)  # type: ignore[arg-type]
 
 
 def expand_variants(texts: Iterable[str]) -> tuple[Variant, ...]:

@@ -1,22 +1,96 @@
-"""A toolset with its order, its length or its company changed."""
+"""Text that says nothing, to make descriptions longer by."""
 
 from __future__ import annotations
 
+import random
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, Offered, ToolRenderer
-from toolbelt.evals.toolsets.context import ToolsetContext
-from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, take
-from toolbelt.evals.toolsets.drawing import SeededDraw
-from toolbelt.evals.toolsets.toolset import GoAhead, Toolset
+from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, SeededDraw, take
+from toolbelt.evals.toolsets.toolset import GoAhead, Toolset, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
-from toolbelt.evals.toolsets.variants.filler import Filler
 from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.tiers import own_meta_tools
+
+_SENTENCES = (
+    "This entry follows the same conventions as every other entry of the list.",
+    "Nothing in this part changes what was said above.",
+    "The wording was kept plain on purpose, and may be revised from time to time.",
+    "Spelling follows the house style, and figures are written out where that is easier on the eye.",
+    "What is written here holds for all versions that are in service at present.",
+    "Remarks of earlier editions were left out where they had lost their point.",
+    "The usual terms apply here as they do elsewhere, without exception.",
+    "Names that occur more than once mean the same each time.",
+    "Where a sentence could be read in two ways, the simpler one is meant.",
+    "No particular order is implied by the order of these sentences.",
+    "This paragraph is for completeness and calls for no attention.",
+    "Whatever is not mentioned stays as it was.",
+    "The text ends where it ends, and no continuation of it exists.",
+    "Readers who know the general part already may pass over these lines.",
+    "These lines have been checked for typing errors alone.",
+    "Earlier wordings of this passage were equal in meaning.",
+)
+_STEPS = 64
+"""Lengths of filler within a doubling: near enough to any, and few, so that each tool is counted a few times only."""
+
+
+class Filler:
+    """Makes tools longer without saying more about them.
+
+    Args:
+        renderer: Counts, and has the tools.
+        seed: Of the order of sentences, which each tool has of its own.
+    """
+
+    def __init__(self, renderer: ToolRenderer, seed: int) -> None:
+        self._renderer = renderer
+        self._seed = seed
+        sample = " ".join(_SENTENCES)
+        self._words_per_token = len(sample.split()) / renderer.count_text(sample)
+        self._made = lru_cache(20_000)(self._make)
+
+    def padded(self, tools: tuple[Offered, ...], tokens: int) -> tuple[Offered, ...]:
+        """The tools, together about so many tokens long; as they are where they are longer.
+
+        It comes to within 2 per cent of what is added, or within a word and a half for each tool where little is.
+
+        Each is made longer by the same, so that length does not tell one from another.
+
+        Args:
+            tools: As they are shown.
+            tokens: In all, by the renderer's tokenizer.
+        """
+        lacking = tokens - sum(offered.tokens for offered in tools)
+        if not tools or lacking < len(tools):
+            return tools
+        words = _rounded(lacking / len(tools) * self._words_per_token)
+        return tuple(self._made(offered, words) for offered in tools)
+
+    def _make(self, offered: Offered, words: int) -> Offered:
+        own = offered.definition["function"]["description"]
+        text = self._text(offered.tool.id, words)
+        return self._renderer.redescribed(offered, f"{own} {text}" if own else text)
+
+    def _text(self, tool_id: str, words: int) -> str:
+        generator = random.Random(f"{self._seed}\0{tool_id}")  # noqa: S311  no secret
+        words_so_far: list[str] = []
+        while len(words_so_far) < words:
+            words_so_far.extend(" ".join(generator.sample(_SENTENCES, len(_SENTENCES))).split())
+        return f"{' '.join(words_so_far[:words]).rstrip('.,')}."
+
+
+def _rounded(words: float) -> int:
+    """The nearest of the lengths that are used; at least one word."""
+    if words < _STEPS:
+        return max(1, round(words))
+    step: int = 2 ** (int(words) // _STEPS).bit_length() // 2
+    return round(words / step) * step
+
 
 _Key = tuple[int, int, tuple[int, ...]]
 
@@ -39,13 +113,13 @@ class Shortfall:
 
 
 def vary(base: Toolset, variant: Variant, context: ToolsetContext, renderer: ToolRenderer) -> Toolset:
-    """The toolset with what a variant changes about what is shown; names and descriptions are the shelf's matter.
+    """The toolset with what a variant changes about what is shown; names and descriptions are the renderer's matter.
 
     Args:
         base: What is changed.
         variant: How.
-        ground: What `base` was made from.
-        shelf: Where its tools are from.
+        context: What `base` was made from.
+        renderer: Where its tools are from.
     """
     if not (variant.shuffled or variant.padded or variant.distractors):
         return base
@@ -64,7 +138,7 @@ class Varied:
         self._base = base
         self._variant = variant
         self._seed = context.seed
-        self._shelf = renderer
+        self._renderer = renderer
         self._universe = Universe(context.catalog)
         self._meta_ids = frozenset(own_meta_tools(context.catalog))
         self._distractors: Distractors = NearDistractors(context.catalog) if variant.near else RandomDistractors()
@@ -79,11 +153,11 @@ class Varied:
         epoch = conversation.epoch if self._variant.shuffled else 0
         of = case if self._variant.shuffled or self._variant.distractors else None
         key = (id(of), epoch, tuple(map(id, offers)))
-        if (kept := self._kept.get(key)) is None:
-            kept = self._kept[key] = ((of, offers), self._make(case, epoch, offers))
+        if (cached := self._kept.get(key)) is None:
+            cached = self._kept[key] = ((of, offers), self._make(case, epoch, offers))
             if len(self._kept) > OFFERS_KEPT:
                 self._kept.popitem(last=False)
-        return kept[1]
+        return cached[1]
 
     def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
         """What the toolset answers."""
@@ -103,21 +177,23 @@ class Varied:
 
     def find_shortfall(self, cases: Iterable[Case]) -> Shortfall:
         """How far the variant could not be had in the first request of some cases."""
-        wanted, made = self._variant, Shortfall(fewest=self._variant.distractors)
+        variant, shortfall = self._variant, Shortfall(fewest=self._variant.distractors)
         for case in cases:
             first = self._base.offer(case, Conversation(case.messages))
             added = len(self._distractor_ids(case, first))
-            made = Shortfall(
-                made.tried + 1,
-                made.longer + (0 < wanted.padded < first.tokens),
-                made.lacking + (added < wanted.distractors),
-                min(made.fewest, added),
+            shortfall = Shortfall(
+                shortfall.tried + 1,
+                shortfall.longer + (0 < variant.padded < first.tokens),
+                shortfall.lacking + (added < variant.distractors),
+                min(shortfall.fewest, added),
             )
-        return made
+        return shortfall
 
     def _make(self, case: Case, epoch: int, offers: Sequence[Offer]) -> Offer:
         company = self._distractor_ids(case, offers[0])
-        first = _mixed(offers[0].tools, [self._shelf.offered(one) for one in company], SeededDraw(self._seed, case.id))
+        first = _mixed(
+            offers[0].tools, [self._renderer.offered(one) for one in company], SeededDraw(self._seed, case.id)
+        )
         if self._filler is not None:
             first = self._filler.padded(first, self._variant.padded)
         if not self._variant.shuffled:
@@ -149,10 +225,10 @@ def _until(conversation: Conversation, exchanges: int) -> Conversation:
 
 def _mixed(tools: tuple[Offered, ...], added: Sequence[Offered], draw: SeededDraw) -> tuple[Offered, ...]:
     """The tools in their order, and those added at places drawn for each, so that where they stand tells nothing."""
-    made = list(tools)
+    mixed = list(tools)
     for offered in added:
-        made.insert(draw.place(offered.tool.id, len(made) + 1), offered)
-    return tuple(made)
+        mixed.insert(draw.place(offered.tool.id, len(mixed) + 1), offered)
+    return tuple(mixed)
 
 
 def _grown(first: tuple[Offered, ...], before: Offer, now: Offer) -> tuple[Offered, ...]:
@@ -168,12 +244,12 @@ def _grown(first: tuple[Offered, ...], before: Offer, now: Offer) -> tuple[Offer
         else:
             company.setdefault(behind, []).append(offered)
     there = {offered.tool.id for added in company.values() for offered in added}
-    made = company.pop("", [])
+    tools = company.pop("", [])
     for offered in now.tools:
         if offered.tool.id not in there:
-            made.append(changed.get(offered.tool.id, offered))
-            made += company.pop(offered.tool.id, ())
-    return (*made, *(offered for added in company.values() for offered in added))
+            tools.append(changed.get(offered.tool.id, offered))
+            tools += company.pop(offered.tool.id, ())
+    return (*tools, *(offered for added in company.values() for offered in added))
 
 
 def _shuffled(batch: tuple[Offered, ...], draw: SeededDraw) -> tuple[Offered, ...]:

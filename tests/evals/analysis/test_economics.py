@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.analysis.summary.rows import RUN, database
-from tests.evals.running.agents import Agent, calls, in_turn, make_case, make_player
+from tests.evals.running.agents import Agent, calls, in_turn, make_case, make_trial_runner
 from tests.evals.toolsets.samples import SMALL
 from toolbelt.catalog.definitions import definition_text
 from toolbelt.catalog.tokens import EstimateCounter
@@ -68,8 +68,8 @@ def play(toolset: str, *trials: tuple[Case, Sequence[Reply | ModelError]]) -> Pl
     seen: list[list[Request]] = []
     for number, (of, replies) in enumerate(trials):
         agent = Agent(in_turn(*replies))
-        player = make_player(agent, toolset, kept, catalog=SMALL)
-        rows.append(asyncio.run(player.play(Trial(number, 0, 0, 0), replace(of, id=f"c{number}"))))
+        trial_runner = make_trial_runner(agent, toolset, kept, catalog=SMALL)
+        rows.append(asyncio.run(trial_runner.run(Trial(number, 0, 0, 0), replace(of, id=f"c{number}"))))
         seen.append(agent.requests)
     trial_rows = [
         {**asdict(row), "cluster": row.case_id, "prompt_tokens": None, "completion_tokens": None} for row in rows

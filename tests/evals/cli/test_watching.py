@@ -16,8 +16,8 @@ from rich.console import Console
 
 from tests.evals.running.test_plan import make_plan
 from tests.evals.running.test_store import trial_record
-from toolbelt.evals.cli.watching import LINE_EVERY_SECONDS, ArmTally, Watcher, watch
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.cli.watching import LINE_EVERY_SECONDS, ArmTally, ProgressDisplay, watch
+from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -31,13 +31,13 @@ class Clock:
         return self.now
 
 
-def make_watcher(arms: int = 2, cases: int = 100) -> tuple[Watcher, Clock]:
+def make_display(arms: int = 2, cases: int = 100) -> tuple[ProgressDisplay, Clock]:
     plan, clock = make_plan(arms=arms, cases=cases, epochs=1), Clock()
-    return Watcher(plan, "r1", Budget(cost_usd=1.5), [ArmTally() for _ in plan.arms], clock), clock
+    return ProgressDisplay(plan, "r1", Budget(cost_usd=1.5), [ArmTally() for _ in plan.arms], clock), clock
 
 
 def test_the_line_says_rate_and_time_left() -> None:
-    watcher, clock = make_watcher()
+    watcher, clock = make_display()
     clock.now += 60  # a model client takes its time to load, which is no trial's
     watcher.finished(trial_record(0))
     for number in range(1, 51):
@@ -59,7 +59,7 @@ def test_accuracy_is_of_what_is_scored() -> None:
 
 
 def test_lines_come_now_and_then_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    watcher, clock = make_watcher()
+    watcher, clock = make_display()
     watcher.start(Console(file=io.StringIO()))
     for number in range(100):
         clock.now += 0.3
@@ -71,7 +71,7 @@ def test_lines_come_now_and_then_where_there_is_no_terminal(capsys: pytest.Captu
 
 @pytest.mark.parametrize("height", [8, 24])
 def test_many_arms_leave_room_on_the_screen(height: int) -> None:
-    watcher, _ = make_watcher(arms=30)
+    watcher, _ = make_display(arms=30)
     console = Console(file=io.StringIO(), width=80, height=height)
     with console.capture() as captured:
         console.print(watcher.view(console))
@@ -82,7 +82,7 @@ def test_many_arms_leave_room_on_the_screen(height: int) -> None:
 
 
 def test_names_of_others_cannot_write_to_the_terminal() -> None:
-    watcher, _ = make_watcher(arms=1)
+    watcher, _ = make_display(arms=1)
     arm = replace(watcher.plan.arms[0], model="evil\x1b[2J", toolset="x\ny")
     watcher.plan = replace(watcher.plan, arms=(arm,))
     console = Console(file=io.StringIO(), width=100, height=10)

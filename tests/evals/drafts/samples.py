@@ -21,8 +21,7 @@ from toolbelt.evals.drafts.tool_drafts import Drafting
 from toolbelt.evals.drafts.writing import Drafted, Finisher
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.scripted import ScriptedModel
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.providers.chat import Sampling
 
 _ORDER = {

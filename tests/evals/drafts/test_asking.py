@@ -14,7 +14,7 @@ from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.writing import NOT_ASKED
 from toolbelt.evals.models.model import Request
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget
 from toolbelt.providers.chat import Failure, ModelError
 
 

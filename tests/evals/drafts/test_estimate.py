@@ -15,7 +15,7 @@ from toolbelt.evals.drafts.estimate import SAMPLE, TOKENS_PER_CASE, DraftEstimat
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.models.scripted import ScriptedModel
-from toolbelt.evals.running.metering import PromptCounter
+from toolbelt.evals.running.prompt_tokens import PromptCounter
 
 MODEL = ScriptedModel(whole)
 

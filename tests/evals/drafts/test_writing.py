@@ -7,21 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.evals.drafts.samples import (
-    CATALOG,
-    ONE_EACH,
-    REFUND,
-    about,
-    draft_into,
-    lines,
-    make_jobs,
-    said,
-    whole,
-)
+from tests.evals.drafts.samples import CATALOG, ONE_EACH, REFUND, about, draft_into, lines, make_jobs, said, whole
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.writing import FAILED, NOT_ASKED
 from toolbelt.evals.models.model import Request
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget
 from toolbelt.providers.chat import Failure, ModelError
 
 HOW = {REFUND.id: Failure.UNAVAILABLE, "mail/track": Failure.BAD_REQUEST}

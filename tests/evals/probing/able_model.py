@@ -17,7 +17,7 @@ from toolbelt.evals.models.model import Request
 from toolbelt.evals.probing.checks import ProbePlan
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.probing.runner import ProbeSettings, Watcher, run_probe
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 from toolbelt.providers.chat import TOOL_CHOICES, Failure, ModelError, Usage
 

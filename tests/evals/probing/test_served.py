@@ -12,14 +12,18 @@ from pathlib import Path
 import pytest
 
 from tests.evals.probing.able_model import ServedModel, settings
-from tests.servers.running import ROOT, OpenAIServer, openai_server  # noqa: F401
+from tests.servers.running import (
+    ROOT,
+    OpenAIServer,
+    openai_server,  # noqa: F401
+)
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
 from toolbelt.evals.probing.learned import learned
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.runner import run_probe
-from toolbelt.evals.running.retrying import RetryPolicy
+from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 
 WORKS, UNKNOWN = CheckOutcome.WORKS, CheckOutcome.UNKNOWN

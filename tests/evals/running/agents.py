@@ -11,17 +11,16 @@ from toolbelt.evals.cases.case import Case, ExpectedCall
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import ToolRenderer
-from toolbelt.evals.running.budget import Budget
-from toolbelt.evals.running.metering import PromptCounter
-from toolbelt.evals.running.playing import TrialRunner
+from toolbelt.evals.running.client import Budget, RetryingClient, RetryPolicy
+from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.retrying import RetryingClient, RetryPolicy
+from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
-from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.spec import parse_toolset
-from toolbelt.evals.toolsets.variants.disguise import make_presentation
+from toolbelt.evals.toolsets.toolset import ToolsetContext
+from toolbelt.evals.toolsets.variants.presentation import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -89,7 +88,7 @@ def make_case(*tools: str, **settings: Any) -> Case:
     return Case(**{**defaults, "steps": max(1, len(tools)), **settings})
 
 
-def make_player(
+def make_trial_runner(
     agent: Agent,
     toolset: str = "full",
     kept: list[RequestRecord] | None = None,
@@ -104,7 +103,7 @@ def make_player(
 
     def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
         renderers.append(
-            ToolRenderer(catalog, EstimateCounter(), extras=extras, look=make_presentation(changed, catalog, 0))
+            ToolRenderer(catalog, EstimateCounter(), extras=extras, presentation=make_presentation(changed, catalog, 0))
         )
         return renderers[-1]
 

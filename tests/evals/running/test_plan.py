@@ -110,7 +110,7 @@ def test_E8_a_plan_of_a_hundred_million_trials_takes_no_memory() -> None:
                 drafts=3,
                 code={"toolbelt": "1.2.3", "commit": "0f" * 20, "changed": "yes"},
                 suite="compatibility",
-                rooms={"gpt-4o": ModelLimits(128_000, 4_096, 128, True)},
+                limits={"gpt-4o": ModelLimits(128_000, 4_096, 128, True)},
                 left_out=(LeftOut("local/bm25", "loadout:auto", Verdict.UNKNOWN, "unknown"),),
                 ask_anyway=True,
             ),
@@ -138,7 +138,7 @@ def test_E4_a_plan_kept_before_there_were_rooms_asks_as_it_did() -> None:
 
 
 def test_E4_only_a_model_of_which_something_is_known_is_kept_from_anything() -> None:
-    plan = replace(make_plan(), rooms={"m": ModelLimits(max_tools=0)})
+    plan = replace(make_plan(), limits={"m": ModelLimits(max_tools=0)})
     assert (plan.fit_guard("m") is not None, plan.fit_guard("n")) == (True, None)
     assert replace(plan, ask_anyway=True).fit_guard("m") is None
 

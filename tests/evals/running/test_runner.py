@@ -6,23 +6,25 @@ import asyncio
 import itertools
 import signal
 from collections import Counter
+from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_player
+from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_trial_runner
 from tests.evals.running.test_plan import make_plan
 from toolbelt.errors import StorageError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
-from toolbelt.evals.running.budget import Budget
+from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
+from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end, run_workers
 from toolbelt.evals.running.store import RunStore
 from toolbelt.providers.chat import Failure, ModelError
 
@@ -75,11 +77,11 @@ class Session:
 
     def work(self, end_after: int | None = None, concurrency: int = 4) -> tuple[RunEnd, Runner]:
         self.watcher = Tally(self.store, end_after)
-        players = []
+        trial_runners = []
         for agent in self.agents:
-            player = make_player(agent, budget=self.budget)
-            players.append(replace(player, client=replace(player.client, keep=self.keep)))
-        runner = Runner(self.plan, self.run, self.store, self.cases, players, self.watcher, concurrency)
+            trial_runner = make_trial_runner(agent, budget=self.budget)
+            trial_runners.append(replace(trial_runner, client=replace(trial_runner.client, keep=self.keep)))
+        runner = Runner(self.plan, self.run, self.store, self.cases, trial_runners, self.watcher, concurrency)
         return run_to_end(runner), runner
 
     def keep(self, record: RequestRecord) -> None:
@@ -228,9 +230,11 @@ def test_local_work_lets_others_have_a_turn(tmp_path: Path) -> None:
 
     async def both() -> int:
         turns = 0
-        player = make_player(session.agents[0])
-        player = replace(player, client=replace(player.client, keep=session.keep))
-        runner = Runner(session.plan, session.run, session.store, session.cases, [player], Tally(session.store), 1)
+        trial_runner = make_trial_runner(session.agents[0])
+        trial_runner = replace(trial_runner, client=replace(trial_runner.client, keep=session.keep))
+        runner = Runner(
+            session.plan, session.run, session.store, session.cases, [trial_runner], Tally(session.store), 1
+        )
         work = asyncio.create_task(runner.work())
         while not work.done():
             turns += 1
@@ -238,3 +242,49 @@ def test_local_work_lets_others_have_a_turn(tmp_path: Path) -> None:
         return turns
 
     assert asyncio.run(both()) > 100
+
+
+async def work(log: list[str], name: str, fails: bool = False) -> None:
+    try:
+        await asyncio.sleep(0 if fails else 60)
+        raise ValueError(name)
+    finally:
+        await asyncio.sleep(0)
+        log.append(name)
+
+
+def test_E8_workers_run_at_once_until_all_have_ended() -> None:
+    log: list[str] = []
+
+    async def meet(barrier: asyncio.Barrier) -> None:
+        await barrier.wait()
+        log.append("met")
+
+    async def run() -> None:
+        barrier = asyncio.Barrier(3)
+        await asyncio.wait_for(run_workers(meet(barrier) for _ in range(3)), 10)
+
+    asyncio.run(run())
+    assert log == ["met"] * 3
+
+
+def test_E8_the_failure_of_one_is_heard_once_the_others_have_ended() -> None:
+    log: list[str] = []
+    workers: list[Coroutine[Any, Any, None]] = [work(log, "b"), work(log, "a", fails=True), work(log, "c")]
+    with pytest.raises(ValueError, match="a"):
+        asyncio.run(run_workers(workers))
+    assert sorted(log) == ["a", "b", "c"]
+
+
+def test_E8_a_cancellation_ends_them_all() -> None:
+    log: list[str] = []
+
+    async def run() -> None:
+        task = asyncio.create_task(run_workers([work(log, "a"), work(log, "b")]))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert sorted(log) == ["a", "b"], "before the cancellation is heard"
+
+    asyncio.run(run())

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.evals.running.test_store import request_record, trial_record
 from toolbelt.errors import StorageError
 from toolbelt.evals.probing.checks import ProbePlan
 from toolbelt.evals.probing.probe_store import ProbeStore
+from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.schema import VERSION
 from toolbelt.evals.running.store import RunStore
 
@@ -28,6 +30,15 @@ def tables(path: Path) -> dict[str, str]:
     connection = sqlite3.connect(path)
     try:
         return dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+    finally:
+        connection.close()
+
+
+def columns(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """By table: position, name, type, whether it must be there, default and place in the primary key of each column."""
+    connection = sqlite3.connect(path)
+    try:
+        return {name: connection.execute(f"PRAGMA table_info({name})").fetchall() for name in tables(path)}
     finally:
         connection.close()
 
@@ -73,17 +84,25 @@ def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path
     assert set(after) - set(before) == PROBES
     with RunStore(tmp_path / "new.db"):
         pass
-    assert after == tables(tmp_path / "new.db"), "as if it had been made now"
+    assert columns(old) == columns(tmp_path / "new.db"), "as if it had been made now"
 
 
 _OPEN = """
 import sys
+from dataclasses import fields
 from pathlib import Path
 from toolbelt.evals.running.store import RunStore
 sys.stdin.readline()
 with RunStore(Path(sys.argv[1]), must_exist=True) as store:
     print(store.get("latest").run, *store.connection.execute("PRAGMA user_version").fetchone())
 """
+
+
+def test_the_table_of_trials_is_the_record_of_a_trial(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "new.db"):
+        pass
+    names = [name for _, name, *_ in columns(tmp_path / "new.db")["trials"]]
+    assert names == ["run", *(field.name for field in fields(TrialRecord))]
 
 
 def test_two_processes_that_open_it_at_once_both_can(old: Path) -> None:
@@ -121,6 +140,7 @@ def test_E9_a_full_disk_leaves_it_as_it_was(old: Path, monkeypatch: pytest.Monke
 
 _READ = """
 import os, sys
+from dataclasses import fields
 from pathlib import Path
 import filelock
 from toolbelt.errors import StorageError

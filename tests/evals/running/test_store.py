@@ -15,8 +15,7 @@ from tests.evals.running.test_plan import make_plan
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.evals.running.retrying import Attempts
+from toolbelt.evals.running.records import Attempts, RequestRecord, TrialRecord
 from toolbelt.evals.running.schema import TABLES
 from toolbelt.evals.running.store import RunStore
 from toolbelt.providers.chat import Usage

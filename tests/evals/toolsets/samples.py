@@ -1,4 +1,4 @@
-"""What the tests of toolsets are made from: real shelves, and small catalogs of which every tool is known."""
+"""What the tests of toolsets are made from: real renderers, and small catalogs of which every tool is known."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.case import Case, ExpectedCall
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import ToolRenderer
-from toolbelt.evals.toolsets.context import ToolsetContext
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.spec import parse_toolset
-from toolbelt.evals.toolsets.toolset import Toolset
-from toolbelt.evals.toolsets.variants.disguise import make_presentation
+from toolbelt.evals.toolsets.toolset import Toolset, ToolsetContext
+from toolbelt.evals.toolsets.variants.presentation import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry
@@ -59,7 +58,7 @@ def context(
     def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
         key = tuple(extras)
         if key not in renderers:
-            renderers[key] = ToolRenderer(catalog, EstimateCounter(), extras=extras, look=look)
+            renderers[key] = ToolRenderer(catalog, EstimateCounter(), extras=extras, presentation=look)
         return renderers[key]
 
     auto: Callable[[], Resolution] = lambda: registry.resolve("half", catalog)  # noqa: E731
@@ -68,12 +67,12 @@ def context(
 
 
 def toolset(name: str, catalog: Catalog = SMALL, *, variant: str = "", **settings: Any) -> Toolset:
-    made, renderer = on_shelf(name, base := context(catalog, variant=variant, **settings))
+    made, renderer = with_renderer(name, base := context(catalog, variant=variant, **settings))
     return vary(made, parse_variant(variant), base, renderer)
 
 
-def on_shelf(name: str, base: ToolsetContext) -> tuple[Toolset, ToolRenderer]:
-    """A toolset with the shelf that it takes its tools from."""
+def with_renderer(name: str, base: ToolsetContext) -> tuple[Toolset, ToolRenderer]:
+    """A toolset with the renderer that it takes its tools from."""
     used: list[ToolRenderer] = []
 
     def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:

@@ -8,7 +8,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.evals.toolsets.samples import CATALOGS, case, context, meta_ids, on_shelf, play, shown, start, toolset, use
+from tests.evals.toolsets.samples import (
+    CATALOGS,
+    case,
+    context,
+    meta_ids,
+    play,
+    shown,
+    start,
+    toolset,
+    use,
+    with_renderer,
+)
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.evals.cases.case import Case
@@ -115,7 +126,7 @@ def test_E1_no_trial_leaks_into_another(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_E1_definitions_are_made_once_for_a_shelf(name: str) -> None:
     catalog = CATALOGS["tiered"]
-    made, renderer = on_shelf(name, context(catalog, roles=ROLES))
+    made, renderer = with_renderer(name, context(catalog, roles=ROLES))
     for of in cases(catalog):
         for offered in made.offer(of, start(of)).tools:
             assert offered is renderer.offered(offered.tool.id)

@@ -18,18 +18,18 @@ from tests.evals.toolsets.samples import (
     TOOLKITS,
     case,
     context,
-    on_shelf,
     play,
     shown,
     start,
     toolset,
     use,
+    with_renderer,
 )
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.conversation import Conversation, Reply
-from toolbelt.evals.running.metering import Meter, PromptCounter
+from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.toolset import GO_AHEAD
@@ -365,7 +365,7 @@ def test_E1_an_agent_whose_toolkits_conflict_from_the_start_is_refused() -> None
 
 
 def test_E1_entries_that_name_nothing_are_told() -> None:
-    made, _ = on_shelf("dynamic:helper", context())
+    made, _ = with_renderer("dynamic:helper", context())
     assert isinstance(made, Dynamic)
     told = " ".join(made.unmatched)
     assert all(repr(entry) in told for entry in ("core", "web", "git", "filesystem", "files"))

@@ -17,12 +17,12 @@ from tests.evals.toolsets.samples import (
     TOOLKITS,
     case,
     context,
-    on_shelf,
     play,
     shown,
     start,
     toolset,
     use,
+    with_renderer,
 )
 from toolbelt.evals.conversation import Reply
 from toolbelt.runtime.executable import ExecutableTool
@@ -44,7 +44,7 @@ NAMES = ("versions", "papers", "sky", "VERSIONS ", "nothing")
 def test_E1_the_same_calls_get_the_same_answers_and_the_same_tools_in_the_next_turn(
     agent: AgentSpec, seed: int, tmp_path: Path
 ) -> None:
-    made, renderer = on_shelf(f"dynamic:{agent.name}", context(agents=(agent,)))
+    made, renderer = with_renderer(f"dynamic:{agent.name}", context(agents=(agent,)))
     names = {tool.id: renderer.offered(tool.id).name for tool in SMALL.tools}
     shipped = DynamicToolkits(agent, TOOLKITS, expander(SMALL), names)
     sessions = DynamicSessions([shipped], SqliteSessionStore(tmp_path / "sessions.db"))

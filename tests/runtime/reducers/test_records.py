@@ -31,7 +31,7 @@ def test_R5_a_long_list_becomes_counts_and_five_that_are_open() -> None:
     records = [ticket(n, status=("done", "todo", "doing")[n % 3], assignee="ada") for n in range(30)]
     note, _, document = reduce(records).partition("\n")
     assert note == (
-        "[reduced: 30 records, told by count and status, the first 5 of 20 open ones; ask for one by its id, or "
+        "[reduced: 30 records, with counts by status, the first 5 of 20 open ones; ask for one by its id, or "
         "filter, for more]"
     )
     made = json.loads(document)

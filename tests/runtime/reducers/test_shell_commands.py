@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolbelt.runtime.reducers.shell_commands import read_commands, shows_files
+from toolbelt.runtime.reducers.shell_commands import prints_files, read_commands
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_R5_a_command_says_what_it_runs(args: dict[str, Any], programs: list[tup
 
 @pytest.mark.parametrize(("command", "shows"), [("cat a", True), ("git diff", True), ("git status", False)])
 def test_R5_some_programs_show_what_is_in_files(command: str, shows: bool) -> None:
-    assert shows_files(read_commands({"command": f"cd x; {command}"})) == shows
+    assert prints_files(read_commands({"command": f"cd x; {command}"})) == shows

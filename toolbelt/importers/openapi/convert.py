@@ -144,7 +144,7 @@ class _Importer:
         descriptions: dict[str, str] = {}
         for tag in self._spec.root.read_items("tags", "a list of tags"):
             if not isinstance(tag.value, dict) or not isinstance(tag.value.get("name"), str):
-                tag.add_wrong_type("a tag, a mapping with a `name`")
+                tag.add_error("wrong-type", f"{tag.label}: a tag is a mapping with a `name`.")
             elif description := tag.read_text("description", blank=True):
                 descriptions.setdefault(fold(tag.value["name"]), description.strip())
         return descriptions

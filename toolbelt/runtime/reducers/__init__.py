@@ -1,1 +1,1 @@
-"""Results made shorter before they are cut (rule R5)."""
+"""Reducers, which shorten results before they are cut (rule R5)."""

@@ -7,23 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from toolbelt.runtime.reducers.shell_commands import Words, shows_files, starts_with
+from toolbelt.runtime.reducers.shell_commands import Words, prints_files, starts_with
 
 _QUOTED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
 
 @dataclass
-class Tree:
-    """What one `git status` says.
+class StatusReport:
+    """The content of one `git status`.
 
     Attributes:
-        said: What it says of branch and operation, in its words.
-        paths: By kind (`staged, modified`), in the order they are told.
-        is_clean: Whether it ought to be said that nothing changed, as the short form says by saying nothing.
+        messages: On branch and operation, in the words of git.
+        paths: By kind (`staged, modified`), in their order.
+        is_clean: Whether to state that nothing changed, which the short form states by printing nothing.
     """
 
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     paths: dict[str, list[str]] = field(default_factory=dict)
     is_clean: bool = False
 
@@ -33,28 +33,28 @@ class Tree:
 
 
 def unquote(path: str) -> str:
-    """A path as it is called: git writes what is not plain ASCII in quotes, as C does.
+    """A path without quotes: git quotes paths that are not plain ASCII, as C does.
 
-    One with characters that cannot be shown stays quoted.
+    A path with unprintable characters stays quoted.
     """
     if len(path) < 2 or not path.startswith('"') or not path.endswith('"'):
         return path
     try:
-        made = _QUOTED.sub(_unescape, path[1:-1].encode()).decode()
+        plain = _QUOTED.sub(_unescape, path[1:-1].encode()).decode()
     except ValueError:
         return path
-    return made if made.isprintable() else path
+    return plain if plain.isprintable() else path
 
 
 def unquote_pair(path: str) -> str:
-    """The two paths of a rename, `old -> new`, each as it is called."""
-    found = re.fullmatch(r'("(?:[^"\\]|\\.)*"|.*?) -> ("(?:[^"\\]|\\.)*"|.*)', path)
-    return path if found is None else f"{unquote(found[1])} -> {unquote(found[2])}"
+    """The two paths of a rename, `old -> new`, without quotes."""
+    match = re.fullmatch(r'("(?:[^"\\]|\\.)*"|.*?) -> ("(?:[^"\\]|\\.)*"|.*)', path)
+    return path if match is None else f"{unquote(match[1])} -> {unquote(match[2])}"
 
 
-def _unescape(found: re.Match[bytes]) -> bytes:
-    what = found[1]
-    return bytes([int(what, 8)]) if len(what) == 3 else _ESCAPES.get(what, what)
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8)]) if len(code) == 3 else _ESCAPES.get(code, code)
 
 
 _SECTIONS: Mapping[str, str] = MappingProxyType(
@@ -69,43 +69,43 @@ _SECTIONS: Mapping[str, str] = MappingProxyType(
         "Submodules changed but not updated:": "submodule changes not staged",
     }
 )
-_KIND = re.compile(
+_LONG_ENTRY = re.compile(
     r"(new file|modified|deleted|renamed|copied|typechange|unknown|both modified|both added|both deleted|added by us"
     r"|added by them|deleted by us|deleted by them): +(.*)$"
 )
-_BEGIN = re.compile(
+_LONG_BEGIN = re.compile(
     r"On branch \S|HEAD detached (?:at|from) \S|Not currently on any branch\.|(?:interactive )?rebase in progress; "
     r"|# On branch \S|# Not currently on any branch\."
 )
-_LAST = re.compile(r"nothing to commit|no changes added to commit|nothing added to commit|No changes$")
-_STATE = re.compile(
+_LONG_END = re.compile(r"nothing to commit|no changes added to commit|nothing added to commit|No changes$")
+_LONG_STATE = re.compile(
     r"On branch |HEAD detached |Not currently on|Your (?:branch|stash) |and have \d+ and \d+ different"
     r"|You (?:are|have) |All conflicts|No commits yet|Initial commit|Last commands? done|Next commands? to do"
     r"|No commands |It took |Untracked files not|interactive rebase|rebase in progress|The current patch"
     r"|   |\(|See |but "
 )
-"""What else it says at the start of a line, before and between its sections."""
-_HINT = re.compile(r" {1,3}\(.*\)?$")
+"""Beginnings of other lines before and between the sections."""
+_LONG_HINT = re.compile(r" {1,3}\(.*\)?$")
 _LOOK_AHEAD = 60
-"""Lines in which a section or an end has to follow what looks like a beginning."""
+"""Lines after a possible beginning in which a section or an end must follow."""
 
 
-def begins_long(lines: Sequence[str], position: int) -> bool:
+def starts_long(lines: Sequence[str], position: int) -> bool:
     """Whether the long form begins at a line."""
-    if not _BEGIN.match(lines[position]):
+    if not _LONG_BEGIN.match(lines[position]):
         return False
     for ahead in lines[position + 1 : position + _LOOK_AHEAD]:
         line = _plain(ahead)
-        if line in _SECTIONS or _LAST.match(line):
+        if line in _SECTIONS or _LONG_END.match(line):
             return True
         if line.startswith(("On branch ", "HEAD detached ")):
             return False  # that begins another
     return False
 
 
-def read_long(lines: Sequence[str], position: int) -> tuple[Tree, int]:
-    """What is said from a line on, and the position after it."""
-    tree = Tree()
+def parse_long(lines: Sequence[str], position: int) -> tuple[StatusReport, int]:
+    """The report that begins at a line, and the position after it."""
+    report = StatusReport()
     commented = lines[position].startswith("# ")
     section: str | None = None
     begun = False
@@ -114,45 +114,45 @@ def read_long(lines: Sequence[str], position: int) -> tuple[Tree, int]:
         if line in _SECTIONS:
             section, begun = _SECTIONS[line], False
         elif section is not None and _is_entry(line):
-            _add_long(tree, section, line.strip())
+            _add_long(report, section, line.strip())
             begun = True
         elif begun and not line:
             section = None  # the blank line after its entries; old releases print one before them, too
         elif begun and section is None and line.startswith(" "):
-            return tree, position  # another program's
-        elif _LAST.match(line):
-            tree.said.append(re.sub(r" \((?:use|create).*\)$", "", line))
-            return tree, position + 1
-        elif line and not _HINT.match(line):
-            if not _STATE.match(line):
-                return tree, position  # another program's
-            tree.said.append(line)
+            return report, position  # another program's
+        elif _LONG_END.match(line):
+            report.messages.append(re.sub(r" \((?:use|create).*\)$", "", line))
+            return report, position + 1
+        elif line and not _LONG_HINT.match(line):
+            if not _LONG_STATE.match(line):
+                return report, position  # another program's
+            report.messages.append(line)
             section = None
         position += 1
-    return tree, position
+    return report, position
 
 
 def _plain(line: str) -> str:
-    """Without the comment sign that old releases begin each line with."""
+    """Without the comment sign of old git releases."""
     return (line[2:] if line.startswith("# ") else line.removeprefix("#")).rstrip()
 
 
 def _is_entry(line: str) -> bool:
-    """Entries are under a tab, hints under two spaces; some terminals make spaces of tabs."""
+    """Entries begin with a tab, hints with two spaces; some terminals turn tabs into spaces."""
     return line.startswith(("\t", "    ")) and bool(line.strip())
 
 
-def _add_long(tree: Tree, section: str, entry: str) -> None:
-    found = _KIND.match(entry) if section in ("staged", "not staged", "unmerged") else None
-    if found is None:
-        tree.add(section, unquote(entry))
-    elif found[1] in ("renamed", "copied"):
-        tree.add(f"{section}, {found[1]}", unquote_pair(found[2]))
+def _add_long(report: StatusReport, section: str, entry: str) -> None:
+    match = _LONG_ENTRY.match(entry) if section in ("staged", "not staged", "unmerged") else None
+    if match is None:
+        report.add(section, unquote(entry))
+    elif match[1] in ("renamed", "copied"):
+        report.add(f"{section}, {match[1]}", unquote_pair(match[2]))
     else:
-        tree.add(f"{section}, {found[1]}", unquote(found[2]))
+        report.add(f"{section}, {match[1]}", unquote(match[2]))
 
 
-_KINDS: Mapping[str, str] = MappingProxyType(
+_KINDS_BY_LETTER: Mapping[str, str] = MappingProxyType(
     {
         "M": "modified",
         "T": "typechange",
@@ -196,57 +196,57 @@ def is_short(lines: Sequence[str]) -> bool:
     return any(lines) and all(not line or _is_part(line) for line in lines)
 
 
-def read_short(lines: Sequence[str], position: int) -> tuple[Tree | None, int]:
-    """What is said from a line on, and the position after it; `None` where it says nothing of the kind."""
-    tree, start = Tree(), position
+def parse_short(lines: Sequence[str], position: int) -> tuple[StatusReport | None, int]:
+    """The report in short form that begins at a line, if any, and the position after it."""
+    report, start = StatusReport(), position
     begins = any(pattern.match(lines[position]) for pattern in (_HEADER, _CHANGED, _MOVED, _UNMERGED))
     # `? ` and `! ` begin many a line: they are no beginning unless all there is begins so.
     if begins or (position == 0 and all(not line or _OTHER.match(line) for line in lines)):
-        position = _read_second(tree, lines, position)
-        says_it = position > start
+        position = _parse_version_2(report, lines, position)
+        has_content = position > start
     else:
         first = _STRIPPED.match(lines[0]) if position == 0 and not _is_part(lines[0]) else None
         if first is not None and all(map(_is_part, lines[1:2])):
-            _add_short(tree, f" {first[1]}", first[2])  # the blank it began with was stripped off with the output's
+            _add_short(report, f" {first[1]}", first[2])  # the blank it began with was stripped off with the output's
             position = 1
         while position < len(lines) and _is_part(lines[position]):
             if _BRANCH.match(lines[position]):
-                if tree.said or tree.paths:
+                if report.messages or report.paths:
                     break  # the next repository
-                tree.said = list(_tell_branch(lines[position][3:]))
+                report.messages = list(_describe_branch(lines[position][3:]))
             elif (entry := _ENTRY.match(lines[position])) is not None:
-                _add_short(tree, entry[1], entry[2])
+                _add_short(report, entry[1], entry[2])
             position += 1
-        says_it = position > start
-    tree.is_clean = not tree.paths
-    return (tree, position) if says_it else (None, start)
+        has_content = position > start
+    report.is_clean = not report.paths
+    return (report, position) if has_content else (None, start)
 
 
 def _is_part(line: str) -> bool:
     return _ENTRY.match(line) is not None or _BRANCH.match(line) is not None
 
 
-def _add_short(tree: Tree, code: str, path: str) -> None:
+def _add_short(report: StatusReport, code: str, path: str) -> None:
     if code in ("??", "!!"):
-        tree.add("untracked" if code == "??" else "ignored", unquote(path))
+        report.add("untracked" if code == "??" else "ignored", unquote(path))
     elif code in _CONFLICTS:
-        tree.add(f"unmerged, {_CONFLICTS[code]}", unquote(path))
+        report.add(f"unmerged, {_CONFLICTS[code]}", unquote(path))
     else:
         for side, letter in zip(("staged", "not staged"), code, strict=True):
             if letter != " ":
-                made = unquote_pair(path) if "R" in code or "C" in code else unquote(path)
-                tree.add(f"{side}, {_KINDS[letter]}", made)
+                path_or_pair = unquote_pair(path) if "R" in code or "C" in code else unquote(path)
+                report.add(f"{side}, {_KINDS_BY_LETTER[letter]}", path_or_pair)
 
 
-def _tell_branch(told: str) -> Iterator[str]:
-    if told == "HEAD (no branch)":
+def _describe_branch(line: str) -> Iterator[str]:
+    if line == "HEAD (no branch)":
         yield "HEAD detached"
         return
     for beginning in ("No commits yet on ", "Initial commit on "):
-        if told.startswith(beginning):
-            told = told.removeprefix(beginning)
+        if line.startswith(beginning):
+            line = line.removeprefix(beginning)
             yield "No commits yet"
-    branch, dots, upstream = told.partition("...")
+    branch, dots, upstream = line.partition("...")
     if not dots:
         yield f"On branch {branch}"
         return
@@ -254,29 +254,29 @@ def _tell_branch(told: str) -> Iterator[str]:
     yield f"On branch {branch}, tracking {name}{', ' if bracket else ''}{distance}"
 
 
-def _read_second(tree: Tree, lines: Sequence[str], position: int) -> int:
-    """Version 2, which says each thing once, in columns."""
+def _parse_version_2(report: StatusReport, lines: Sequence[str], position: int) -> int:
+    """Version 2 of the short form, in columns."""
     headers: dict[str, str] = {}
     while position < len(lines):
         line = lines[position]
-        if (found := _HEADER.match(line)) is not None and found[1] not in headers:
-            headers[found[1]] = found[2]
-        elif (found := _CHANGED.match(line)) is not None:
-            _add_short(tree, found[1].replace(".", " "), found[3])
-        elif (found := _MOVED.match(line)) is not None:
-            _add_short(tree, found[1].replace(".", " "), f"{found[4]} -> {found[3]}")
-        elif (found := _UNMERGED.match(line)) is not None:
-            _add_short(tree, found[1], found[2])
-        elif (found := _OTHER.match(line)) is not None:
-            _add_short(tree, found[1] * 2, found[2])
+        if (match := _HEADER.match(line)) is not None and match[1] not in headers:
+            headers[match[1]] = match[2]
+        elif (match := _CHANGED.match(line)) is not None:
+            _add_short(report, match[1].replace(".", " "), match[3])
+        elif (match := _MOVED.match(line)) is not None:
+            _add_short(report, match[1].replace(".", " "), f"{match[4]} -> {match[3]}")
+        elif (match := _UNMERGED.match(line)) is not None:
+            _add_short(report, match[1], match[2])
+        elif (match := _OTHER.match(line)) is not None:
+            _add_short(report, match[1] * 2, match[2])
         else:
             break
         position += 1
-    tree.said = list(_tell_headers(headers))
+    report.messages = list(_describe_headers(headers))
     return position
 
 
-def _tell_headers(headers: Mapping[str, str]) -> Iterator[str]:
+def _describe_headers(headers: Mapping[str, str]) -> Iterator[str]:
     if headers.get("branch.oid") == "(initial)":
         yield "No commits yet"
     head = headers.get("branch.head")
@@ -292,21 +292,21 @@ def _tell_headers(headers: Mapping[str, str]) -> Iterator[str]:
 
 
 PATHS_NAMED = 20
-"""Paths of a kind that are named."""
+"""Paths of each kind that are listed."""
 CONFLICTS_NAMED = 200
-"""Likewise of those in conflict: none of them may be forgotten."""
+"""Paths in conflict that are listed: none may be forgotten."""
 _BEGINNINGS = frozenset("OHNir#")
-"""What the long form begins with; most lines do not."""
+"""First characters of the long form; most lines begin with others."""
 
 
 @dataclass
 class Summary:
-    """What is said in place of the output of `git status`.
+    """The replacement for the output of `git status`.
 
     Attributes:
-        lines: One after the other, lines of other programs among them.
-        named: Paths that are named.
-        total: Paths there are.
+        lines: Also those of other programs.
+        named: Number of listed paths.
+        total: Number of all paths.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -321,55 +321,55 @@ class Summary:
         return f"git status, {self.named:,} of {self.total:,} paths named; git status -s DIR lists those of a folder"
 
 
-def sum_up_status(lines: Sequence[str], commands: Sequence[Words]) -> Summary | None:
-    """Output in which every `git status` is summed up; `None` where there is none.
+def summarize_status(lines: Sequence[str], commands: Sequence[Words]) -> Summary | None:
+    """The output with every `git status` summarized; `None` if there is none.
 
     Args:
         lines: Without colours.
-        commands: What printed them; where they name no `git status`, and are none that show files, the long form is
-            known by its shape, and the short one if it is all there is.
+        commands: They printed the lines. If none is `git status` and none prints files, the long form is recognized
+            by its shape, and the short form if there is nothing else.
     """
     asked = [words for words in commands if starts_with(words, "git status")]
-    if not asked and shows_files(commands):
+    if not asked and prints_files(commands):
         return None
     if any("\0" in line for line in lines) or any(word.startswith("--column") for words in asked for word in words):
         return None  # several paths a line, which nothing but git can count
     summary, done = Summary(), 0
     blocks = _find_long(lines) or (_find_short(lines) if asked or is_short(lines) else ())
-    for tree, start, end in blocks:
+    for report, start, end in blocks:
         summary.lines += lines[done:start]
-        summary.lines += _tell(tree, summary)
+        summary.lines += _format_report(report, summary)
         done = end
     summary.lines += lines[done:]
     return summary if done else None
 
 
-def _find_long(lines: Sequence[str]) -> list[tuple[Tree, int, int]]:
-    """The long forms among lines, and where each begins and ends."""
-    found: list[tuple[Tree, int, int]] = []
+def _find_long(lines: Sequence[str]) -> list[tuple[StatusReport, int, int]]:
+    """The reports in long form among the lines, each with its start and end."""
+    reports: list[tuple[StatusReport, int, int]] = []
     for position, line in enumerate(lines):
-        if line[:1] in _BEGINNINGS and begins_long(lines, position) and not (found and position < found[-1][2]):
-            tree, end = read_long(lines, position)
-            found.append((tree, position, end))
-    return found
+        if line[:1] in _BEGINNINGS and starts_long(lines, position) and not (reports and position < reports[-1][2]):
+            report, end = parse_long(lines, position)
+            reports.append((report, position, end))
+    return reports
 
 
-def _find_short(lines: Sequence[str]) -> Iterator[tuple[Tree, int, int]]:
-    """Likewise of the short ones; those after the first begin with a branch."""
+def _find_short(lines: Sequence[str]) -> Iterator[tuple[StatusReport, int, int]]:
+    """The reports in short form; those after the first begin with a branch."""
     position, seen = 0, False
     while position < len(lines):
         if not seen or lines[position].startswith(("## ", "# branch.")):
-            tree, end = read_short(lines, position)
-            if tree is not None:
-                yield tree, position, end
+            report, end = parse_short(lines, position)
+            if report is not None:
+                yield report, position, end
                 position, seen = end, True
                 continue
         position += 1
 
 
-def _tell(tree: Tree, summary: Summary) -> Iterator[str]:
-    yield from tree.said
-    for kind, paths in tree.paths.items():
+def _format_report(report: StatusReport, summary: Summary) -> Iterator[str]:
+    yield from report.messages
+    for kind, paths in report.paths.items():
         named = CONFLICTS_NAMED if kind.startswith("unmerged") else PATHS_NAMED
         summary.total += len(paths)
         summary.named += min(len(paths), named)
@@ -377,5 +377,5 @@ def _tell(tree: Tree, summary: Summary) -> Iterator[str]:
         yield from (f"  {path}" for path in paths[:named])
         if len(paths) > named:
             yield f"  [... {len(paths) - named:,} more]"
-    if tree.is_clean:
+    if report.is_clean:
         yield "clean"

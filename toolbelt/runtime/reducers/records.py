@@ -1,4 +1,4 @@
-"""Lists of records, such as the tickets of a board: how many of which status, and the first that are open (rule R5)."""
+"""The reducer of lists of records, such as tickets: counts by status, and the first open records (rule R5)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.runtime.reducers.reducer import ReduceInfo
-from toolbelt.runtime.reducers.text import is_noted, noted, read_json, replace_value
+from toolbelt.runtime.reducers.text import add_note, has_note, read_json, replace_if_shorter
 from toolbelt.runtime.results import ToolResult
 
 MAX_RECORDS = 10
@@ -21,9 +21,9 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "assignee": ("assignee", "assignees", "assigned_to", "assigned", "owner"),
     "priority": ("priority", "severity", "urgency"),
 }
-"""What is shown of a record, and the keys it may be under, the likeliest first."""
+"""The shown parts of a record, and the keys that they may have, the likeliest first."""
 _DONE_KEYS = ("done", "completed", "complete", "closed", "resolved", "finished", "archived")
-"""Keys that say with a yes or no what others say with a status."""
+"""Keys with a boolean instead of a status."""
 _NAME_KEYS = ("name", "display_name", "displayname", "login", "username", "title", "label", "value", "email", "id")
 _CLOSED = frozenset(
     {
@@ -33,7 +33,7 @@ _CLOSED = frozenset(
         *("not planned", "closed as duplicate", "closed as not planned", "solved", "accepted", "dropped"),
     }
 )
-"""Statuses that ask for nothing more; compared ignoring case and punctuation."""
+"""Statuses of closed records; compared without case and punctuation."""
 _RANKS: Mapping[str, int] = {
     word: rank
     for rank, words in enumerate(
@@ -47,15 +47,15 @@ _RANKS: Mapping[str, int] = {
     )
     for word in words
 }
-"""Words that say how pressing something is. Numbers do not: in some systems 1 is the most, in others the least."""
+"""Ranks of priority words. Numbers have none: in some systems 1 is the highest priority, in others the lowest."""
 _UNRANKED = 2
 _NO_STATUS = "(no status)"
-_LONGEST_TEXT = 160
+_MAX_TEXT_CHARS = 160
 
 
 @dataclass(frozen=True, slots=True)
 class RecordsReducer:
-    """Sums a long list of records up: how many there are of each status, and the first that are open.
+    """Summarizes a long list of records: the count of each status, and the first open records.
 
     The records are a JSON list of objects, or the one long list of them in an object, whose other keys stay. Open is
     what has no status that closes (`done`, `resolved`, `Cancelled`, ...), and so what has none at all. The most
@@ -64,7 +64,7 @@ class RecordsReducer:
     Attributes:
         tool_name: The tool whose results these are.
         max_records: Records that are left as they are.
-        top: Open ones that are named.
+        top: Open records that are shown.
     """
 
     tool_name: str = "kanban_list"
@@ -72,50 +72,56 @@ class RecordsReducer:
     top: int = TOP
 
     def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:  # noqa: ARG002  # of the protocol
-        """The result with a summary in place of the list, if that is long."""
-        if not result.ok or is_noted(result.value):
+        """The result with a summary in place of a long list."""
+        if not result.ok or has_note(result.value):
             return result
         document = read_json(result.value)
-        found = _find_records(result.structured if document is None else document, self.max_records)
-        if found is None:
+        location = _find_records(result.structured if document is None else document, self.max_records)
+        if location is None:
             return result
-        where, records, rest = found
-        summary, note = self._sum_up(records)
-        made = summary if where is None else {**rest, where: summary}
+        list_key, records, parent = location
+        summary, note = self._summarize(records)
+        reduced = summary if list_key is None else {**parent, list_key: summary}
         try:
-            text = json.dumps(made, ensure_ascii=False, default=str)
+            text = json.dumps(reduced, ensure_ascii=False, default=str)
         except (ValueError, TypeError, RecursionError):  # what a program returned may hold anything
             return result
-        return replace_value(result, noted(note, text))
+        return replace_if_shorter(result, add_note(note, text))
 
-    def _sum_up(self, records: Sequence[Mapping[Any, Any]]) -> tuple[dict[str, Any], str]:
+    def _summarize(self, records: Sequence[Mapping[Any, Any]]) -> tuple[dict[str, Any], str]:
         plain = [_fold_keys(record) for record in records]
         keys = {part: _find_key(plain, names) for part, names in _PARTS.items()}
         statuses = [_status(record, keys["status"]) for record in plain]
-        spelled: dict[str, str] = {}
+        spellings: dict[str, str] = {}
         counts: dict[str, int] = {}
         for status in statuses:
-            name = spelled.setdefault(status.casefold(), status)
+            name = spellings.setdefault(status.casefold(), status)
             counts[name] = counts.get(name, 0) + 1
         opened = [record for record, status in zip(plain, statuses, strict=True) if _plain_word(status) not in _CLOSED]
         opened.sort(key=lambda record: _rank(record.get(keys["priority"] or "")))
         shown = [
-            {part: told for part, key in keys.items() if key and (told := _tell(record.get(key))) not in (None, "")}
+            {
+                part: value
+                for part, key in keys.items()
+                if key and (value := _shorten(record.get(key))) not in (None, "")
+            }
             for record in opened[: self.top]
         ]
         summary = {"count": len(records), "by_status": counts, "open": len(opened), "top_open": shown}
         which = f"the first {len(shown)} of {len(opened)} open ones" if shown else "none of them open"
-        note = f"{len(records)} records, told by count and status, {which}; ask for one by its id, or filter, for more"
+        note = f"{len(records)} records, with counts by status, {which}; ask for one by its id, or filter, for more"
         return summary, note
 
 
-def _find_records(document: Any, few: int) -> tuple[str | None, Sequence[Mapping[Any, Any]], Mapping[Any, Any]] | None:
-    """The key of the list that is longer than a few (`None` for none), the records, and the object around them."""
-    if _are_records(document) and len(document) > few:
+def _find_records(
+    document: Any, max_records: int
+) -> tuple[str | None, Sequence[Mapping[Any, Any]], Mapping[Any, Any]] | None:
+    """The key of the long list (`None` if the document is the list), its records, and the object that contains it."""
+    if _are_records(document) and len(document) > max_records:
         return None, document, {}
     if not isinstance(document, Mapping):
         return None
-    keys = [key for key, value in document.items() if _are_records(value) and len(value) > few]
+    keys = [key for key, value in document.items() if _are_records(value) and len(value) > max_records]
     return (keys[0], document[keys[0]], document) if len(keys) == 1 else None
 
 
@@ -128,40 +134,40 @@ def _fold_keys(record: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _find_key(records: Iterable[Mapping[str, Any]], names: Sequence[str]) -> str | None:
-    """The likeliest key that any record says something under."""
-    said = {key for record in records for key in names if _tell(record.get(key)) not in (None, "")}
-    return next((name for name in names if name in said), None)
+    """The likeliest key with a value in any record."""
+    used = {key for record in records for key in names if _shorten(record.get(key)) not in (None, "")}
+    return next((name for name in names if name in used), None)
 
 
 def _status(record: Mapping[str, Any], key: str | None) -> str:
     if key is not None:
-        told = _tell(record.get(key))
-        return _NO_STATUS if told in (None, "") else str(told)
+        status = _shorten(record.get(key))
+        return _NO_STATUS if status in (None, "") else str(status)
     switches = [record[name] for name in _DONE_KEYS if isinstance(record.get(name), bool)]
     if not switches:
         return _NO_STATUS
     return "done" if any(switches) else "open"
 
 
-def _tell(value: Any) -> Any:
-    """A value as a summary shows it: a person or a column by its name, a long text by its beginning."""
+def _shorten(value: Any) -> Any:
+    """A value for the summary: a person or a column by its name, a long text by its beginning."""
     if isinstance(value, Mapping):
         folded = _fold_keys(value)
         value = next((folded[key] for key in _NAME_KEYS if isinstance(folded.get(key), str | int)), None)
     if isinstance(value, list | tuple):
-        names = [str(told) for item in value[:3] if not isinstance(item, list | tuple) and (told := _tell(item))]
+        names = [str(name) for item in value[:3] if not isinstance(item, list | tuple) and (name := _shorten(item))]
         value = ", ".join(names) + (f" and {len(value) - 3} more" if len(value) > 3 else "")
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST_TEXT else f"{value[:_LONGEST_TEXT]}..."
+        return value if len(value) <= _MAX_TEXT_CHARS else f"{value[:_MAX_TEXT_CHARS]}..."
     return value if isinstance(value, int | float) else None
 
 
 def _plain_word(text: str) -> str:
     return " ".join(
-        re.sub(r"[^\w\s-]|_", lambda found: " " if found[0] == "_" else "", text.casefold()).replace("-", " ").split()
+        re.sub(r"[^\w\s-]|_", lambda match: " " if match[0] == "_" else "", text.casefold()).replace("-", " ").split()
     )
 
 
 def _rank(priority: Any) -> int:
-    told = _tell(priority)
-    return _RANKS.get(_plain_word(told), _UNRANKED) if isinstance(told, str) else _UNRANKED
+    word = _shorten(priority)
+    return _RANKS.get(_plain_word(word), _UNRANKED) if isinstance(word, str) else _UNRANKED

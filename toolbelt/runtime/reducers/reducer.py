@@ -1,4 +1,4 @@
-"""The protocol of a reducer, and the table of them (rule R5)."""
+"""The protocol of a reducer, and the registry of reducers (rule R5)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from toolbelt.runtime.results import ToolResult
 
 @dataclass(frozen=True, slots=True)
 class ReduceInfo:
-    """What a reducer is told of the call.
+    """The call whose result is reduced.
 
     Attributes:
         args: The arguments, as the model gave them.
-        turn_count: Of the context.
+        turn_count: Turns of the session so far, this one included.
     """
 
     args: Mapping[str, Any]
@@ -32,7 +32,7 @@ class ToolResultReducer(Protocol):
         ...
 
     def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-        """The result, or a shorter one. What it raises leaves the result as it was."""
+        """The result, or a shorter one. If it raises, the result stays as it was."""
         ...
 
 

@@ -12,10 +12,10 @@ Words = tuple[str, ...]
 """A program and its arguments."""
 
 _KEYS = ("command", "cmd", "script")
-_LONGEST = 10_000
-"""Characters of a command that are read; what is longer brings files along."""
+_MAX_COMMAND_CHARS = 10_000
+"""Characters of a command that are read; a longer one contains whole files."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
-_BEFORE = frozenset(
+_PREFIXES = frozenset(
     {"sudo", "env", "time", "nice", "nohup", "exec", "command", "stdbuf", "xvfb-run", "then", "do", "!"}
 )
 _RUNNERS = frozenset(
@@ -36,7 +36,7 @@ _RUNNERS = frozenset(
         *("python -m", "uv tool run"),
     }
 )
-"""What runs the program that is named next."""
+"""Commands that run the program named next."""
 _VERBATIM = frozenset(
     {
         *("cat", "head", "tail", "less", "more", "bat", "nl", "tac", "strings", "xxd", "hexdump", "jq", "yq"),
@@ -44,7 +44,7 @@ _VERBATIM = frozenset(
         *("curl", "wget", "man", "journalctl", "git diff", "git show", "git log", "git blame", "git grep"),
     }
 )
-"""Programs that show what is in files: whatever that looks like, it is what was asked for."""
+"""Programs that print files: their output is wanted, whatever it looks like."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _OPTIONS_WITH_VALUE: Mapping[str, frozenset[str]] = {
     "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"}),
@@ -60,11 +60,11 @@ _OPTIONS_WITH_VALUE: Mapping[str, frozenset[str]] = {
 
 
 def read_commands(args: Mapping[str, Any]) -> tuple[Words, ...]:
-    """The programs that the arguments of a shell tool run, in order, each without what only runs it.
+    """The programs that the arguments of a shell tool run, in order, each without its runner.
 
     Args:
-        args: With the command under one of `command`, `cmd` and `script`: a text for a shell, or a list of
-            words; further words under `args`.
+        args: With the command in `command`, `cmd` or `script`: a text for a shell, or a list of words; further words
+            in `args`.
 
     Returns:
         `("cd", "x")` and `("git", "status", "-s")` for `cd x && LANG=C git -C y status -s`: options before the first
@@ -73,25 +73,25 @@ def read_commands(args: Mapping[str, Any]) -> tuple[Words, ...]:
     value = next((args[key] for key in _KEYS if args.get(key)), None) if isinstance(args, Mapping) else None
     rest = args.get("args") if isinstance(args, Mapping) else None
     if isinstance(value, str) and _are_words(rest):
-        return tuple(_of_words([value, *rest]))
+        return tuple(_parse_words([value, *rest]))
     if isinstance(value, str):
-        return tuple(_of_text(value))
-    return tuple(_of_words(value)) if _are_words(value) else ()
+        return tuple(_parse_text(value))
+    return tuple(_parse_words(value)) if _are_words(value) else ()
 
 
 def starts_with(words: Words, program: str) -> bool:
-    """Whether words are a call of a program, such as `git status`."""
+    """Whether the words run a program, such as `git status`."""
     wanted = tuple(program.split(" "))
     return words[: len(wanted)] == wanted
 
 
-def shows_files(commands: Sequence[Words]) -> bool:
-    """Whether any of the programs shows what is in files."""
+def prints_files(commands: Sequence[Words]) -> bool:
+    """Whether any of the programs prints files."""
     return any(starts_with(words, program) for words in commands for program in _VERBATIM)
 
 
-def _of_text(text: str, depth: int = 0) -> Iterator[Words]:
-    if len(text) > _LONGEST:
+def _parse_text(text: str, depth: int = 0) -> Iterator[Words]:
+    if len(text) > _MAX_COMMAND_CHARS:
         return
     lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
@@ -100,21 +100,21 @@ def _of_text(text: str, depth: int = 0) -> Iterator[Words]:
     try:
         for word in lexer:
             if word and set(word) <= set("();&|"):
-                yield from _of_words(words, depth)
+                yield from _parse_words(words, depth)
                 words = []
             else:
                 words.append(word)
-    except ValueError:  # a quote that nobody closed
+    except ValueError:  # an open quote
         return
-    yield from _of_words(words, depth)
+    yield from _parse_words(words, depth)
 
 
-def _of_words(given: Sequence[str], depth: int = 0) -> Iterator[Words]:
+def _parse_words(given: Sequence[str], depth: int = 0) -> Iterator[Words]:
     words = [given[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), *given[1:]] if given else []
     while words:
         if _ASSIGNMENT.match(words[0]):
             words = words[1:]
-        elif words[0] in _BEFORE:
+        elif words[0] in _PREFIXES:
             words = _without_options(words[0], words[1:])
         elif (runner := _runner(words)) is not None:
             words = _without_options(runner, words[len(runner.split(" ")) :])
@@ -127,10 +127,10 @@ def _of_words(given: Sequence[str], depth: int = 0) -> Iterator[Words]:
     if program in _SHELLS and depth < 3:
         script = next((after for option, after in pairwise(words) if _is_script(option)), None)
         if script is not None:
-            yield from _of_text(script, depth + 1)
+            yield from _parse_text(script, depth + 1)
             return
     if program == "python" and words[1:2] == ["-m"]:
-        yield from _of_words(words[2:], depth)
+        yield from _parse_words(words[2:], depth)
         return
     program = re.sub(r"^pip[\d.]+$", "pip", program)
     yield (program, *_without_options(program, words[1:]))
@@ -149,7 +149,7 @@ def _runner(words: Sequence[str]) -> str | None:
 
 
 def _without_options(program: str, words: Sequence[str]) -> list[str]:
-    """What follows the options that stand before the first other word."""
+    """The words after the leading options."""
     position = 0
     takes_value = _OPTIONS_WITH_VALUE.get(program, frozenset())
     while position < len(words) and words[position].startswith("-") and len(words[position]) > 1:

@@ -7,24 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolbelt.catalog.frozen import FrozenDict
-from toolbelt.runtime.reducers.text import matters, tell_count
+from toolbelt.runtime.reducers.text import format_count, looks_like_error
 
 
 @dataclass(frozen=True)
-class Noise:
-    """What one kind of output is known by, and which of its lines are noise.
+class OutputKind:
+    """One kind of output: how to recognize it, and which of its lines are noise.
 
     All patterns are matched from the start of a line.
 
     Attributes:
-        name: What the reduced result calls it.
-        programs: Commands that print it, as `go test`.
-        shape: A line that nothing else prints, for commands that do not say what they run.
-        noise: Lines that are left out; where a number of them is worth telling, `tally` counts them first.
-        careful: Whether a line stays that looks like an error although it is noise.
-        tally: What is counted, by what it is called.
-        blocks: Lines that begin what is left out as a whole, with the line that ends it, which stays.
-        repeated: Lines that are noise where there is a line like the second, which says the same again, and more.
+        name: Its name in the note of the reduced result.
+        programs: Commands that print it, such as `go test`.
+        shape: A line that nothing else prints, for commands that do not state what they run.
+        noise: Lines that are left out; `tally` counts the interesting ones first.
+        careful: Whether a noise line stays if it looks like an error.
+        tally: Counted lines, by their name in the note.
+        blocks: First lines of blocks that are left out, each with the line after the block, which stays.
+        repeated: Lines that are noise if there is a line like the second, which repeats them with more details.
     """
 
     name: str
@@ -37,84 +37,86 @@ class Noise:
     repeated: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = ()
 
 
-_LONGEST = 1_000
-"""Characters of a line that is held against patterns: noise is short, and no pattern is to run for long."""
+_MAX_LINE_CHARS = 1_000
+"""Longest line that is matched: noise is short, and no pattern may run for long."""
 _ENDS = 1_000
-"""Lines at either end that are looked at to see what printed them."""
+"""Lines at either end in which shapes are looked for."""
 
 
-def any_of(*patterns: str) -> re.Pattern[str]:
+def match_any(*patterns: str) -> re.Pattern[str]:
     """One pattern of several."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
-def has_shape(noise: Noise, lines: Sequence[str]) -> bool:
-    """Whether a line at the beginning or the end is one that nothing else prints."""
+def has_shape(kind: OutputKind, lines: Sequence[str]) -> bool:
+    """Whether a line at the beginning or end has the shape of this kind of output."""
     if len(lines) > 2 * _ENDS:
         lines = (*lines[:_ENDS], *lines[-_ENDS:])
-    return any(len(line) <= _LONGEST and noise.shape.match(line) for line in lines)
+    return any(len(line) <= _MAX_LINE_CHARS and kind.shape.match(line) for line in lines)
 
 
-def drop_noise(lines: Sequence[str], noises: Iterable[Noise]) -> tuple[list[str], list[int], str]:
-    """What is left without the noise.
+def remove_noise(lines: Sequence[str], kinds: Iterable[OutputKind]) -> tuple[list[str], list[int], str]:
+    """The lines without noise.
 
     Returns:
-        The lines, their numbers among those given, from 1, and what to say of those that went.
+        The lines, their original numbers from 1, and a note about the others.
     """
-    noises = tuple(noises)
-    kept: list[str] = []
+    kinds = tuple(kinds)
+    useful: list[str] = []
     numbers: list[int] = []
     dropped = 0
     until: re.Pattern[str] | None = None
-    said_again = _find_repeated(lines, noises)
+    repeated = _find_repeated(lines, kinds)
     for number, line in enumerate(lines, 1):
-        if until is not None and until.match(line[:_LONGEST]):
+        if until is not None and until.match(line[:_MAX_LINE_CHARS]):
             until = None
         if until is None:
-            until = next((end for noise in noises for start, end in noise.blocks if start.match(line[:_LONGEST])), None)
-        if until is not None or _is_noise(line, noises) or any(said.match(line[:_LONGEST]) for said in said_again):
+            until = next(
+                (end for kind in kinds for start, end in kind.blocks if start.match(line[:_MAX_LINE_CHARS])), None
+            )
+        if until is not None or _is_noise(line, kinds) or any(each.match(line[:_MAX_LINE_CHARS]) for each in repeated):
             dropped += 1
-        elif line.strip() or (kept and kept[-1].strip()):  # of several blank lines, one
-            kept.append(line)
+        elif line.strip() or (useful and useful[-1].strip()):  # of several blank lines, one
+            useful.append(line)
             numbers.append(number)
-    names = " and ".join(dict.fromkeys(noise.name for noise in noises))
-    left_out = f", {tell_count(dropped, 'line')} without news left out" if dropped else ""
-    return kept, numbers, f"{names}{left_out}{_tally(lines, noises)}"
+    names = " and ".join(dict.fromkeys(kind.name for kind in kinds))
+    left_out = f", {format_count(dropped, 'line')} without news left out" if dropped else ""
+    return useful, numbers, f"{names}{left_out}{_tally(lines, kinds)}"
 
 
-def _find_repeated(lines: Sequence[str], noises: Iterable[Noise]) -> list[re.Pattern[str]]:
+def _find_repeated(lines: Sequence[str], kinds: Iterable[OutputKind]) -> list[re.Pattern[str]]:
     return [
-        said
-        for noise in noises
-        for said, again in noise.repeated
-        if any(again.match(line[:_LONGEST]) for line in lines)
+        line_pattern
+        for kind in kinds
+        for line_pattern, repetition in kind.repeated
+        if any(repetition.match(line[:_MAX_LINE_CHARS]) for line in lines)
     ]
 
 
-def _is_noise(line: str, noises: Iterable[Noise]) -> bool:
-    if len(line) > _LONGEST:
+def _is_noise(line: str, kinds: Iterable[OutputKind]) -> bool:
+    if len(line) > _MAX_LINE_CHARS:
         return False
-    return any(noise.noise.match(line) and not (noise.careful and matters(line)) for noise in noises)
+    return any(kind.noise.match(line) and not (kind.careful and looks_like_error(line)) for kind in kinds)
 
 
-def _tally(lines: Sequence[str], noises: Iterable[Noise]) -> str:
+def _tally(lines: Sequence[str], kinds: Iterable[OutputKind]) -> str:
     counts = {
         name: count
-        for noise in noises
-        for name, pattern in noise.tally.items()
-        if (count := sum(1 for line in lines if pattern.match(line[:_LONGEST])))
+        for kind in kinds
+        for name, pattern in kind.tally.items()
+        if (count := sum(1 for line in lines if pattern.match(line[:_MAX_LINE_CHARS])))
     }
     return f" ({', '.join(f'{name}: {count:,}' for name, count in counts.items())})" if counts else ""
 
 
 CARGO_STEP = r"\s+(?:Compiling|Downloaded|Downloading|Checking|Fresh|Updating|Locking|Blocking|Building|Dirty)\s"
 
-INSTALLS: tuple[Noise, ...] = (
-    Noise(
+INSTALLS: tuple[OutputKind, ...] = (
+    OutputKind(
         "pip",
         ("pip install", "pip download", "pip wheel", "pip sync", "pipx install"),
-        any_of(r"Successfully installed \S", r"Requirement already satisfied: "),
-        any_of(
+        match_any(r"Successfully installed \S", r"Requirement already satisfied: "),
+        match_any(
             r"\s*(?:Collecting|Downloading|Using cached|Obtaining|Processing|Looking in)\b",
             r"\s*(?:Building wheel|Installing build|Getting requirements|Checking if build|Created wheel) ",
             r"\s*(?:Stored in directory|Saved|Preparing metadata) ",
@@ -127,43 +129,43 @@ INSTALLS: tuple[Noise, ...] = (
         careful=True,
         tally=FrozenDict({"there already": re.compile(r"Requirement already satisfied: ")}),
     ),
-    Noise(
+    OutputKind(
         "uv",
         ("uv pip", "uv sync", "uv add", "uv lock", "uv tool install"),
-        any_of(r"(?:Installed|Resolved|Audited|Prepared) \d+ packages? in "),
-        any_of(r"\s*(?:Downloading|Downloaded|Building|Built|Updating|Updated|Prepared|Audited) ", r" [~] "),
+        match_any(r"(?:Installed|Resolved|Audited|Prepared) \d+ packages? in "),
+        match_any(r"\s*(?:Downloading|Downloaded|Building|Built|Updating|Updated|Prepared|Audited) ", r" [~] "),
         careful=True,
     ),
-    Noise(
+    OutputKind(
         "npm",
         ("npm install", "npm i", "npm ci", "npm add", "npm update"),
-        any_of(r"(?:added|changed|removed) \d+ packages?\b", r"up to date, audited \d+ packages"),
-        any_of(
+        match_any(r"(?:added|changed|removed) \d+ packages?\b", r"up to date, audited \d+ packages"),
+        match_any(
             r"npm (?:http|timing|verb|verbose|sill|silly|info|notice)\b",
             r"\s*\d+ packages? (?:is|are) looking for funding",
             r"\s+run `npm fund` for details",
         ),
         careful=True,
     ),
-    Noise(
+    OutputKind(
         "yarn",
         ("yarn install", "yarn add", "yarn upgrade"),
-        any_of(r"yarn (?:install|add) v\d", r"➤ YN0000: "),
-        any_of(r"\[\d/\d\] ", r"info ", r"➤ YN00(?:13|19): ", r"➤ YN0000: [┌└]"),
+        match_any(r"yarn (?:install|add) v\d", r"➤ YN0000: "),
+        match_any(r"\[\d/\d\] ", r"info ", r"➤ YN00(?:13|19): ", r"➤ YN0000: [┌└]"),
         careful=True,
     ),
-    Noise(
+    OutputKind(
         "pnpm",
         ("pnpm install", "pnpm i", "pnpm add", "pnpm update"),
-        any_of(r"Progress: resolved \d+, reused \d+", r"Packages: \+\d+"),
-        any_of(r"Progress: resolved ", r"\++-*$", r"Downloading \S+: "),
+        match_any(r"Progress: resolved \d+, reused \d+", r"Packages: \+\d+"),
+        match_any(r"Progress: resolved ", r"\++-*$", r"Downloading \S+: "),
         careful=True,
     ),
-    Noise(
+    OutputKind(
         "apt",
         ("apt install", "apt-get install", "apt update", "apt-get update", "apt upgrade", "apt-get upgrade"),
-        any_of(r"Reading package lists\.\.\.", r"\d+ (?:upgraded|newly installed), \d+ "),
-        any_of(
+        match_any(r"Reading package lists\.\.\.", r"\d+ (?:upgraded|newly installed), \d+ "),
+        match_any(
             r"(?:Get|Hit|Ign):\d+ ",
             r"(?:Reading (?:package lists|state information)|Building dependency tree)",
             r"(?:Selecting previously unselected package|Preparing to unpack|Unpacking|Processing triggers for) ",
@@ -172,26 +174,26 @@ INSTALLS: tuple[Noise, ...] = (
         ),
         careful=True,
     ),
-    Noise(
+    OutputKind(
         "cargo",
         ("cargo install", "cargo build", "cargo b", "cargo add", "cargo check", "cargo fetch", "cargo update"),
-        any_of(r"\s+(?:Compiling|Downloaded) \S+ v\d"),
-        any_of(
+        match_any(r"\s+(?:Compiling|Downloaded) \S+ v\d"),
+        match_any(
             CARGO_STEP,
             r"\s+Adding \S+ v\S+(?: \(.*\))?$",
         ),
         careful=True,
     ),
 )
-"""One row for each package manager. What was installed, warnings and errors are noise in none."""
+"""One row per package manager. Lines about installed packages, warnings and errors are never noise."""
 
 
-TEST_RUNS: tuple[Noise, ...] = (
-    Noise(
+TEST_RUNS: tuple[OutputKind, ...] = (
+    OutputKind(
         "pytest",
         ("pytest", "py.test"),
-        any_of(r"=+ test session starts =+$", r"=* ?\d+ (?:passed|failed|skipped|error)\b.* in \d[\d.]*s"),
-        any_of(
+        match_any(r"=+ test session starts =+$", r"=* ?\d+ (?:passed|failed|skipped|error)\b.* in \d[\d.]*s"),
+        match_any(
             r"\S+\.py [.sxX]+ *(?:\[ *\d+%\])?$",
             r"[.sxX]+ *\[ *\d+%\]$",
             r"(?=\S*?::).* (?:PASSED|XFAIL|SKIPPED)(?: \([^()]*\))? *(?:\[ *\d+%\])?$",
@@ -209,28 +211,28 @@ TEST_RUNS: tuple[Noise, ...] = (
             for state in ("FAILED", "ERROR")
         ),
     ),
-    Noise(
+    OutputKind(
         "unittest",
         ("unittest", "trial", "manage.py test", "django-admin test"),
         re.compile(r"Ran \d+ tests? in \d[\d.]*s$"),
-        any_of(r"[.sxu]+$", r".* \.\.\. (?:ok|skipped\b.*|expected failure)$"),
+        match_any(r"[.sxu]+$", r".* \.\.\. (?:ok|skipped\b.*|expected failure)$"),
     ),
-    Noise(
+    OutputKind(
         "JavaScript tests",
         ("jest", "vitest", "mocha", "ava", "npm test", "npm t", "yarn test", "pnpm test", "bun test"),
-        any_of(
+        match_any(
             r"Tests: .* total$",
             r"\s*Test Files +.*\(\d+\)$",
             r"\s+\d+ passing \(",
             r"ℹ tests \d+$",
         ),
-        any_of(r"\s*[✓√✔○↓]", r"\s*PASS\s"),
+        match_any(r"\s*[✓√✔○↓]", r"\s*PASS\s"),
     ),
-    Noise(
+    OutputKind(
         "TAP",  # what node's own runner prints to a pipe
         ("tap", "prove"),
-        any_of(r"TAP version \d+$", r"# tests \d+$"),
-        any_of(
+        match_any(r"TAP version \d+$", r"# tests \d+$"),
+        match_any(
             r"\s*ok \d+\b",
             r"\s*# Subtest: ",
             r"\s+(?:---|\.\.\.)$",
@@ -238,11 +240,11 @@ TEST_RUNS: tuple[Noise, ...] = (
             r"\s+type: '(?:test|suite)'$",
         ),
     ),
-    Noise(
+    OutputKind(
         "go test",
         ("go test", "gotestsum"),
-        any_of(r"(?:ok  |FAIL)\t\S+\t", r"\s*--- (?:PASS|FAIL|SKIP): \S+ \(", r"=== RUN   "),
-        any_of(r"\s*=== (?:RUN|PAUSE|CONT|NAME)\b", r"\s*--- (?:PASS|SKIP): ", r"ok  \t", r"\?   \t", r"PASS$"),
+        match_any(r"(?:ok  |FAIL)\t\S+\t", r"\s*--- (?:PASS|FAIL|SKIP): \S+ \(", r"=== RUN   "),
+        match_any(r"\s*=== (?:RUN|PAUSE|CONT|NAME)\b", r"\s*--- (?:PASS|SKIP): ", r"ok  \t", r"\?   \t", r"PASS$"),
         tally=FrozenDict(
             {
                 "packages ok": re.compile(r"ok  \t"),
@@ -253,11 +255,12 @@ TEST_RUNS: tuple[Noise, ...] = (
             }
         ),
     ),
-    Noise(
+    OutputKind(
         "cargo test",
         ("cargo test", "cargo t", "cargo nextest"),
-        any_of(r"test result: (?:ok|FAILED)\. ", r"\s+Summary \[ *[\d.]+s\] "),
-        any_of(r"test .* \.\.\. (?:ok|ignored\b.*)$", r"\s+(?:PASS|SKIP) \[", CARGO_STEP),
+        match_any(r"test result: (?:ok|FAILED)\. ", r"\s+Summary \[ *[\d.]+s\] "),
+        match_any(r"test .* \.\.\. (?:ok|ignored\b.*)$", r"\s+(?:PASS|SKIP) \[", CARGO_STEP),
     ),
 )
-"""One row for each kind of test runner. What failed is noise in none unless it is said again, the last count never."""
+"""One row per test runner. Lines about failures are noise only if they are repeated with details; the final count never
+is."""

@@ -11,7 +11,8 @@ from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of, store
 from tests.evals.running.agents import CATALOG
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.matrix.build_matrix import build_matrix, merged
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellProblem, CellReason, CellState, Matrix, ShownVariants
+from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.offers import Offer, Offered
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
@@ -53,7 +54,12 @@ def test_E4_what_a_cell_is(trials: str, state: CellState) -> None:
 
 def test_E4_why_a_cell_is_not_scored_is_told_with_its_commonest_reason() -> None:
     found = cell(matrix_of([Asked("full", "+oxxe.")]), "m", "full")
-    assert found.reason == (
+    assert found.reasons == (
+        CellReason(CellProblem.TOO_LONG, 3, "No room."),
+        CellReason(CellProblem.FAILED, 1, "The provider was away."),
+        CellReason(CellProblem.NOT_RUN, 1),
+    )
+    assert describe_cell(found) == (
         "3 of 6 trials too long for the model, 2 of them not asked: No room. "
         "1 of 6 trials failed: The provider was away. 1 of 6 trials not run yet."
     )
@@ -74,7 +80,7 @@ def test_E4_too_many_tools_are_not_told_as_length(
     offer = Offer(tuple(Offered(f"t{number}", CATALOG.tools[0], {}, tokens // tools) for number in range(tools)))
     asked = Asked("full", "xx", tokens, tools=tools, reason=room.refusal("m", offer))
     found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
-    assert found.reason.startswith(f"2 of 2 trials {said}")
+    assert describe_cell(found).startswith(f"2 of 2 trials {said}")
     assert found.too_many_tools is too_many
 
 
@@ -112,7 +118,9 @@ def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
     assert [row.model for row in matrix.rows] == ["deaf", "m", "vague"]
     assert cell(matrix, "deaf", "full").state is CellState.UNSUPPORTED
     assert cell(matrix, "m", "loadout:auto").state is CellState.NO_CHOICE
-    assert cell(matrix, "vague", "loadout:auto").reason == "Its window is unknown."
+    assert cell(matrix, "vague", "loadout:auto").reasons == (
+        CellReason(CellProblem.LEFT_OUT, cause="Its window is unknown."),
+    )
     assert matrix.rows[0].cells[1:] == (None, None), "pairs that the run does not have"
     assert matrix.rows[0].pick.reasons == ("It does not call tools.",)
 
@@ -120,7 +128,7 @@ def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
 def test_E1_a_variant_is_a_toolset_of_its_own() -> None:
     matrix = matrix_of([Asked("full", "++"), Asked("full", "+-", variant="shuffled")])
     assert matrix.toolsets == ("full", "full · shuffled")
-    assert "Variants are shown, and never chosen: they are experiments." in matrix.notes
+    assert ShownVariants.SHOWN in matrix.notes
 
 
 @pytest.mark.parametrize(
@@ -142,7 +150,7 @@ def test_E1_a_variant_is_a_toolset_of_its_own() -> None:
     ],
 )
 def test_E7_what_is_to_be_known_first(run: WrittenRun, note: str) -> None:
-    assert any(note in one for one in matrix_of(run).notes)
+    assert any(note in one for one in describe_matrix_notes(matrix_of(run)))
     assert not matrix_of([Asked("full", "++")]).notes, "and nothing else is"
 
 

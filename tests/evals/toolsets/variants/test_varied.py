@@ -26,9 +26,8 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.toolsets.toolset import Toolset
-from toolbelt.evals.toolsets.variants.filler import Filler
 from toolbelt.evals.toolsets.variants.variant import Variant
-from toolbelt.evals.toolsets.variants.varied import Shortfall, Varied, vary
+from toolbelt.evals.toolsets.variants.varied import Filler, Shortfall, Varied, vary
 from toolbelt.loadouts.reader import loadouts_of
 from toolbelt.providers.tokenizers import make_counter
 from toolbelt.tiers import MetaTools

@@ -1,0 +1,34 @@
+"""What a run reports, shown on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from toolbelt.console.screen import notify, progress
+
+if TYPE_CHECKING:
+    from toolbelt.evals.running.client import Budget
+    from toolbelt.evals.running.plan import Plan
+    from toolbelt.evals.running.runner import Watcher
+    from toolbelt.evals.running.store import RunStore
+    from toolbelt.evals.setup.reporting import Note
+
+
+class ConsoleReporter:
+    """A `Reporter` for the command line."""
+
+    def note(self, note: Note) -> None:
+        """A line."""
+        notify(note.text, "warning" if note.is_warning else "note")
+
+    def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+        """A line that is rewritten, once the work takes over a second."""
+        return progress(label, total)
+
+    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[Watcher]:
+        """A table that is alive on a terminal, a line now and then elsewhere."""
+        from toolbelt.evals.cli.watching import watch  # rich's live display, which reading a dataset does without
+
+        return watch(plan, store.connection, run, budget)

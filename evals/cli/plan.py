@@ -1,0 +1,182 @@
+"""`toolbelt eval plan`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+from rich.text import Text
+
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import make_screen, print_json, show_view
+from toolbelt.console.tables import fitted_table
+from toolbelt.evals.cli.options import FiniteRange
+
+DISCORDANCES = (0.02, 0.05, 0.1, 0.2, 0.3)
+"""What is looked at where nobody says how often the arms differ."""
+MOST_CASES = 1_000_000
+_FINEST = 0.001
+"""The smallest difference or margin taken; below it lie millions of cases."""
+
+
+@click.command(
+    "plan",
+    epilog=examples(
+        "toolbelt eval plan --effect 0.03",
+        "toolbelt eval plan --effect 0.03 --discordance 0.2 --margin 0.02 --cases 724",
+        "toolbelt eval plan --effect 0.03 --cluster-size 3 --correlation 0.4",
+    ),
+)
+@option(
+    "--effect",
+    type=FiniteRange(min=_FINEST, max=1),
+    metavar="X",
+    help="A difference in accuracy that is to be seen, such as 0.03.",
+)
+@option(
+    "--margin",
+    type=FiniteRange(min=_FINEST, max=1, max_open=True),
+    metavar="M",
+    help="A loss in accuracy that is to be ruled out where there is none, as a gate does.",
+)
+@option("--cases", type=click.IntRange(1, MOST_CASES), metavar="N", help="Say what so many cases show.")
+@option(
+    "--discordance",
+    type=FiniteRange(min=0, max=1, min_open=True),
+    metavar="SHARE",
+    help="Share of cases that just one of the two arms answers rightly.  [default: a table of several]",
+)
+@option(
+    "--power",
+    type=FiniteRange(min=0, max=1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    metavar="SHARE",
+    help="How surely it is to be seen.",
+)
+@option(
+    "--cluster-size",
+    type=FiniteRange(min=1, max=MOST_CASES),
+    default=1.0,
+    show_default=True,
+    metavar="N",
+    help="Cases of a cluster, such as the paraphrases of a task: the mean, over cases, of the size of their own.",
+)
+@option(
+    "--correlation",
+    type=FiniteRange(min=0, max=1),
+    default=1.0,
+    show_default=True,
+    metavar="SHARE",
+    help="How alike the cases of a cluster change: 1 if all together, 0 if each by itself.",
+)
+@json_option
+def plan(
+    effect: float | None,
+    margin: float | None,
+    cases: int | None,
+    discordance: float | None,
+    power: float,
+    cluster_size: float,
+    correlation: float,
+    as_json: bool,
+) -> None:
+    """How many cases it takes to see a difference between two arms that are asked the same, or what N cases show."""
+    if effect is None and margin is None and cases is None:
+        raise click.UsageError("Say what is wanted: --effect, --margin or --cases.")
+    if effect is not None and discordance is not None and effect > discordance:
+        raise click.UsageError(
+            f"Arms that differ in {discordance:g} of the cases cannot be {effect:g} apart: "
+            "--discordance is at least --effect."
+        )
+    if discordance is not None:
+        shares: tuple[float, ...] = (discordance,)
+    else:
+        shares = tuple(share for share in DISCORDANCES if share >= (effect or 0)) or (effect or 1.0,)
+    question = {"effect": effect, "margin": margin, "cases": cases, "power": power, "level": 0.95}
+    clustered = {"cluster_size": cluster_size, "correlation": correlation}
+    rows = [_row(effect, margin, cases, share, power, **clustered) for share in shares]
+    data = {**question, **clustered, "rows": rows}
+    if as_json:
+        print_json(data)
+        return
+    screen = make_screen()
+    headers = ["discordance", *(_HEADERS[key].format(**data) for key in rows[0] if key in _HEADERS), ""]
+    cells = [
+        [f"{100 * row['discordance']:g}%", *(_cell(key, row[key]) for key in row if key in _HEADERS), ""]
+        for row in rows
+    ]
+    show_view(fitted_table(screen, headers, cells, right=range(len(headers) - 1)), screen)
+    show_view(Text(f"\n{_explain(power, cluster_size, correlation)}", "bright_black"), screen)
+
+
+_HEADERS = {
+    "cases_for_effect": "cases to see {effect:.1%}",
+    "cases_for_margin": "cases to rule out {margin:.1%}",
+    "least_effect": "{cases:,} cases see",
+    "least_margin": "{cases:,} rule out",
+    "power_for_effect": "power for {effect:.1%}",
+    "power_for_margin": "power for margin",
+}
+"""Columns of the table by the keys of a row."""
+
+
+def _row(
+    effect: float | None,
+    margin: float | None,
+    cases: int | None,
+    share: float,
+    power: float,
+    *,
+    cluster_size: float,
+    correlation: float,
+) -> dict[str, Any]:
+    # scipy and numpy, which `--help` does without
+    from toolbelt.evals.statistics import planning
+
+    each = planning.design_effect(cluster_size, correlation)
+    row: dict[str, Any] = {"discordance": share}
+    if effect is not None:
+        row["cases_for_effect"] = _in_clusters(planning.cases_for_difference(effect, share, power), each)
+    if margin is not None:
+        row["cases_for_margin"] = _in_clusters(planning.cases_for_margin(margin, share, power=power), each)
+    if cases is not None:
+        worth = max(1, math.floor(cases / each))
+        row["least_effect"] = planning.least_difference(worth, share, power)
+        row["least_margin"] = planning.least_margin(worth, share, power)
+        if effect is not None:
+            row["power_for_effect"] = planning.power_of_difference(worth, effect, share)
+        if margin is not None:
+            row["power_for_margin"] = planning.power_of_margin(worth, margin, share)
+    return row
+
+
+def _in_clusters(cases: int | None, each: float) -> int | None:
+    """As many as are worth so many that stand alone; rounding must not ask for one more."""
+    return None if cases is None else math.ceil(cases * each - 1e-9)
+
+
+def _cell(key: str, value: float | None) -> str:
+    if value is None:
+        return "over ten million" if key.startswith("cases") else "nothing"
+    if key.startswith("cases"):
+        return f"{value:,}"
+    return f"{value:.0%}" if key.startswith("power") else f"{value:.2%}"
+
+
+def _explain(power: float, cluster_size: float, correlation: float) -> str:
+    text = (
+        f"At a power of {power:.0%} and a level of 95%, two-sided, by the tests that verdicts go by. The discordance\n"
+        "is the share of cases that just one of the two arms answers rightly."
+    )
+    if cluster_size == 1:
+        return text + (
+            " A case here stands alone and is asked\nonce: paraphrases of one task count for less (--cluster-size), "
+            "and epochs for less than as many cases."
+        )
+    return text + (
+        f" Cases come in clusters of {cluster_size:g}\nthat change alike by {correlation:g}, and each is asked once: "
+        "epochs count for less than as many cases."
+    )

@@ -1,0 +1,274 @@
+"""Prepares probes and estimates them. Mistakes are refused before anything is spent."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from toolbelt import __version__
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.console.screen import notify
+from toolbelt.console.tables import fitted_table
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.estimates import shown_cost
+from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_price
+from toolbelt.evals.probing.checks import ProbePlan, get_check, pick_checks
+from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
+from toolbelt.evals.probing.probe_store import ProbeStore, find_open
+from toolbelt.evals.probing.results import ProbeResult, total_cost
+from toolbelt.evals.probing.runner import ProbeSettings
+from toolbelt.evals.running.client import RetryPolicy
+from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.plan import without_secrets
+from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.setup.provenance import read_code
+from toolbelt.models.facts import ModelFacts
+from toolbelt.models.project_models import ProjectModel
+from toolbelt.project.models import open_models, warn_of_unknown_bases
+from toolbelt.providers.litellm_routes import check_name
+from toolbelt.providers.litellm_table import find_form
+from toolbelt.providers.model_facts import find_facts
+from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
+from toolbelt.stores.files import cache_folder
+from toolbelt.stores.token_cache import CachedTokenCounter
+from toolbelt.text import plural, visible
+
+
+@dataclass(frozen=True)
+class ProbeOptions:
+    """The options of `toolbelt model probe`.
+
+    Attributes:
+        models: Names of models.
+        checks: Keys of checks; none for all.
+        required: Keys of checks that must work.
+        api_base: Where hosted models are asked; `None` for their provider's address.
+        max_concurrency: Checks under way at once.
+        timeout_seconds: For one request.
+        max_retries: For one request.
+        max_cost_usd: Of all models together; `None` for no cap.
+        max_requests: Of all models together; `None` for no cap.
+        fresh: Whether an unfinished probe is left alone, and a new one begun.
+        store: File of the run store.
+        config: The `toolbelt.yaml`; `None` for the one that is found.
+        tokenizer: For models whose own tokenizer is unknown; `None` for the project's.
+        as_json: Whether one JSON document is printed.
+    """
+
+    models: tuple[str, ...]
+    checks: tuple[str, ...]
+    required: tuple[str, ...]
+    api_base: str | None
+    max_concurrency: int
+    timeout_seconds: float
+    max_retries: int
+    max_cost_usd: float | None
+    max_requests: int | None
+    fresh: bool
+    store: str
+    config: str | None
+    tokenizer: str | None
+    as_json: bool
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedProbe:
+    """One model, ready to be probed.
+
+    Attributes:
+        wanted: What is to be probed.
+        settings: How.
+        facts: What is known of the model.
+        own: What the project says of it; `None` if nothing.
+        unfinished: The probe that is gone on with; `None` for a new one.
+        estimate: What is left would take.
+    """
+
+    wanted: ProbePlan
+    settings: ProbeSettings
+    facts: ModelFacts
+    own: ProjectModel | None
+    unfinished: ProbeResult | None
+    estimate: ProbeEstimate
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The checks that are to be made."""
+        return _find_left(self.wanted, self.unfinished)
+
+
+def _find_left(wanted: ProbePlan, unfinished: ProbeResult | None) -> tuple[str, ...]:
+    return find_open(() if unfinished is None else unfinished.checks, wanted.planned)
+
+
+def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedProbe, ...]]:
+    """How models are asked, and each probe with its estimate; no key is needed for that.
+
+    Raises:
+        ToolbeltError: a model, check, file or tokenizer that is not there.
+    """
+    for key in options.required:
+        get_check(key)
+    checks = pick_checks((*options.checks, *options.required) if options.checks else ())
+    names = tuple(dict.fromkeys(options.models))
+    for name in names:
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise ToolbeltError(f"The name of model {name!r} is not UTF-8.")
+        check_name(name)  # before it is said what it would take
+    config, table = open_models(options.config)
+    warn_of_unknown_bases(names, table)
+    tokenizer = options.tokenizer or config.tokenizer or DEFAULT_TOKENIZER
+    make_counter(tokenizer)  # an unknown name is refused whatever the models
+    model_options = ModelOptions(options.api_base, options.timeout_seconds, table)
+    code = {"toolbelt": __version__, **read_code(Path())}
+    prepared = []
+    for name in names:
+        counter = _counter(name, tokenizer)
+        facts = find_facts(name, table)
+        api_base = None if name.startswith(tuple(OPENERS)) else without_secrets(options.api_base)
+        wanted = ProbePlan(name, api_base, tuple(check.key for check in checks), counter.name, code)
+        settings = ProbeSettings(
+            counter,
+            find_form(name),
+            ModelLimits(facts.context_window, facts.output_reserve),
+            RetryPolicy(options.max_retries),
+            max_concurrency=options.max_concurrency,
+        )
+        unfinished = None if options.fresh else _find_unfinished(Path(options.store), wanted)
+        left = _find_left(wanted, unfinished)
+        estimate = estimate_probe(open_price(name, model_options), counter, settings.form, settings.room, left)
+        prepared.append(PreparedProbe(wanted, settings, facts, table.find_project_model(name), unfinished, estimate))
+    return model_options, tuple(prepared)
+
+
+def _counter(model: str, tokenizer: str) -> TokenCounter:
+    counter = make_counter(find_tokenizer(model) or tokenizer)
+    return CachedTokenCounter(counter, cache_folder(os.environ)) if isinstance(counter, TiktokenCounter) else counter
+
+
+def _find_unfinished(path: Path, wanted: ProbePlan) -> ProbeResult | None:
+    """The probe that would be gone on with; a store that is not there is not made for that."""
+    if not path.exists():
+        return None
+    with RunStore(path) as store:
+        return ProbeStore(store).find_unfinished(wanted)
+
+
+def notify_estimates(prepared: Sequence[PreparedProbe]) -> None:
+    """Show what is about to be asked and spent, a line a model."""
+    for one in prepared:
+        if one.unfinished is not None:
+            left = plural(len(one.left), "check")
+            notify(f"going on with probe {one.unfinished.probe} of {one.wanted.model}: {left} left")
+        notify(f"{one.wanted.model}: {describe_estimate(one.estimate)}", "estimate")
+    if len(prepared) > 1:
+        notify(f"in all: {describe_estimate(sum_up(prepared))}", "estimate")
+
+
+def describe_estimate(estimate: ProbeEstimate) -> str:
+    """In words."""
+    return (
+        f"about {plural(estimate.requests, 'request')}, {estimate.prompt_tokens:,} prompt tokens and "
+        f"{estimate.completion_tokens:,} of answers: {shown_cost(estimate.cost_usd)}"
+    )
+
+
+def sum_up(prepared: Sequence[PreparedProbe]) -> ProbeEstimate:
+    """Of all models together."""
+    every = [one.estimate for one in prepared]
+    costs = [one.cost_usd for one in every]
+    return ProbeEstimate(
+        sum(one.requests for one in every),
+        sum(one.prompt_tokens for one in every),
+        sum(one.completion_tokens for one in every),
+        None if None in costs else sum(cost for cost in costs if cost is not None),
+        sum((Counter(one.by_check) for one in every), Counter()),
+    )
+
+
+def check_cost_cap(prepared: Sequence[PreparedProbe], max_cost: float | None) -> None:
+    """Raise `ToolbeltError` if a cap cannot be kept, or would be reached on the way."""
+    if max_cost is None:
+        return
+    unpriced = [one.wanted.model for one in prepared if one.estimate.cost_usd is None]
+    if unpriced:
+        raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unpriced)} is unknown.")
+    earlier = sum((total_cost(one.unfinished) or 0.0) for one in prepared if one.unfinished is not None)
+    expected = (sum_up(prepared).cost_usd or 0.0) + earlier
+    if expected > max_cost:
+        raise ToolbeltError(
+            f"It would cost about {shown_cost(expected)}, which is more than --max-cost {max_cost:g}. Nothing was "
+            "asked; fewer checks cost less: --check."
+        )
+
+
+_FEW = 4
+"""Checks of which it goes without saying that three take most."""
+
+
+def estimates_data(prepared: Sequence[PreparedProbe]) -> dict[str, Any]:
+    """Plain values, for JSON; a cost is `null` where a price is unknown."""
+    total = sum_up(prepared)
+    return {
+        "dry_run": True,
+        "requests": total.requests,
+        "prompt_tokens": total.prompt_tokens,
+        "completion_tokens": total.completion_tokens,
+        "cost_usd": total.cost_usd,
+        "models": [
+            {
+                "model": one.wanted.model,
+                "api_base": one.wanted.api_base,
+                "goes_on_with": None if one.unfinished is None else one.unfinished.probe,
+                "checks": list(one.left),
+                "requests": one.estimate.requests,
+                "prompt_tokens": one.estimate.prompt_tokens,
+                "prompt_tokens_by_check": dict(one.estimate.by_check),
+                "completion_tokens": one.estimate.completion_tokens,
+                "cost_usd": one.estimate.cost_usd,
+            }
+            for one in prepared
+        ],
+    }
+
+
+def estimates_view(prepared: Sequence[PreparedProbe], screen: Console) -> RenderableType:
+    """A line a model, and a total below."""
+    rows = [
+        (
+            visible(one.wanted.model),
+            f"{len(one.left):,}",
+            f"{one.estimate.requests:,}",
+            f"{one.estimate.prompt_tokens:,}",
+            f"{one.estimate.completion_tokens:,}",
+            shown_cost(one.estimate.cost_usd),
+        )
+        for one in prepared
+    ]
+    headers = ("model", "checks", "requests", "prompt tokens", "completion", "cost")
+    how = "From what would be sent, with short answers; a model that thinks first takes more. Nothing was asked."
+    whole = sum_up(prepared)
+    total, largest = describe_estimate(whole), _describe_largest(whole)
+    return Group(
+        fitted_table(screen, headers, rows, right=range(1, 6)),
+        Text(),
+        Text(f"{total[0].upper()}{total[1:]}", "bold"),
+        *([Text(largest, "dim")] if largest else []),
+        Text(how, "dim"),
+    )
+
+
+def _describe_largest(whole: ProbeEstimate) -> str:
+    """Which three checks take most of the tokens; empty if no three do, or there are few."""
+    largest = sorted(whole.by_check, key=lambda key: -whole.by_check[key])[:3]
+    tokens = sum(whole.by_check[key] for key in largest)
+    if len(whole.by_check) <= _FEW or tokens * 2 <= whole.prompt_tokens:
+        return ""
+    return f"{', '.join(largest)} take {tokens:,} of the prompt tokens; without them: --check, with the others."

@@ -1,0 +1,182 @@
+"""An eval from Python: `run_eval` and `resume_run` print nothing and give a `Run`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolbelt.evals.run import Run
+from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
+from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.run_names import LATEST
+from toolbelt.evals.running.runner import Runner
+from toolbelt.evals.running.store import DEFAULT_FILE
+from toolbelt.evals.session import DEFAULT_MODELS, RunRequest, SessionOptions, Started, continue_run, ignore, start_run
+from toolbelt.evals.setup.reporting import CallbackReporter, Note, Reporter
+from toolbelt.evals.toolsets.suites import spell_suite
+from toolbelt.providers.chat import Sampling
+
+if TYPE_CHECKING:
+    pass
+
+
+def run_eval(
+    dataset: str | Path,
+    models: str | Sequence[str] = DEFAULT_MODELS,
+    toolsets: str | Sequence[str] = (),
+    *,
+    variants: str | Sequence[str] = (),
+    suite: str = "",
+    filter: CaseFilter = CaseFilter(),  # noqa: A002, B008  the command's word; frozen
+    limit: int | None = None,
+    epochs: int = 1,
+    seed: int = 0,
+    sampling: Sampling | None = None,
+    request_limit: int = 10,
+    ask_anyway: bool = False,
+    catalog: str | Path | None = None,
+    config: str | Path | None = None,
+    tokenizer: str | None = None,
+    store: str | Path = DEFAULT_FILE,
+    api_base: str | None = None,
+    max_concurrency: int = 8,
+    timeout_seconds: float = 120.0,
+    max_retries: int = 5,
+    max_cost_usd: float | None = None,
+    max_requests: int | None = None,
+    on_note: Callable[[Note], object] | None = None,
+    on_trial: Callable[[TrialRecord], object] | None = None,
+) -> Run:
+    """Ask the cases of a dataset over toolsets and models, and score every answer.
+
+    Every answer is kept as it comes; an interrupted run goes on with `resume_run`. Nothing is printed. It may be
+    called where an event loop is running, such as in a notebook; the loop is blocked until the run has ended.
+
+    Example:
+        >>> import tempfile
+        >>> from toolbelt.evals import run_eval
+        >>> store = f"{tempfile.mkdtemp()}/runs.db"
+        >>> run = run_eval("assistant", "local/bm25", ["full", "oracle+9"], limit=5, store=store)
+        >>> run.end.value
+        'finished'
+        >>> [(arm.toolset, arm.scored) for arm in run.summary.arms]
+        [('full', 5), ('oracle+9', 5)]
+
+    Args:
+        dataset: A shipped name, a folder with cases.jsonl and a catalog, or a file of cases.
+        models: litellm names, `local/bm25` or `scripted/FILE`.
+        toolsets: Names and patterns, as on the command line; `full`, `loadout` and `tiered` if empty.
+        variants: What is changed about each toolset, such as `shuffled`; each is an arm of its own.
+        suite: In place of toolsets: `compatibility`.
+        filter: Which cases are asked.
+        limit: So many cases, drawn with the seed; takes the place of the filter's.
+        epochs: How often each case is asked.
+        seed: Of everything that is drawn.
+        sampling: How models are asked; the provider's defaults if `None`. Without a seed of its own it gets this one.
+        request_limit: Requests after which a trial is given up.
+        ask_anyway: Also ask what is known not to fit the model.
+        catalog: In place of the dataset's own: a shipped name, a dataset folder, or a file.
+        config: Path of a `toolbelt.yaml`; the one found from the working directory if `None`.
+        tokenizer: What counts where a model's own tokenizer is not known.
+        store: The file of runs; made if need be.
+        api_base: Where hosted models are asked; their provider's place if `None`.
+        max_concurrency: Trials under way at once.
+        timeout_seconds: For one request.
+        max_retries: Times that a request is asked again after a failure that may pass.
+        max_cost_usd: The run stops before it costs more, but for the answers under way.
+        max_requests: The run stops before it asks more often.
+        on_note: Called with everything that should be known before the run is trusted; `Run.notes` has the same.
+        on_trial: Called with each trial that is finished and stored.
+
+    Returns:
+        The run; `end` is `incomplete` where a cap or the infrastructure ended it.
+
+    Raises:
+        NotFoundError: no such dataset, toolset, loadout, agent or suite.
+        ToolbeltError: what is asked for is malformed or cannot be done; nothing was spent.
+        StorageError: a trial could not be kept; all kept before are.
+        KeyboardInterrupt: by the user; the run can be resumed, and a note says so.
+    """
+    sampling = sampling or Sampling()
+    settings = RunSettings(
+        filter=filter if limit is None else replace(filter, limit=limit),
+        epochs=epochs,
+        seed=seed,
+        sampling=sampling if sampling.seed is not None else replace(sampling, seed=seed),
+        request_limit=request_limit,
+        api_base=without_secrets(api_base),
+        suite=spell_suite(suite) if suite else "",
+        ask_anyway=ask_anyway,
+    )
+    request = RunRequest(
+        dataset=str(dataset),
+        models=_names(models),
+        toolsets=_names(toolsets),
+        variants=_names(variants),
+        settings=settings,
+        catalog=None if catalog is None else str(catalog),
+        config=None if config is None else str(config),
+        tokenizer=tokenizer,
+        store=Path(store),
+    )
+    options = SessionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
+    reporter = CallbackReporter(on_note, on_trial)
+    run = _outside_the_loop(lambda started: start_run(request, options, reporter, started))
+    return replace(run, notes=tuple(reporter.notes))
+
+
+def resume_run(
+    run: str | Run = LATEST,
+    *,
+    store: str | Path = DEFAULT_FILE,
+    retry_errors: bool = False,
+    options: SessionOptions = SessionOptions(),  # noqa: B008  frozen
+    reporter: Reporter | None = None,
+) -> Run:
+    """Go on with a run: nothing that is finished is asked again.
+
+    Args:
+        run: A run, its id, the beginning of one, or `latest`.
+        store: The file of runs; that of the run if one is given.
+        retry_errors: Also run again the trials that ended with an error.
+        options: How models are asked now; without an `api_base`, they are asked where they were.
+        reporter: Gets notes and trials; `Run.notes` has the notes if `None`.
+
+    Raises:
+        NotFoundError: no such run.
+        ToolbeltError: the cases, the catalog or a loadout changed since the run began, or another process works on it.
+    """
+    silent = CallbackReporter()
+    path, name = (run.store, run.id) if isinstance(run, Run) else (Path(store), run)
+    resumed = _outside_the_loop(
+        lambda started: continue_run(path, name, options, reporter or silent, started, retry_errors=retry_errors)
+    )
+    return replace(resumed, notes=tuple(silent.notes))
+
+
+def _outside_the_loop(session: Callable[[Started], Run]) -> Run:
+    """The run of a session; where an event loop is running in this thread, it has a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return session(ignore)
+    runners: queue.SimpleQueue[Runner] = queue.SimpleQueue()
+    with ThreadPoolExecutor(1, "toolbelt-eval") as thread:
+        run = thread.submit(session, runners.put)
+        try:
+            return run.result()
+        except KeyboardInterrupt:  # which this thread alone gets
+            while not run.done():
+                with contextlib.suppress(queue.Empty):
+                    runners.get(timeout=0.1).interrupt()
+            raise
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,141 @@
+"""A run and its results: summary, trials, comparisons and report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.analysis.summary.summarize import summarize
+from toolbelt.evals.running.runner import RunEnd
+from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.setup.reporting import Note
+from toolbelt.text import plural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from toolbelt.evals.analysis.comparison.comparison import Comparison
+    from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+    from toolbelt.evals.exports.findings import Progress
+    from toolbelt.providers.litellm_table import ModelTable
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run in the store, after a session of it.
+
+    Attributes:
+        id: Its id.
+        store: The file of runs.
+        end: How the session ended: `finished`, or `incomplete` where something is left to be resumed.
+        reason: Why it is incomplete; empty if it is finished.
+        notes: What should be known of it.
+        models: Where prices are looked up for a report; litellm's table, without a cache, if `None`.
+    """
+
+    id: str
+    store: Path
+    end: RunEnd
+    reason: str = ""
+    notes: tuple[Note, ...] = ()
+    models: ModelTable | None = None
+
+    def __repr__(self) -> str:
+        try:
+            summary = self.summary
+        except ToolbeltError:  # the file of runs was removed
+            return f"<Run {self.id}: {self.end}>"
+        arms = ", ".join(f"{arm.label} {_percent(arm.accuracy.value)}" for arm in summary.arms[:6])
+        more = f", … {len(summary.arms) - 6} more" if len(summary.arms) > 6 else ""
+        reason = f" ({self.reason})" if self.reason else ""
+        trials = f"{sum(arm.finished for arm in summary.arms):,} of {plural(summary.planned, 'trial')}"
+        return f"<Run {self.id} of {summary.dataset}: {self.end}{reason}, {trials}; accuracy: {arms}{more}>"
+
+    @property
+    def summary(self) -> RunSummary:
+        """The measures of each arm, as far as the run has come."""
+        with self._open() as (store, row):
+            return summarize(store.connection, row.run, store.find_status(row))
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """The finished trials, one a row, as `load_run` gives them."""
+        from toolbelt.evals.exports.loading import load_run  # pandas takes a second
+
+        return load_run(self.id, store=self.store)
+
+    def compare(
+        self,
+        old: Run | None = None,
+        *,
+        against: str | None = None,
+        arms: str | Sequence[str] = (),
+        margin: float | None = None,
+        seed: int = 0,
+    ) -> Comparison:
+        """The arms of this run against each other, or against those of the same name in another run.
+
+        Args:
+            old: What the arms are compared with; with `None`, each arm is compared with one of its own model.
+            against: The arm that all are compared with.
+            arms: Only these.
+            margin: Accuracy that may be lost, a fraction; that of `toolbelt eval compare` if `None`.
+            seed: Of what is drawn for intervals.
+
+        Raises:
+            NotFoundError: no arm has a name given.
+            ToolbeltError: there is nothing to compare.
+        """
+        # numpy and scipy
+        from toolbelt.evals.analysis.comparison.compare import compare_runs
+        from toolbelt.evals.analysis.comparison.comparison import MARGIN
+
+        with self.open_side() as new, nullcontext() if old is None else old.open_side() as before:
+            sides = (new, None) if before is None else (before, new)
+            chosen = MARGIN if margin is None else margin
+            return compare_runs(
+                *sides, against=against, arms=(arms,) if isinstance(arms, str) else arms, margin=chosen, seed=seed
+            )
+
+    def report(self, folder: str | Path | None = None, *, progress: Progress | None = None) -> tuple[Path, ...]:
+        """Write a page, Markdown, tables and pictures, as `toolbelt eval report` does.
+
+        Args:
+            folder: Where; `reports/ID` if `None`. It is made, with its parents.
+            progress: Gets how far it is.
+
+        Returns:
+            The files, the page first.
+
+        Raises:
+            ToolbeltError: no trial has finished.
+            StorageError: the disk would not.
+        """
+        from toolbelt.evals.exports.findings import Wanted, untold
+        from toolbelt.evals.exports.report import write_report  # matplotlib and pandas
+
+        target = Path("reports") / self.id if folder is None else Path(folder)
+        with self._open() as (store, row):
+            return write_report(store, row, target, Wanted(models=self.models), progress=progress or untold).files
+
+    @contextmanager
+    def _open(self) -> Iterator[tuple[RunStore, RunRow]]:
+        with RunStore(self.store, must_exist=True) as store:
+            yield store, store.get(self.id)
+
+    @contextmanager
+    def open_side(self) -> Iterator[StoredRun]:
+        """The run case by case, as comparisons read it."""
+        from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+
+        with self._open() as (store, row):
+            yield StoredRun(store, row)
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"

@@ -1,0 +1,254 @@
+"""How much may be asked and spent."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.model import Model, Request
+from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
+from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
+
+
+class CapReached(Exception):  # noqa: N818  it ends a run in order; nothing went wrong
+    """The next request would go beyond what may be asked or spent."""
+
+
+@dataclass
+class Budget:
+    """Counts what is asked and spent against what may be.
+
+    A request is booked before it is sent, with its prompt and, where its length is bounded, its answer, so that many at
+    once keep to the cap, too. Answers of no bounded length may go beyond it by what those under way cost.
+
+    Attributes:
+        max_requests: Retries and earlier sessions of the run included; `None` for any number.
+        max_cost_usd: Likewise.
+        requests: Made so far.
+        cost_usd: Spent so far.
+    """
+
+    max_requests: int | None = None
+    max_cost_usd: float | None = None
+    requests: int = 0
+    cost_usd: float = 0.0
+    _booked: float = 0.0
+
+    def book(self, booked_usd: float) -> None:
+        """Take a request on.
+
+        Raises:
+            CapReached: it would be one too many, or too dear.
+        """
+        if self.max_requests is not None and self.requests >= self.max_requests:
+            raise CapReached(f"the cap of {self.max_requests:,} requests is reached")
+        if self.max_cost_usd is not None and self.cost_usd + self._booked + booked_usd > self.max_cost_usd:
+            raise CapReached(
+                f"the next request would go beyond the cap of ${self.max_cost_usd:g} (spent: ${self.cost_usd:.4f})"
+            )
+        self.requests += 1
+        self._booked += booked_usd
+
+    def settle(self, booked_usd: float, cost_usd: float | None) -> None:
+        """Replace what was booked by what it did cost."""
+        self._booked -= booked_usd
+        self.cost_usd += cost_usd or 0.0
+
+
+Keep = Callable[[RequestRecord], None]
+_NO_ATTEMPTS = Attempts()
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How failures that may pass are met.
+
+    Attributes:
+        max_retries: Attempts after the first.
+        base_seconds: The first wait; doubled each time, and spread by chance between half and the whole of it.
+        max_wait_seconds: The longest wait of our own choosing.
+        max_retry_after_seconds: The longest wait that a provider may ask for; beyond, the trial is an error.
+    """
+
+    max_retries: int = 5
+    base_seconds: float = 1.0
+    max_wait_seconds: float = 60.0
+    max_retry_after_seconds: float = 600.0
+
+
+class Unanswered(Exception):  # noqa: N818  what became of a request, not a mistake
+    """A request that got no answer.
+
+    Attributes:
+        error: The last failure.
+        earlier: The attempts made.
+    """
+
+    def __init__(self, error: ModelError, earlier: Attempts) -> None:
+        self.error = error
+        self.earlier = earlier
+        super().__init__(str(error))
+
+
+@dataclass
+class Gate:
+    """Holds back the requests to a model whose provider has asked to wait, those of other trials too.
+
+    Attributes:
+        open_at: Time of the event loop before which nothing is sent.
+    """
+
+    open_at: float = 0.0
+
+    async def passed(self) -> None:
+        """Wait until it is open."""
+        loop = asyncio.get_running_loop()
+        while (wait := self.open_at - loop.time()) > 0:
+            await asyncio.sleep(wait)
+
+    def close_for(self, seconds: float) -> None:
+        """Let nothing through for so long."""
+        self.open_at = max(self.open_at, asyncio.get_running_loop().time() + seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class RetryingClient:
+    """Asks one model on behalf of a run.
+
+    Attributes:
+        model: Who is asked.
+        budget: What may be asked and spent, over all models.
+        policy: How failures are met.
+        keep: Makes an attempt durable.
+        gate: Shared by all trials of the model.
+        chance: Spreads the waits.
+        sleep: How to wait.
+    """
+
+    model: Model
+    budget: Budget
+    policy: RetryPolicy
+    keep: Keep
+    gate: Gate = field(default_factory=Gate)
+    chance: random.Random = field(default_factory=random.Random)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    async def ask(
+        self, request: Request, trial: int, number: int, *, earlier: Attempts = _NO_ATTEMPTS, own_tokens: int = 0
+    ) -> tuple[Reply, Attempts]:
+        """Ask until there is an answer, or no hope of one.
+
+        Args:
+            request: What is asked.
+            trial: Number of the trial.
+            number: 0-based number of the request within it.
+            earlier: Attempts of an earlier session.
+            own_tokens: The prompt's tokens as counted here, for what it will cost at least.
+
+        Returns:
+            The reply, and all attempts.
+
+        Raises:
+            Unanswered: there was none.
+            CapReached: the budget does not allow it.
+        """
+        least = self.model.cost_usd(Usage(own_tokens, 0))
+        booked = self.model.cost_usd(Usage(own_tokens, request.sampling.max_tokens or 0)) or 0.0
+        so_far = earlier
+
+        async def once() -> Reply:
+            nonlocal so_far
+            await self.gate.passed()
+            self.budget.book(booked)
+            reply, failed = None, None
+            try:
+                reply = await self.model.complete(request)
+            except ModelError as error:
+                failed = error
+            except BaseException:  # cancelled: nothing came, and nobody knows what it cost
+                self.budget.settle(booked, None)
+                raise
+            cost = self._cost(reply, failed, least)
+            self.budget.settle(booked, cost)
+            self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost))
+            so_far = Attempts(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), reply)
+            if reply is None:
+                raise failed or AssertionError("neither a reply nor a failure")
+            return reply
+
+        try:
+            return await self._retrying(once), so_far
+        except ModelError as error:
+            raise Unanswered(error, so_far) from None
+
+    async def _retrying(self, once: Callable[[], Awaitable[Reply]]) -> Reply:
+        retries = 0
+        while True:
+            try:
+                return await once()
+            except ModelError as error:
+                if retries >= self.policy.max_retries or not self._may_pass(error):
+                    raise
+                seconds = self._wait(error, retries)
+            retries += 1
+            await self.sleep(seconds)
+
+    def _cost(self, reply: Reply | None, failed: ModelError | None, least: float | None) -> float | None:
+        if reply is not None:
+            return self.model.cost_usd(reply.usage)
+        if failed is not None and (reported := self.model.cost_usd(failed.usage)):
+            return reported
+        # What was cut short or came too late has been computed, and is billed; what was turned away is not.
+        was_computed = failed is not None and failed.failure in (
+            Failure.BROKEN_ANSWER,
+            Failure.TIMEOUT,
+            Failure.REFUSED,
+        )
+        return least if was_computed else 0.0
+
+    def _may_pass(self, error: ModelError) -> bool:
+        asked_for = error.retry_after_seconds or 0.0
+        return error.failure.is_passing and asked_for <= self.policy.max_retry_after_seconds
+
+    def _wait(self, error: ModelError, retries: int) -> float:
+        """Seconds to wait after a failure, which so many retries came before."""
+        asked_for = error.retry_after_seconds
+        own = min(self.policy.max_wait_seconds, self.policy.base_seconds * 2.0**retries)
+        if asked_for is None:
+            seconds = own * self.chance.uniform(0.5, 1.0)
+        else:
+            # All who were told the same moment would otherwise come back at the same moment.
+            seconds = asked_for + self.chance.uniform(0.0, min(own, 1.0))
+        if error.failure is Failure.RATE_LIMIT:
+            self.gate.close_for(asked_for if asked_for is not None else seconds)
+        return seconds
+
+
+def _record(
+    request: Request,
+    trial: int,
+    number: int,
+    attempt: int,
+    reply: Reply | None,
+    failed: ModelError | None,
+    cost_usd: float | None,
+) -> RequestRecord:
+    return RequestRecord(
+        trial=trial,
+        request=number,
+        attempt=attempt,
+        offer=request.offer,
+        reply=reply,
+        usage=reply.usage if reply is not None else NOTHING_REPORTED if failed is None else failed.usage,
+        failure=None if failed is None else failed.failure,
+        message="" if failed is None else failed.message,
+        latency_seconds=failed.latency_seconds if reply is None and failed is not None else _latency(reply),
+        cost_usd=cost_usd,
+    )
+
+
+def _latency(reply: Reply | None) -> float:
+    return 0.0 if reply is None else reply.latency_seconds

@@ -1,0 +1,119 @@
+"""What the requests of a trial take in tokens (rule E6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.evals.conversation import Conversation, Message
+from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Usage
+
+_KEPT = 256
+"""Messages whose counts are remembered."""
+
+
+class PromptCounter:
+    """Counts messages as the compact JSON that is sent; remembers those that many trials share.
+
+    Args:
+        counter: Counts texts.
+    """
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.counter = counter
+        self._tokens: Callable[[str], int] = lru_cache(_KEPT)(lambda text: sum(counter.count([text])))
+
+    def count_latest(self, conversation: Conversation) -> int:
+        """Tokens of what is new in the next request: the last exchange, or what opens the conversation."""
+        exchanges = conversation.exchanges
+        messages = exchanges[-1].to_messages() if exchanges else conversation.opening
+        return sum(self._tokens(_text(message)) for message in messages)
+
+
+@dataclass(eq=False)
+class Meter:
+    """Counts the requests of one trial.
+
+    Attributes:
+        prompts: Counts messages.
+        first_definition_tokens: Of the tools offered first, whether or not they could be sent; own count.
+        definition_tokens: Of the tools offered at each request, own count.
+        own_prompt_tokens: Messages and definitions over all requests, own count.
+        invalidated_tokens: Of those, what a provider's cache could have held and a change of the tools offered made
+            worthless: definitions stand before the messages, so that all behind the first changed one is billed anew.
+        repeated_tokens: Of those, what the next request begins with, or would if the tools offered had not changed:
+            the prompts of all requests but the last. A provider's cache could serve this without `invalidated_tokens`,
+            which is never more.
+        surfaced: Ids of the tools offered so far.
+        usages: As reported, of each request that was answered or refused.
+    """
+
+    prompts: PromptCounter
+    first_definition_tokens: int = 0
+    definition_tokens: list[int] = field(default_factory=list)
+    own_prompt_tokens: int = 0
+    invalidated_tokens: int = 0
+    repeated_tokens: int = 0
+    surfaced: set[str] = field(default_factory=set)
+    usages: list[Usage] = field(default_factory=list)
+    _message_tokens: int = 0
+    _before: tuple[Offer, int] | None = None
+
+    def turn_away(self, offer: Offer) -> None:
+        """What is offered cannot be sent: there is no request to count, only how large it would have been."""
+        if not self.definition_tokens:
+            self.first_definition_tokens = offer.tokens
+
+    def count(self, offer: Offer, conversation: Conversation) -> int:
+        """Count the next request; its prompt's tokens, own count."""
+        if not self.definition_tokens:
+            self.first_definition_tokens = offer.tokens
+        self._message_tokens += self.prompts.count_latest(conversation)
+        own_tokens = offer.tokens + self._message_tokens
+        if self._before is not None:
+            self.invalidated_tokens += _invalidated(*self._before, offer)
+            self.repeated_tokens += self._before[1]
+        self._before = (offer, own_tokens)
+        self.definition_tokens.append(offer.tokens)
+        self.own_prompt_tokens += own_tokens
+        self.surfaced |= offer.ids
+        return own_tokens
+
+    @property
+    def usage(self) -> Usage:
+        """As reported over all requests; a figure that one of them lacks is unknown."""
+        return Usage(
+            self._total(lambda usage: usage.prompt_tokens),
+            self._total(lambda usage: usage.completion_tokens),
+            self._total(lambda usage: usage.cached_read_tokens),
+            self._total(lambda usage: usage.cached_write_tokens),
+        )
+
+    def _total(self, figure: Callable[[Usage], int | None]) -> int | None:
+        total = 0
+        for usage in self.usages:
+            value = figure(usage)
+            if value is None:
+                return None
+            total += value
+        return total if self.usages else None
+
+
+def _invalidated(before: Offer, tokens: int, now: Offer) -> int:
+    """Tokens of a prompt that stand behind the first tool in which two offers differ."""
+    if now is before or now.tools == before.tools:
+        return 0
+    unchanged = 0
+    for old, new in zip(before.tools, now.tools, strict=False):
+        if old is not new:
+            break
+        unchanged += old.tokens
+    return tokens - unchanged
+
+
+def _text(message: Message) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,91 @@
+"""Looking at what was kept: one case, request by request."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from toolbelt.evals.running.records import parse_case, parse_names, parse_reply
+from toolbelt.evals.toolsets.toolset import GO_AHEAD
+from toolbelt.providers.chat import Usage
+
+
+def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[str, Any]]:
+    """Every finished trial of a case, with its requests, as plain values."""
+    rows = connection.execute(
+        "SELECT trial, arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus FROM trials "
+        "WHERE run = ? AND case_id = ? ORDER BY epoch, arm",
+        (run, case),
+    ).fetchall()
+    return [
+        {
+            "arm": arm,
+            "epoch": epoch,
+            "outcome": outcome,
+            "reason": reason,
+            "covered": bool(covered),
+            "surfaced": bool(surfaced),
+            "called": parse_names(called),
+            "missing": parse_names(missing),
+            "surplus": parse_names(surplus),
+            "requests": _requests_of(connection, run, trial),
+        }
+        for trial, arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus in rows
+    ]
+
+
+def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[dict[str, Any]]:
+    rows = connection.execute(
+        "SELECT request, attempt, names, definition_tokens, failure, message, reply, prompt_tokens, completion_tokens, "
+        "latency_seconds, cost_usd FROM requests AS r JOIN offers AS o ON o.offer = r.offer "
+        "WHERE run = ? AND trial = ? ORDER BY request, attempt",
+        (run, trial),
+    )
+    requests = []
+    for request, attempt, names, tokens, failure, message, text, prompt, completion, latency, cost in rows:
+        reply = None if text is None else parse_reply(text, Usage(), latency)
+        calls = [{"name": call.name, "arguments": call.text} for call in reply.calls] if reply else []
+        requests.append(
+            {
+                "request": request,
+                "attempt": attempt,
+                "offered": json.loads(names),
+                "definition_tokens": tokens,
+                "failure": failure,
+                "message": message,
+                "calls": calls,
+                "text": reply.text if reply else "",
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
+                "latency_seconds": latency,
+                "cost_usd": cost,
+            }
+        )
+    _part_turns(requests)
+    return requests
+
+
+def _part_turns(requests: list[dict[str, Any]]) -> None:
+    """Say of each request in which turn it was, 1-based, and what the user said after it, if anything.
+
+    That is not kept: a trial goes on after a reply without calls only where the user says something, and the protocol
+    of toolsets knows one thing to say.
+    """
+    turn, last = 1, max((request["request"] for request in requests), default=0)
+    for request in requests:
+        ends = not request["failure"] and not request["calls"] and request["request"] < last
+        request["turn"], request["follow_up"] = turn, GO_AHEAD if ends else ""
+        turn += ends
+
+
+def find_case(connection: sqlite3.Connection, run: str, case: str) -> dict[str, Any] | None:
+    """What a case asked and what was right, as plain values; `None` if no trial of it is finished."""
+    row = connection.execute("SELECT content FROM cases WHERE run = ? AND case_id = ?", (run, case)).fetchone()
+    return None if row is None else parse_case(row[0])
+
+
+def case_ids(connection: sqlite3.Connection, run: str) -> list[str]:
+    """Ids of the cases with a finished trial."""
+    rows = connection.execute("SELECT DISTINCT case_id FROM trials WHERE run = ?", (run,))
+    return [row[0] for row in rows]

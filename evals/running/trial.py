@@ -1,0 +1,212 @@
+"""One trial from the first request to its score (rules E3 to E6)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from toolbelt.evals.cases.case import Case, is_covered
+from toolbelt.evals.conversation import Conversation, Reply, ToolUse
+from toolbelt.evals.models.model import Request
+from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.evals.running.client import RetryingClient, Unanswered
+from toolbelt.evals.running.limits import FitGuard
+from toolbelt.evals.running.plan import Trial
+from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
+from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, plus_cost
+from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
+from toolbelt.evals.scoring.scoring import Scorer
+from toolbelt.evals.toolsets.toolset import Toolset
+from toolbelt.providers.chat import Failure, Sampling
+
+ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
+"""What a call is answered with where the case has no result for it: nothing is ever executed."""
+_ENDINGS = {Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW, Failure.REFUSED: Ending.REFUSED}
+
+
+@dataclass(frozen=True, eq=False)
+class TrialRunner:
+    """Runs the trials of one arm.
+
+    Attributes:
+        toolset: What is shown.
+        renderer: Which names mean which tools.
+        client: Asks the arm's model.
+        scorer: Judges.
+        prompts: Counts what is sent.
+        sampling: How the model is asked.
+        request_limit: Requests after which a trial is given up.
+        fit_guard: Turns away what does not fit the model; `None` where nothing is known of it, or all is to be asked.
+        now: The time, ISO 8601 in UTC.
+    """
+
+    toolset: Toolset
+    renderer: ToolRenderer
+    client: RetryingClient
+    scorer: Scorer
+    prompts: PromptCounter
+    sampling: Sampling = field(default_factory=Sampling)
+    request_limit: int = 10
+    fit_guard: FitGuard | None = None
+    now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="milliseconds")
+
+    async def run(self, trial: Trial, case: Case, earlier: Mapping[int, Attempts] | None = None) -> TrialRecord:
+        """Run a trial.
+
+        Args:
+            trial: Which.
+            case: Its case.
+            earlier: What is known of its requests, by number, from a session that did not finish it.
+
+        Raises:
+            CapReached: the budget ended; what was answered is kept.
+            Unanswered: in a way that no other trial of this model would be spared.
+        """
+        opening = Conversation(self.renderer.with_wire_names(case.messages), epoch=trial.epoch)
+        state = TrialState(self, case, opening, self._sampling(trial.epoch), Meter(self.prompts))
+        ending, error = await state.run(trial.number, earlier or {})
+        score = self.scorer.score(case, state.selections, ending, error=error)
+        return self._record(trial, case, state, ending, score)
+
+    def _sampling(self, epoch: int) -> Sampling:
+        """How the model is asked in an epoch: with the same seed it might only repeat itself."""
+        if not epoch or self.sampling.seed is None:
+            return self.sampling
+        return replace(self.sampling, seed=self.sampling.seed + epoch)
+
+    def _record(self, trial: Trial, case: Case, state: TrialState, ending: Ending, score: Score) -> TrialRecord:
+        meter, usage = state.meter, state.meter.usage
+        return TrialRecord(
+            trial=trial.number,
+            arm=trial.arm,
+            epoch=trial.epoch,
+            case_id=case.id,
+            cluster=case.cluster,
+            kind=case.kind,
+            finished=self.now(),
+            outcome=score.outcome,
+            reason=score.reason,
+            ending=ending,
+            expects_nothing=case.expects_nothing,
+            covered=is_covered(case, self.toolset.reach(case)),
+            surfaced=is_covered(case, meter.surfaced),
+            would_dispatch=score.outcome is Outcome.UNOFFERED_TOOL and _are_known(case, state.selections),
+            selections=len(state.selections),
+            hits=score.hits,
+            made=score.made,
+            wanted=score.wanted,
+            called=format_names([selection.label for selection in state.selections]),
+            missing=format_names(score.missing),
+            surplus=format_names(score.surplus),
+            arguments_checked=score.arguments_checked,
+            arguments_right=score.arguments_right,
+            definition_tokens=meter.first_definition_tokens,
+            definition_tokens_total=sum(meter.definition_tokens),
+            own_prompt_tokens=meter.own_prompt_tokens,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cached_read_tokens=usage.cached_read_tokens,
+            cached_write_tokens=usage.cached_write_tokens,
+            invalidated_tokens=meter.invalidated_tokens,
+            repeated_tokens=meter.repeated_tokens,
+            requests=len(meter.definition_tokens),
+            retries=state.retries,
+            latency_seconds=state.latency_seconds,
+            cost_usd=state.cost_usd,
+        )
+
+
+@dataclass(eq=False)
+class TrialState:
+    """A trial under way."""
+
+    trial_runner: TrialRunner
+    case: Case
+    conversation: Conversation
+    sampling: Sampling
+    meter: Meter
+    selections: list[Selection] = field(default_factory=list)
+    retries: int = 0
+    latency_seconds: float = 0.0
+    cost_usd: float | None = 0.0
+    _called: Counter[str] = field(default_factory=Counter)
+
+    async def run(self, trial: int, earlier: Mapping[int, Attempts]) -> tuple[Ending, str]:
+        """Run to the end; why it ended, and the failure's words if it failed."""
+        steps, fit_guard = 0, self.trial_runner.fit_guard
+        for number in range(self.trial_runner.request_limit):
+            offer = self.trial_runner.toolset.offer(self.case, self.conversation)
+            if fit_guard is not None and (refusal := fit_guard.refusal(offer)):
+                self.meter.turn_away(offer)
+                return Ending.CONTEXT_OVERFLOW, refusal
+            own_tokens = self.meter.count(offer, self.conversation)
+            try:
+                reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Attempts()))
+            except Unanswered as unanswered:
+                if unanswered.error.failure.is_for_good:
+                    raise
+                self._book(unanswered.earlier)
+                if unanswered.error.failure is Failure.REFUSED:  # an answer of its kind, with tokens of its own
+                    self.meter.usages.append(unanswered.error.usage)
+                    self.latency_seconds += unanswered.error.latency_seconds
+                return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
+            if not reply.calls:
+                follow_up = self.trial_runner.toolset.follow_up(self.case, self.conversation, reply)
+                if follow_up is None:
+                    return Ending.NO_CALL, ""
+                self.conversation = self.conversation.extended(reply, (), follow_up)
+            elif self._take(number, offer, reply):
+                steps += 1
+                if steps >= self.case.steps:
+                    return Ending.STEPS, ""
+        return Ending.REQUEST_LIMIT, ""
+
+    async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, before: Attempts) -> Reply:
+        if before.reply is None:
+            request = Request(self.conversation.to_messages(), offer, self.sampling)
+            reply, attempts = await self.trial_runner.client.ask(
+                request, trial, number, earlier=before, own_tokens=own_tokens
+            )
+        else:
+            reply, attempts = before.reply, before
+        self._book(attempts)
+        self.latency_seconds += reply.latency_seconds
+        self.meter.usages.append(reply.usage)
+        return reply
+
+    def _book(self, attempts: Attempts) -> None:
+        self.retries += attempts.attempts - 1
+        self.cost_usd = plus_cost(self.cost_usd, attempts.cost_usd)
+
+    def _take(self, number: int, offer: Offer, reply: Reply) -> bool:
+        """Answer the calls of a reply; whether any of them is a selection."""
+        given = self.trial_runner.toolset.answer(self.case, self.conversation, reply.calls)
+        answers = [
+            self._select(number, offer, call) if answer is None else answer
+            for call, answer in zip(reply.calls, given, strict=True)
+        ]
+        self.conversation = self.conversation.extended(reply, tuple(answers))
+        return None in given
+
+    def _select(self, number: int, offer: Offer, call: ToolUse) -> str:
+        # A tool is called by the name it was offered under; under any other, no dispatcher would find it.
+        offered = offer.by_name.get(call.name)
+        tool_id = self.trial_runner.renderer.find_id(call.name) if offered is None else offered.tool.id
+        self.selections.append(Selection(number, call.name, tool_id, offered is not None, call.arguments))
+        if tool_id is None:
+            return json.dumps({"error": f"There is no tool named {call.name}."})
+        results = self.case.results.get(tool_id, ())
+        turn = self._called[tool_id]
+        self._called[tool_id] += 1
+        return results[min(turn, len(results) - 1)] if results else ACKNOWLEDGEMENT
+
+
+def _are_known(case: Case, selections: Sequence[Selection]) -> bool:
+    """Whether a dispatcher that asks only for a tool's existence (rule T4) would have run every call."""
+    return all(
+        selection.tool_id is not None and (case.offered is None or selection.tool_id in case.offered)
+        for selection in selections
+    )

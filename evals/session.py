@@ -1,0 +1,178 @@
+"""A session of a run: what is asked for is planned, prepared and run, and gives a `Run`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.models.opening import ModelOptions
+from toolbelt.evals.run import Run
+from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.plan import Plan, RunSettings
+from toolbelt.evals.running.runner import Runner, run_to_end
+from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
+from toolbelt.evals.setup.arm_notes import find_shortfalls, find_unfit
+from toolbelt.evals.setup.arms import PreparedArm, make_trial_runners, prepare_arms, refuse_unknown_choice
+from toolbelt.evals.setup.inputs import RunInputs, open_inputs
+from toolbelt.evals.setup.planning import make_plan
+from toolbelt.evals.setup.probe_notes import note_probes
+from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.providers.chat import Usage
+from toolbelt.text import plural
+
+if TYPE_CHECKING:
+    from toolbelt.evals.setup.estimate import ArmEstimate
+    from toolbelt.providers.litellm_table import ModelTable
+
+DEFAULT_MODELS = ("local/bm25",)
+Started = Callable[[Runner], None]
+"""Called with the runner before the first trial."""
+
+
+def ignore(_: Runner) -> None:
+    """Nobody wants to interrupt it from another thread."""
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What a run is to be.
+
+    Attributes:
+        dataset: A shipped name, a folder with cases.jsonl and a catalog, or a file of cases.
+        models: litellm names, `local/bm25` or `scripted/FILE`.
+        toolsets: Names and patterns, as on the command line; `full`, `loadout` and `tiered` if empty.
+        variants: Of each toolset; none is changed if empty.
+        settings: Everything else that the plan holds.
+        catalog: In place of the dataset's own.
+        config: Path of a `toolbelt.yaml`; the one found from the working directory if `None`.
+        tokenizer: What counts where a model's own tokenizer is not known.
+        store: The file of runs.
+    """
+
+    dataset: str
+    models: Sequence[str] = DEFAULT_MODELS
+    toolsets: Sequence[str] = ()
+    variants: Sequence[str] = ()
+    settings: RunSettings = field(default_factory=RunSettings)
+    catalog: str | None = None
+    config: str | None = None
+    tokenizer: str | None = None
+    store: Path = DEFAULT_FILE
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """How models are asked in one session of a run; no part of what the run is.
+
+    Attributes:
+        api_base: Where hosted models are asked; their provider's place if `None`, or where the run asked before.
+        max_concurrency: Trials under way at once.
+        timeout_seconds: For one request.
+        max_retries: Times that a request is asked again after a failure that may pass.
+        max_cost_usd: The run stops before it costs more; earlier sessions included.
+        max_requests: The run stops before it asks more often; likewise.
+    """
+
+    api_base: str | None = None
+    max_concurrency: int = 8
+    timeout_seconds: float = 120.0
+    max_retries: int = 5
+    max_cost_usd: float | None = None
+    max_requests: int | None = None
+
+    def model_options(self, models: ModelTable) -> ModelOptions:
+        """How models are opened."""
+        return ModelOptions(self.api_base, self.timeout_seconds, models)
+
+
+def start_run(request: RunRequest, options: SessionOptions, reporter: Reporter, started: Started = ignore) -> Run:
+    """Set a run up and run it; errors are those of `run_eval`."""
+    inputs, plan = plan_run(request, reporter)
+    arms = prepare_arms(inputs, plan, options.model_options(inputs.workspace.models), reporter)
+    for note in find_shortfalls(arms, inputs.cases_of(plan)):
+        reporter.note(note)
+    _refuse_unpriced(arms, options.max_cost_usd)
+    refuse_unknown_choice(arms, plan.sampling.tool_choice)
+    with RunStore(request.store) as store:
+        run = store.create(plan, [arm.renderer.tokenizer for arm in arms])
+        return _run_session(store, run, inputs, plan, arms, options, reporter, started)
+
+
+def estimate_eval(
+    request: RunRequest, options: SessionOptions, reporter: Reporter
+) -> tuple[Plan, tuple[ArmEstimate, ...]]:
+    """What a run would take in requests, tokens and dollars; nothing is asked, and nothing is kept."""
+    from toolbelt.evals.setup.estimate import estimate_run
+
+    inputs, plan = plan_run(request, reporter)
+    return plan, estimate_run(inputs, plan, options.model_options(inputs.workspace.models), reporter)
+
+
+def plan_run(request: RunRequest, reporter: Reporter) -> tuple[RunInputs, Plan]:
+    """Open the files of a run, and make its plan."""
+    inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter)
+    plan = make_plan(inputs, request.models, request.toolsets, request.variants, request.settings, reporter)
+    note_probes(request.store, plan, inputs.workspace, reporter)
+    return inputs, plan
+
+
+def continue_run(
+    path: Path, name: str, options: SessionOptions, reporter: Reporter, started: Started, *, retry_errors: bool
+) -> Run:
+    """Go on with a run; errors are those of `resume_run`."""
+    with RunStore(path, must_exist=True) as store:
+        row = store.get(name)
+        plan = row.plan
+        inputs = open_inputs(plan.dataset, plan.catalog, plan.config, plan.tokenizer, reporter)
+        inputs.refuse_changes(plan)
+        if options.api_base is None:  # else the rest would go to somebody else, cases, key and all
+            options = replace(options, api_base=plan.api_base)
+        arms = prepare_arms(inputs, plan, options.model_options(inputs.workspace.models), reporter)
+        for note in find_shortfalls(arms, inputs.cases_of(plan)):
+            reporter.note(note)
+        _refuse_unpriced(arms, options.max_cost_usd)
+        if retry_errors:
+            with store.locks.claim(row.run):
+                text = f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again"
+            reporter.note(Note(NoteKind.RETRIED, text, (row.run,)))
+        return _run_session(store, row.run, inputs, plan, arms, options, reporter, started)
+
+
+def _run_session(
+    store: RunStore,
+    run: str,
+    inputs: RunInputs,
+    plan: Plan,
+    arms: tuple[PreparedArm, ...],
+    options: SessionOptions,
+    reporter: Reporter,
+    started: Started,
+) -> Run:
+    requests, cost_usd = store.spent(run)
+    budget = Budget(options.max_requests, options.max_cost_usd, requests, cost_usd)
+    policy = RetryPolicy(options.max_retries)
+    runners = make_trial_runners(inputs, plan, arms, budget, policy, lambda record: store.add_request(run, record))
+    cases = inputs.cases_of(plan)
+    for note in find_unfit(arms, plan, cases, is_new=not (requests or store.get(run).finished)):
+        reporter.note(note)
+    try:
+        with reporter.watch(run, plan, store, budget) as watcher:
+            runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency)
+            started(runner)
+            end = run_to_end(runner)
+    except KeyboardInterrupt:
+        text = f"run {run} is kept; go on with: toolbelt eval resume {run}"
+        reporter.note(Note(NoteKind.INTERRUPTED, text, (run,)))
+        raise
+    return Run(run, store.path, end, "; ".join(runner.reasons), models=inputs.workspace.models)
+
+
+def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) -> None:
+    if max_cost_usd is None:
+        return
+    unknown = dict.fromkeys(arm.arm.model for arm in arms if arm.model.cost_usd(Usage(1, 1)) is None)
+    if unknown:
+        raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown.")

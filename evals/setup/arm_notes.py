@@ -1,0 +1,83 @@
+"""Notes about arms, from a sample of the cases: which will not be asked, and which are not all that their names say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from toolbelt.evals.conversation import Conversation
+from toolbelt.evals.models.opening import OPENERS
+from toolbelt.evals.running.plan import Plan
+from toolbelt.evals.setup.arms import PreparedArm
+from toolbelt.evals.setup.inputs import ChosenCases
+from toolbelt.evals.setup.reporting import Note, NoteKind
+from toolbelt.evals.toolsets.variants.varied import Varied
+from toolbelt.text import plural
+
+SAMPLE = 50
+"""Cases that an arm is tried on before a run."""
+_WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml, or ask all the same with --ask-anyway."
+_BY_NAME = "That goes by the model's name, whatever {address} serves under it."
+_RESERVED = "What is kept for an answer is --max-tokens."
+_KEPT = "That is by what was known when the run began; a new run goes by what is known now."
+
+
+def find_shortfalls(arms: Sequence[PreparedArm], cases: ChosenCases) -> Iterator[Note]:
+    """Which arms are not all that the names of their variants say."""
+    for arm in arms:
+        if not isinstance(arm.toolset, Varied):
+            continue
+        label = arm.arm.label
+        shortfall = arm.toolset.find_shortfall(cases.sample(SAMPLE))
+        tried = f"{plural(shortfall.tried, 'case')} tried"
+        if shortfall.longer:
+            text = f"nothing is padded in {shortfall.longer:,} of {tried}, whose definitions are longer already"
+            yield Note(NoteKind.UNPADDED, f"{label}: {text}", (label,))
+        if shortfall.lacking:
+            text = f"fewer distractors are to be had in {shortfall.lacking:,} of {tried}, in one only"
+            yield Note(NoteKind.FEW_DISTRACTORS, f"{label}: {text} {shortfall.fewest:,}", (label,))
+
+
+def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, is_new: bool) -> Iterator[Note]:
+    """Which arms will not be asked, by what they offer first, and what is doubtful.
+
+    Args:
+        arms: Prepared.
+        plan: Theirs.
+        cases: Of the plan.
+        is_new: Whether the run begins now, so that another one may be begun in its place.
+    """
+    never: dict[str, list[tuple[PreparedArm, str]]] = {}
+    for arm in arms:
+        if (fit_guard := plan.fit_guard(arm.arm.model)) is None:
+            continue
+        refusals = [
+            fit_guard.refusal(arm.toolset.offer(case, Conversation(arm.renderer.with_wire_names(case.messages))))
+            for case in cases.sample(SAMPLE)
+        ]
+        refused = [reason for reason in refusals if reason]
+        if len(refused) == len(refusals):
+            never.setdefault(arm.arm.model, []).append((arm, refused[0]))
+        elif refused:
+            tried = f"{len(refused):,} of {plural(len(refusals), 'case')} tried"
+            text = f"{arm.arm.label}: not asked in {tried}, as it does not fit. In one: {refused[0]}"
+            yield Note(NoteKind.PARTLY_NOT_ASKED, text, (arm.arm.label,))
+    for model, unfit in never.items():
+        names, (first, reason) = ", ".join(arm.arm.shown for arm, _ in unfit), unfit[0]
+        which = f"Of {first.arm.shown}: " if len(unfit) > 1 else ""
+        text = f"{model} is not asked with what does not fit: {names}. {which}{reason}"
+        labels = tuple(arm.arm.label for arm, _ in unfit)
+        yield Note(NoteKind.NOT_ASKED, f"{text} {_ways_out(plan, model, is_new=is_new)}", labels)
+    for model in dict.fromkeys(arm.arm.model for arm in arms):
+        if model in plan.limits and plan.limits[model].tool_calling is False:
+            text = f"{model} is said to call no tools; it is asked all the same"
+            yield Note(NoteKind.NO_TOOL_CALLING, text, (model,), is_warning=True)
+
+
+def _ways_out(plan: Plan, model: str, *, is_new: bool) -> str:
+    """What can be done where a limit is wrong, and by what it was found."""
+    parts = [_RESERVED] if plan.sampling.max_tokens else []
+    if not is_new:
+        return " ".join((*parts, _KEPT))
+    if plan.api_base and not model.startswith(tuple(OPENERS)):  # those are asked nothing at any address
+        parts.append(_BY_NAME.format(address=plan.api_base))
+    return " ".join((*parts, _WRONG))

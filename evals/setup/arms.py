@@ -1,0 +1,214 @@
+"""The arms of a plan are prepared: each gets its model, its toolset, its renderer and what runs its trials."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.errors import NotFoundError
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import ModelOptions, open_model
+from toolbelt.evals.offers import ToolRenderer
+from toolbelt.evals.running.client import Budget, Gate, Keep, RetryingClient, RetryPolicy
+from toolbelt.evals.running.plan import Arm, Plan
+from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.evals.running.trial import TrialRunner
+from toolbelt.evals.scoring.schemas import ArgumentSchemas
+from toolbelt.evals.scoring.scoring import Scorer
+from toolbelt.evals.setup.inputs import RunInputs
+from toolbelt.evals.setup.model_limits import facts_for_auto
+from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.toolsets.dynamic import Dynamic
+from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import BY_WINDOW
+from toolbelt.evals.toolsets.toolset import Toolset, ToolsetContext
+from toolbelt.evals.toolsets.variants.presentation import make_presentation
+from toolbelt.evals.toolsets.variants.variant import Variant
+from toolbelt.evals.toolsets.variants.varied import vary
+from toolbelt.loadouts import Resolution
+from toolbelt.loadouts.loadout import AUTO
+from toolbelt.providers.chat import TOOL_CHOICES, Sampling
+from toolbelt.providers.litellm_table import find_form
+from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
+from toolbelt.stores.files import cache_folder
+from toolbelt.stores.token_cache import CachedTokenCounter
+
+_LETS_TURNS_END = (None, "auto", "none")
+"""Tool choices under which a model may call nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedArm:
+    """An arm whose trials can be run.
+
+    Attributes:
+        arm: Which.
+        model: Who is asked; shared by the arms of one model.
+        toolset: What is shown.
+        renderer: The tools as they are shown.
+        counter: Counts as the model does, as far as that is known.
+    """
+
+    arm: Arm
+    model: Model
+    toolset: Toolset
+    renderer: ToolRenderer
+    counter: TokenCounter
+
+
+def prepare_arms(
+    inputs: RunInputs,
+    plan: Plan,
+    options: ModelOptions,
+    reporter: Reporter,
+    opener: Callable[[str, ModelOptions], Model] = open_model,
+) -> tuple[PreparedArm, ...]:
+    """Everything the arms of a plan need.
+
+    Args:
+        inputs: What the plan was made from.
+        plan: Whose arms.
+        options: How models are asked.
+        reporter: Gets notes and progress.
+        opener: Opens a model by its name.
+
+    Raises:
+        ToolbeltError: a model that is unknown or whose key is missing, a toolset that matches nothing.
+    """
+    models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
+    renderers = _Renderers(inputs.catalog, plan.tokenizer, plan.seed, reporter)
+    notes: dict[Note, None] = {}  # arms of one toolset have the same
+    arms = []
+    for arm in plan.arms:
+        prepared, arm_notes = _prepare(inputs, plan, arm, models[arm.model], renderers)
+        arms.append(prepared)
+        notes |= dict.fromkeys(arm_notes)
+    for note in notes:
+        reporter.note(note)
+    return tuple(arms)
+
+
+def refuse_unknown_choice(arms: Sequence[PreparedArm], choice: str | None) -> None:
+    """Raise `NotFoundError` if the tool that a model is to call is shown by none of the arms' renderers."""
+    if choice is None or choice in TOOL_CHOICES:
+        return
+    for arm in arms:
+        if choice not in arm.renderer.names and arm.renderer.find_id(choice) is None:
+            raise NotFoundError("tool choice", choice, (*TOOL_CHOICES, *arm.renderer.names))
+
+
+def _prepare(
+    inputs: RunInputs, plan: Plan, arm: Arm, model: Model, renderers: _Renderers
+) -> tuple[PreparedArm, list[Note]]:
+    used: list[ToolRenderer] = []
+    notes: list[Note] = []
+    variant = arm.changes
+
+    def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
+        used.append(renderers.get(arm.model, extras, variant))
+        return used[-1]
+
+    def resolve_auto() -> Resolution:
+        workspace, limits = inputs.workspace, plan.limits.get(arm.model)
+        # Outside a suite a model that is said to call no tools is asked all the same, whatever the toolset.
+        facts = facts_for_auto(workspace, arm.model, limits, ask_anyway=plan.ask_anyway or not plan.suite)
+        choice = None if facts.toolset is None else workspace.choose([arm.model], facts=facts)[1]
+        if choice is not None and (unmet := choice.unmet_recommendation):
+            notes.append(Note(NoteKind.UNMET, f"{arm.model} with {BY_WINDOW}: {unmet}", (arm.model, str(BY_WINDOW))))
+        return workspace.resolve(AUTO, [arm.model], facts=facts)
+
+    context = ToolsetContext(
+        catalog=inputs.catalog,
+        registry=inputs.workspace.registry,
+        renderer=renderer,
+        roles=inputs.dataset.roles,
+        seed=plan.seed,
+        resolve_auto=resolve_auto,
+        agents=inputs.workspace.config.agents,
+        toolkits=inputs.workspace.config.toolkits,
+    )
+    toolset = make_toolset(arm.spec, context)
+    if isinstance(toolset, Dynamic):
+        notes.extend(_dynamic_notes(toolset, plan.sampling))
+    varied = vary(toolset, variant, context, used[-1])
+    return PreparedArm(arm, model, varied, used[-1], renderers.counter(arm.model)), notes
+
+
+def _dynamic_notes(toolset: Dynamic, sampling: Sampling) -> Iterator[Note]:
+    for text in toolset.unmatched:
+        yield Note(NoteKind.UNMATCHED, f"{toolset.name}: {text}", (toolset.name,))
+    if toolset.loads and (choice := sampling.tool_choice) not in _LETS_TURNS_END:
+        text = f"{toolset.name}: with tool choice {choice!r} no turn ever ends, so that nothing loaded is shown"
+        yield Note(NoteKind.NO_TURN_ENDS, text, (toolset.name,))
+
+
+class _Renderers:
+    """Renderers by what counts and changes their tools, so that arms share them."""
+
+    def __init__(self, catalog: Catalog, tokenizer: str, seed: int, reporter: Reporter) -> None:
+        self._catalog = catalog
+        self._tokenizer = tokenizer
+        self._seed = seed
+        self._reporter = reporter
+        self._renderers: dict[tuple[str, str, tuple[str, ...], str], ToolRenderer] = {}
+        self._counters: dict[str, TokenCounter] = {}
+
+    def counter(self, model: str) -> TokenCounter:
+        name = find_tokenizer(model) or self._tokenizer
+        if name not in self._counters:
+            self._counters[name] = make_counter(name)
+            self._counters[name].count(["a"])  # its vocabulary takes a second to load: not in the middle of a run
+        return self._counters[name]
+
+    def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> ToolRenderer:
+        counter, form = self.counter(model), find_form(model)
+        presentation = make_presentation(variant, self._catalog, self._seed)
+        key = (counter.name, form, tuple(extras), "" if presentation is None else presentation.key)
+        if key not in self._renderers:
+            with self._reporter.progress("counting tokens of tools", len(self._catalog.tools)) as advance:
+                if isinstance(counter, TiktokenCounter):
+                    counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
+                self._renderers[key] = ToolRenderer(self._catalog, counter, form, extras, presentation)
+        return self._renderers[key]
+
+
+def make_trial_runners(
+    inputs: RunInputs, plan: Plan, arms: Sequence[PreparedArm], budget: Budget, policy: RetryPolicy, keep: Keep
+) -> tuple[TrialRunner, ...]:
+    """One for each arm; those of one model share its gate.
+
+    Args:
+        inputs: What the plan was made from.
+        plan: Theirs.
+        arms: Prepared.
+        budget: Over all models.
+        policy: How failures are met.
+        keep: Makes an attempt durable.
+    """
+    scorer = Scorer(ArgumentSchemas(inputs.catalog))
+    gates: dict[str, Gate] = {}
+    prompts: dict[str, PromptCounter] = {}
+    runners = []
+    for arm in arms:
+        model = arm.arm.model
+        gate = gates.setdefault(model, Gate())
+        counter = prompts.setdefault(arm.counter.name, PromptCounter(arm.counter))
+        client = RetryingClient(arm.model, budget, policy, keep, gate, random.Random())  # noqa: S311  only spreads the waits
+        sampling = _with_wire_name(plan.sampling, arm.renderer)
+        runners.append(
+            TrialRunner(
+                arm.toolset, arm.renderer, client, scorer, counter, sampling, plan.request_limit, plan.fit_guard(model)
+            )
+        )
+    return tuple(runners)
+
+
+def _with_wire_name(sampling: Sampling, renderer: ToolRenderer) -> Sampling:
+    """With the tool that is to be called by the name it is shown under."""
+    choice = sampling.tool_choice
+    tool_id = None if choice is None or choice in TOOL_CHOICES else renderer.find_id(choice)
+    return sampling if tool_id is None else replace(sampling, tool_choice=renderer.offered(tool_id).name)

@@ -1,0 +1,127 @@
+"""What a run would take, before anything is spent.
+
+The trials are played by a stand-in that asks nobody (`local/bm25`) over the same toolsets, and what it sends is
+counted as the real model counts. Another model may need fewer requests, or more; the order of magnitude is right,
+also where a toolset makes a model browse first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.local import make_local_model
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import ModelOptions, open_price
+from toolbelt.evals.running.client import Budget, RetryingClient, RetryPolicy
+from toolbelt.evals.running.plan import Plan, Trial
+from toolbelt.evals.running.records import RequestRecord
+from toolbelt.evals.running.trial import TrialRunner
+from toolbelt.evals.setup.arm_notes import find_shortfalls
+from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
+from toolbelt.evals.setup.inputs import RunInputs
+from toolbelt.evals.setup.reporting import Reporter
+from toolbelt.providers.chat import Usage
+
+SAMPLE = 300
+"""Cases of each arm that are played; the rest is taken to be like them."""
+STAND_IN = "local/bm25"
+"""The model that plays them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmEstimate:
+    """What an arm would take.
+
+    Attributes:
+        model: Its name.
+        toolset: Its name.
+        variant: What is changed about the toolset; empty if nothing.
+        trials: Planned.
+        requests: Expected.
+        definition_tokens: Expected over all requests.
+        prompt_tokens: Expected over all requests, definitions among them; own count.
+        completion_tokens: Expected; own count of the calls, and of the words that end a turn.
+        cost_usd: Expected; `None` where the price is unknown.
+        not_asked: Trials, among them, that end before the first request, as what is offered does not fit.
+        reason: Why the first of these does not, in words; empty if there are none.
+    """
+
+    model: str
+    toolset: str
+    variant: str
+    trials: int
+    requests: int
+    definition_tokens: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    not_asked: int = 0
+    reason: str = ""
+
+
+def estimate_run(inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: Reporter) -> tuple[ArmEstimate, ...]:
+    """What each arm of a plan would take; no model is asked.
+
+    Args:
+        inputs: What the plan was made from.
+        plan: What is asked about.
+        options: How models would be asked.
+        reporter: Gets notes and progress.
+
+    Raises:
+        ToolbeltError: as `prepare_arms`.
+    """
+    arms = prepare_arms(inputs, plan, options, reporter, open_price)
+    cases = inputs.cases_of(plan)
+    for note in find_shortfalls(arms, cases):
+        reporter.note(note)
+    runners = make_trial_runners(inputs, plan, arms, Budget(), RetryPolicy(0), lambda _: None)
+    stand_in = make_local_model(STAND_IN)
+    sample = [(position, cases.case(position)) for position in range(0, plan.cases, max(1, plan.cases // SAMPLE))]
+    estimates = []
+    with reporter.progress("playing a sample", len(arms) * len(sample)) as advance:
+        for number, runner in enumerate(runners):
+            estimates.append(asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample)))
+            advance((number + 1) * len(sample))
+    return tuple(estimates)
+
+
+async def _estimate_arm(
+    plan: Plan, arm: int, runner: TrialRunner, stand_in: Model, cases: Sequence[tuple[int, Case]]
+) -> ArmEstimate:
+    requests: list[RequestRecord] = []
+    stand_in_runner = replace(runner, client=RetryingClient(stand_in, Budget(), RetryPolicy(0), requests.append))
+    trials = prompt = not_asked = 0
+    reason = ""
+    for position, case in cases:
+        record = await stand_in_runner.run(Trial(position, position, arm, 0), case)
+        trials += 1
+        prompt += record.own_prompt_tokens or 0
+        if not record.requests:
+            not_asked, reason = not_asked + 1, reason or record.reason
+    texts = [_output(request.reply) for request in requests if request.reply]
+    completion = sum(runner.prompts.counter.count(texts))
+    share = plan.per_arm / trials
+    usage = Usage(round(prompt * share), round(completion * share))
+    return ArmEstimate(
+        model=plan.arms[arm].model,
+        toolset=plan.arms[arm].toolset,
+        variant=plan.arms[arm].variant,
+        trials=plan.per_arm,
+        requests=round(len(requests) * share),
+        definition_tokens=round(sum(request.offer.tokens for request in requests) * share),
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
+        cost_usd=runner.client.model.cost_usd(usage) if requests else 0.0,
+        not_asked=round(not_asked * share),
+        reason=reason,
+    )
+
+
+def _output(reply: Reply) -> str:
+    return json.dumps([[call.name, call.text] for call in reply.calls]) if reply.calls else reply.text

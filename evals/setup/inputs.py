@@ -1,0 +1,142 @@
+"""The files of a run: a dataset and the project around it, opened and compared with what a plan was made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.definitions import definition_text, openai_definition
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cases.case import Case
+from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.running.plan import CaseFilter, Plan
+from toolbelt.evals.setup.project import open_with_project
+from toolbelt.evals.setup.reporting import Reporter
+from toolbelt.evals.toolsets.agents import describe_agents
+from toolbelt.evals.toolsets.spec import ToolsetSpec
+from toolbelt.loadouts.auto import ladder_of
+from toolbelt.loadouts.inspection import loadout_data
+from toolbelt.project.workspace import Workspace
+
+
+@dataclass(frozen=True, eq=False)
+class RunInputs:
+    """A dataset with the project around it.
+
+    Attributes:
+        dataset: The cases.
+        workspace: The catalog they are over, and every loadout.
+        catalog_reference: Where the catalog is, if it is not the dataset's own.
+    """
+
+    dataset: Dataset
+    workspace: Workspace
+    catalog_reference: str | None = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog the cases are over."""
+        return self.workspace.catalog
+
+    @cached_property
+    def _surroundings(self) -> str:
+        digest = hashlib.sha256()
+        for plugin in self.catalog.plugins:
+            for tool in plugin.tools:
+                text = definition_text(openai_definition(tool, self.catalog.wire_names[tool.id]))
+                digest.update(f"{tool.id}\0{plugin.category_key}\0{text}\0".encode(errors="surrogatepass"))
+        digest.update(repr((self.catalog.core, tuple(self.catalog.categories.items()))).encode(errors="surrogatepass"))
+        for loadout in self.workspace.registry.get_all():
+            digest.update(f"{loadout.name}\0{loadout_data(loadout)!r}\0".encode(errors="surrogatepass"))
+        return digest.hexdigest()
+
+    def digest_surroundings(self, toolsets: Iterable[ToolsetSpec]) -> str:
+        """A digest of what must not change while a run is under way: the catalog and the loadouts.
+
+        Where a toolset goes by them, also the agents and toolkits of the project, its models and the catalog's ladder.
+        """
+        specs, config = tuple(toolsets), self.workspace.config
+        text = self._surroundings
+        if any(spec.agent for spec in specs):
+            text += f"\0{describe_agents(config.agents, config.toolkits)}"
+        is_by_window = any(spec.is_auto for spec in specs)
+        if is_by_window and self.catalog.ladder:
+            text += f"\0{ladder_of(self.catalog)!r}"
+        if is_by_window and config.own_models:
+            text += f"\0{[(own.name, own.base, own.context_window) for own in config.own_models]}"
+            if given := [(own.name, str(own.toolset)) for own in config.own_models if own.toolset is not None]:
+                text += f"\0{given}"  # apart, so that runs of projects without such are still the same
+        if text == self._surroundings:
+            return text
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+    def select(self, case_filter: CaseFilter, seed: int) -> ChosenCases:
+        """The cases that a filter leaves, in the order in which they are asked."""
+        indices = self.dataset.select(
+            kinds=case_filter.kinds, tags=case_filter.tags, ids=case_filter.ids, limit=case_filter.limit, seed=seed
+        )
+        return ChosenCases(self.dataset, indices)
+
+    def cases_of(self, plan: Plan) -> ChosenCases:
+        """The cases that a plan asks."""
+        return self.select(plan.filter, plan.seed)
+
+    def refuse_changes(self, plan: Plan) -> None:
+        """Raise `ToolbeltError` if these are no longer what the plan was made from."""
+        if self.dataset.digest != plan.digest:
+            what = f"The cases of {plan.dataset!r}"
+        elif self.digest_surroundings(arm.spec for arm in plan.arms) != plan.surroundings:
+            also = ", agent or toolkit" if any(arm.spec.agent for arm in plan.arms) else ""
+            also += ", or a ladder, or the window of a model" if any(arm.spec.is_auto for arm in plan.arms) else ""
+            what = f"The catalog {plan.catalog_name!r}, or a loadout{also},"
+        elif self.dataset.fingerprint(self.cases_of(plan).indices) != plan.chosen:
+            what = f"The order of the cases of {plan.dataset!r}, or which of them fit the filter,"
+        else:
+            return
+        raise ToolbeltError(
+            f"{what} changed since this run began, so that its trials could not be compared; begin a new run."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenCases:
+    """The cases of a plan by their position in it.
+
+    Attributes:
+        dataset: Where they are.
+        indices: Their positions there.
+    """
+
+    dataset: Dataset
+    indices: Sequence[int]
+
+    def case(self, index: int) -> Case:
+        """The case at a position of the plan."""
+        return self.dataset.case(self.indices[index])
+
+    def sample(self, size: int) -> list[Case]:
+        """About so many of the cases, evenly spread."""
+        return [self.case(index) for index in range(0, len(self.indices), max(1, len(self.indices) // size))]
+
+
+def open_inputs(
+    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: Reporter
+) -> RunInputs:
+    """Open a dataset, its catalog and the project's loadouts.
+
+    Args:
+        dataset: A shipped name, a folder, or a file of cases.
+        catalog: Takes the place of the dataset's own; for a dataset that has none, `toolbelt.yaml`'s does too.
+        config: Of a `toolbelt.yaml`.
+        tokenizer: Where a model's own is not known.
+        reporter: Gets notes and progress.
+
+    Raises:
+        ToolbeltError: anything that is not there or is wrong.
+    """
+    opened, workspace = open_with_project(dataset, catalog, config, tokenizer, reporter)
+    fallback = workspace.config.catalog if opened.catalog_is_fallback else None
+    return RunInputs(opened, workspace, catalog or fallback)

@@ -1,0 +1,131 @@
+"""The limits of each model of a run, and which pairs of a suite cannot be asked at all (rules E4 and L15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.plan import Arm
+from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
+from toolbelt.loadouts.auto import AutoOutcome
+from toolbelt.loadouts.fit import Verdict
+from toolbelt.models.facts import ModelFacts
+from toolbelt.project.workspace import Workspace
+from toolbelt.text import plural
+
+_IN_PROCESS = ("local/", "scripted/")
+"""Prefixes of models that run in this process."""
+
+
+def find_limits(workspace: Workspace, models: Iterable[str], max_tokens: int | None = None) -> dict[str, ModelLimits]:
+    """The limits of each model, as far as anything is known of it.
+
+    What runs in this process takes whatever it is given, unless `toolbelt.yaml` gives it a limit. How many tools a
+    request may hold is known by the model's name, and so holds at another address, too: whoever calls a model by the
+    name of a provider's mostly passes on to that provider.
+
+    Args:
+        workspace: Where facts of models are.
+        models: Names.
+        max_tokens: The longest answer, where it was given; it is what is kept free then.
+    """
+    limits = {}
+    for model in dict.fromkeys(models):
+        if model.startswith(_IN_PROCESS) and workspace.models.find_project_model(model) is None:
+            continue
+        facts = workspace.facts(model)
+        if (facts.context_window, facts.max_tools, facts.tool_calling) != (None, None, None):
+            reserve = max_tokens or facts.output_reserve
+            limits[model] = ModelLimits(facts.context_window, reserve, facts.max_tools, facts.tool_calling)
+    return limits
+
+
+def facts_for_auto(
+    workspace: Workspace, model: str, limits: ModelLimits | None, *, ask_anyway: bool = False
+) -> ModelFacts:
+    """By what `loadout:auto` chooses for a model: by what was known when the run began, so that a resume does alike.
+
+    Args:
+        workspace: Where facts of models are.
+        model: Its name.
+        limits: What was known; without them, only the window counts, as in runs that an earlier version began.
+        ask_anyway: Whether a model that is known to call no tools is asked, too.
+    """
+    facts = workspace.facts(model)
+    limits = limits or ModelLimits(facts.context_window)
+    return replace(
+        facts,
+        context_window=limits.context_window,
+        output_reserve=limits.output_reserve,
+        max_tools=limits.max_tools,
+        tool_calling=None if ask_anyway else limits.tool_calling,
+    )
+
+
+def leave_out(
+    workspace: Workspace,
+    arms: Sequence[Arm],
+    limits: Mapping[str, ModelLimits],
+    reporter: Reporter,
+    *,
+    ask_anyway: bool = False,
+) -> tuple[tuple[Arm, ...], tuple[LeftOut, ...]]:
+    """The arms of a suite that can be asked, and the pairs that cannot.
+
+    Args:
+        workspace: Where loadouts and facts of models are.
+        arms: All of the suite.
+        limits: Of each model.
+        reporter: Gets a note for each reason.
+        ask_anyway: Whether models that are known to call no tools are asked, too.
+
+    Raises:
+        ToolbeltError: nothing is left to ask, with all reasons.
+    """
+    left_out: dict[tuple[str, str], LeftOut] = {}
+    for model in dict.fromkeys(arm.model for arm in arms):
+        toolsets = tuple(dict.fromkeys(arm.spec for arm in arms if arm.model == model))
+        facts = facts_for_auto(workspace, model, limits.get(model), ask_anyway=ask_anyway)
+        left_out |= {(model, pair.toolset): pair for pair in _cannot_be_asked(workspace, facts, toolsets)}
+    askable = tuple(arm for arm in arms if (arm.model, arm.toolset) not in left_out)
+    notes = _notes(tuple(left_out.values()))
+    if not askable:
+        raise ToolbeltError(" ".join(("Nothing of the suite can be asked.", *(text for text, _ in notes))))
+    for text, models in notes:
+        reporter.note(Note(NoteKind.LEFT_OUT, f"left out: {text}", models))
+    return askable, tuple(left_out.values())
+
+
+def _cannot_be_asked(workspace: Workspace, facts: ModelFacts, toolsets: Sequence[ToolsetSpec]) -> tuple[LeftOut, ...]:
+    model = facts.name
+    if facts.tool_calling is False:
+        reason = f"It calls no tools, says {facts.sources.get('tool_calling', 'toolbelt')}."
+        return tuple(LeftOut(model, str(toolset), Verdict.UNSUPPORTED, reason) for toolset in toolsets)
+    if BY_WINDOW not in toolsets:
+        return ()
+    _, choice = workspace.choose([model], facts=facts)
+    if choice.loadout is not None:
+        return ()
+    if choice.outcome is AutoOutcome.UNKNOWN:
+        reason = " ".join((*choice.reasons, "It can be given under `models` in toolbelt.yaml."))
+        return (LeftOut(model, str(BY_WINDOW), Verdict.UNKNOWN, reason),)
+    return (LeftOut(model, str(BY_WINDOW), Verdict.REFUSES, " ".join(choice.reasons)),)
+
+
+def _notes(left_out: Sequence[LeftOut]) -> list[tuple[str, tuple[str, ...]]]:
+    """A sentence for each reason, with its models: of all toolsets of a model, of all models with the same toolsets."""
+    toolsets: dict[tuple[str, str], list[str]] = {}
+    for pair in left_out:
+        toolsets.setdefault((pair.model, pair.reason), []).append(pair.toolset)
+    models: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (model, reason), names in toolsets.items():
+        models.setdefault((reason, tuple(names)), []).append(model)
+    notes = []
+    for (reason, shown), alike in models.items():
+        who = f"{', '.join(alike)}{', each' if len(alike) > 1 else ''}"
+        what = shown[0] if len(shown) == 1 else plural(len(shown), "toolset")
+        notes.append((f"{who} with {what}: {reason}", tuple(alike)))
+    return notes

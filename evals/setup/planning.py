@@ -1,0 +1,137 @@
+"""The plan of a run is made from what is asked for; what is wrong is refused before anything is spent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from toolbelt import __version__
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.running.limits import LeftOut
+from toolbelt.evals.running.plan import Arm, Plan, RunSettings
+from toolbelt.evals.setup.inputs import RunInputs
+from toolbelt.evals.setup.model_limits import find_limits, leave_out
+from toolbelt.evals.setup.provenance import read_code
+from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.toolsets.opening import expand_toolsets
+from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetSpec
+from toolbelt.evals.toolsets.suites import make_suite
+from toolbelt.evals.toolsets.variants.variant import PLAIN, Variant, expand_variants
+from toolbelt.text import plural
+
+DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
+MAX_TRIALS = 100_000_000
+"""Trials of a run; each takes a byte of memory while it is under way."""
+
+
+def make_plan(
+    inputs: RunInputs,
+    models: Sequence[str],
+    toolsets: Sequence[str],
+    variants: Sequence[str],
+    settings: RunSettings,
+    reporter: Reporter,
+) -> Plan:
+    """The plan of a run.
+
+    Args:
+        inputs: The dataset and the project.
+        models: Names, in order; repeats are dropped.
+        toolsets: Names and patterns, in order; the default ones if empty, those of the suite if there is one.
+        variants: Of each toolset, in order; none is changed if empty.
+        settings: Everything else that is decided.
+        reporter: Gets notes.
+
+    Raises:
+        ToolbeltError: an unknown or malformed suite, toolset, loadout or filter; no case is left, or nothing of the
+            suite can be asked; too many trials.
+    """
+    dataset, workspace = inputs.dataset, inputs.workspace
+    workspace.refuse_wrong_definitions()
+    specs = _find_toolsets(inputs, toolsets, settings.suite, reporter)
+    for spec in specs:
+        if spec.loadout:
+            workspace.get_lineage(spec.loadout)  # which says all that is wrong with it
+    indices = inputs.select(settings.filter, settings.seed).indices
+    if not len(indices):
+        raise ToolbeltError(f"No case of dataset {dataset.name!r} is left to ask.")
+    for model in models:
+        if not model.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in model):
+            raise ToolbeltError(f"The name of model {model!r} is not UTF-8.")
+    shown = _in_variants(specs, expand_variants(variants or (PLAIN,)), reporter)
+    arms = tuple(Arm(model, str(spec), variant.name) for model in dict.fromkeys(models) for spec, variant in shown)
+    limits = find_limits(workspace, models, settings.sampling.max_tokens)
+    left_out: tuple[LeftOut, ...] = ()
+    if settings.suite:
+        arms, left_out = leave_out(workspace, arms, limits, reporter, ask_anyway=settings.ask_anyway)
+        specs = tuple(dict.fromkeys(arm.spec for arm in arms))
+    if (size := len(indices) * len(arms) * settings.epochs) > MAX_TRIALS:
+        raise ToolbeltError(f"A run has at most {MAX_TRIALS:,} trials, and this would be {size:,}.")
+    drafts = sum(map(dataset.is_draft, indices)) if dataset.drafts else 0
+    if drafts:
+        text = f"{plural(drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof"
+        reporter.note(Note(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
+    decided: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(RunSettings)}
+    return Plan(
+        **decided,
+        dataset=dataset.reference,
+        dataset_name=dataset.name,
+        digest=dataset.digest,
+        catalog=inputs.catalog_reference and _anywhere(inputs.catalog_reference),
+        catalog_name=inputs.catalog.name,
+        surroundings=inputs.digest_surroundings(specs),
+        chosen=dataset.fingerprint(indices),
+        config=None if workspace.config.path is None else str(workspace.config.path.resolve()),
+        arms=arms,
+        cases=len(indices),
+        excluded=dict(dataset.excluded),
+        tokenizer=workspace.tokenizer,
+        without_role=sum(dataset.case(index).role is None for index in indices) if BY_ROLE in specs else 0,
+        drafts=drafts,
+        code={"toolbelt": __version__, **read_code(Path())},
+        limits=limits,
+        left_out=left_out,
+    )
+
+
+def _find_toolsets(
+    inputs: RunInputs, toolsets: Sequence[str], suite: str, reporter: Reporter
+) -> tuple[ToolsetSpec, ...]:
+    registry, config = inputs.workspace.registry, inputs.workspace.config
+    if suite:
+        members = make_suite(suite, inputs.catalog, registry)
+        for repeat in members.repeats:
+            text = f"left out: {repeat.toolset}, as it shows the same tools as {repeat.same_as}"
+            reporter.note(Note(NoteKind.REPEATED_TOOLSET, text, (str(repeat.toolset), str(repeat.same_as))))
+        return members.toolsets
+    if toolsets:
+        return expand_toolsets(toolsets, inputs.catalog, registry, config.agents, config.toolkits)
+    if inputs.dataset.roles:
+        return DEFAULT_TOOLSETS
+    text = f"no case has a role, so {str(BY_ROLE)!r} is left out; name one with --toolset loadout:NAME"
+    reporter.note(Note(NoteKind.NO_ROLES, text, (str(BY_ROLE),)))
+    return tuple(spec for spec in DEFAULT_TOOLSETS if spec != BY_ROLE)
+
+
+def _in_variants(
+    specs: Sequence[ToolsetSpec], variants: Sequence[Variant], reporter: Reporter
+) -> list[tuple[ToolsetSpec, Variant]]:
+    """Every toolset in every variant, but for those that would change nothing."""
+    shown = []
+    for spec in specs:
+        for variant in variants:
+            if variant.distractors and spec == FULL:
+                text = f"left out: {FULL} with {variant.name}, as {FULL} shows every tool already"
+                reporter.note(Note(NoteKind.NEEDLESS_VARIANT, text, (str(FULL), variant.name)))
+            else:
+                shown.append((spec, variant))
+    if not shown:
+        raise ToolbeltError(f"{str(FULL)!r} shows every tool already, so that no distractor can be added to it.")
+    return shown
+
+
+def _anywhere(reference: str) -> str:
+    return str(Path(reference).resolve()) if os.path.exists(reference) else reference  # noqa: PTH110

@@ -1,0 +1,71 @@
+"""Notes about probes that contradict what is known of the models of a run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.running.plan import Plan
+from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.project.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolbelt.evals.probing.learned import News
+
+
+def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporter) -> None:
+    """One note for each model of a plan whose probe, at the same address, contradicts what is known of it.
+
+    A probe changes nothing of a run: what is known is what the project and the tables say, so that a run on another
+    machine does alike. Where nothing is kept, nothing is opened.
+
+    Args:
+        store: Where probes are kept, if they are; a file that cannot be read is for the run to refuse.
+        plan: Of the run that is about to begin.
+        workspace: Where facts of models are.
+        reporter: Gets the notes.
+    """
+    if not store.exists():
+        return
+    from toolbelt.evals.probing.learned import find_news
+    from toolbelt.evals.probing.selection import probes_of_run
+    from toolbelt.evals.probing.wording import shown_day
+    from toolbelt.evals.running.store import RunStore
+
+    try:
+        with RunStore(store, must_exist=True) as opened:
+            probes = probes_of_run(opened, (arm.model for arm in plan.arms), plan.api_base)
+    except ToolbeltError:
+        return
+    for probe in probes:
+        if contradictions := tuple(_describe_contradictions(find_news(probe, workspace.facts(probe.model)))):
+            where = f" at {probe.api_base}" if probe.api_base else ""
+            named = shlex.join(("toolbelt", "model", "probes", probe.model, *_store_arguments(store)))
+            text = (
+                f"{probe.model}: its probe of {shown_day(probe.created)}{where} says otherwise than what is known, by "
+                f"which this run goes: {'; '.join(contradictions)}. To go by the probe, say so under `models` in "
+                f"toolbelt.yaml; the entry: {named}"
+            )
+            reporter.note(Note(NoteKind.PROBE, text, (probe.model,)))
+
+
+def _store_arguments(store: Path) -> tuple[str, ...]:
+    from toolbelt.evals.running.store import DEFAULT_FILE
+
+    return () if store == DEFAULT_FILE else ("--store", str(store))
+
+
+def _describe_contradictions(news: Iterable[News]) -> Iterable[str]:
+    """What of it makes a difference to which tools a model is sent."""
+    for fact in news:
+        known = f" (known: {fact.known:,})" if isinstance(fact.known, int) else ""
+        if fact.key == "tool_calling" and fact.seen is False:
+            yield "its API takes no tools"
+        elif fact.key == "context_window" and (fact.known is None or fact.seen < fact.known):
+            yield f"its window is {fact.seen:,} tokens{known or ' (known: nothing)'}"
+        elif fact.key == "max_tools":
+            how = f"; {fact.note}" if fact.note else ""
+            yield f"a request may hold {fact.seen:,} tools{known or ' (known: nothing)'}{how}"

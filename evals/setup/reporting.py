@@ -1,0 +1,136 @@
+"""What a run reports while it is set up and under way: notes as values, progress, and every finished trial."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from toolbelt.evals.running.client import Budget
+    from toolbelt.evals.running.plan import Plan
+    from toolbelt.evals.running.records import TrialRecord
+    from toolbelt.evals.running.runner import Watcher
+    from toolbelt.evals.running.store import RunStore
+
+
+class NoteKind(StrEnum):
+    """What a note is about."""
+
+    DATASET = "dataset"
+    """Something about the files of the dataset or the catalog."""
+    REPEATED_TOOLSET = "repeated_toolset"
+    """A toolset of a suite shows the same tools as another one, and is left out."""
+    NEEDLESS_VARIANT = "needless_variant"
+    """A variant would change nothing about a toolset, and is left out."""
+    LEFT_OUT = "left_out"
+    """Pairs of a suite cannot be asked at all."""
+    NO_ROLES = "no_roles"
+    """No case has a role, so that toolset `loadout` is left out of the default ones."""
+    DRAFTS = "drafts"
+    """Nobody has reviewed some of the cases."""
+    PROBE = "probe"
+    """A probe of the model contradicts what is known of it."""
+    UNMET = "unmet"
+    """The toolset that the project gives to a model cannot be what `loadout:auto` chooses."""
+    UNMATCHED = "unmatched"
+    """An agent or toolkit names something that the catalog has not."""
+    NO_TURN_ENDS = "no_turn_ends"
+    """With the tool choice of this run, nothing that a model loads is ever shown."""
+    UNPADDED = "unpadded"
+    """In some cases the definitions are longer already than they were to be padded to."""
+    FEW_DISTRACTORS = "few_distractors"
+    """In some cases there are fewer distractors than wanted."""
+    PARTLY_NOT_ASKED = "partly_not_asked"
+    """An arm does not fit its model in some of the cases tried."""
+    NOT_ASKED = "not_asked"
+    """Arms never fit their model."""
+    NO_TOOL_CALLING = "no_tool_calling"
+    """A model is said to call no tools, and is asked all the same."""
+    RETRIED = "retried"
+    """Trials that failed are run again."""
+    INTERRUPTED = "interrupted"
+    """The user interrupted the run, which is kept."""
+    NO_REPORT = "no_report"
+    """No trial has finished, so that there is nothing to report."""
+    WROTE = "wrote"
+    """A file was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that whoever starts a run should know.
+
+    Attributes:
+        kind: What sort of thing.
+        text: In words.
+        about: What it is about: names of toolsets or models, labels of arms, the run's id or a file.
+        is_warning: Whether a result should not be trusted without a look at it.
+    """
+
+    kind: NoteKind
+    text: str
+    about: tuple[str, ...] = ()
+    is_warning: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Reporter(Protocol):
+    """Gets what a run reports."""
+
+    def note(self, note: Note) -> None:
+        """Something that whoever starts the run should know."""
+        ...
+
+    def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+        """Work that may take a while; what it gives is called with the number done so far."""
+        ...
+
+    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[Watcher]:
+        """A session of a run; what it gives is told of every trial that is finished and kept."""
+        ...
+
+
+def _ignore(_: int) -> None:
+    """Progress that nobody looks at."""
+
+
+@dataclass(eq=False)
+class CallbackReporter:
+    """Keeps the notes, and calls functions; prints nothing.
+
+    Attributes:
+        on_note: Called with each note.
+        on_trial: Called with each finished trial, which is in the store by then.
+        notes: All so far.
+    """
+
+    on_note: Callable[[Note], object] | None = None
+    on_trial: Callable[[TrialRecord], object] | None = None
+    notes: list[Note] = field(default_factory=list)
+
+    def note(self, note: Note) -> None:
+        """Keep it, and pass it on."""
+        self.notes.append(note)
+        if self.on_note is not None:
+            self.on_note(note)
+
+    @contextlib.contextmanager
+    def progress(self, label: str, total: int | None) -> Iterator[Callable[[int], None]]:  # noqa: ARG002  the protocol's
+        """Progress that nobody looks at."""
+        yield _ignore
+
+    @contextlib.contextmanager
+    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> Iterator[Watcher]:  # noqa: ARG002
+        """A watcher that passes each trial on."""
+        yield self
+
+    def finished(self, record: TrialRecord) -> None:
+        """A trial is finished."""
+        if self.on_trial is not None:
+            self.on_trial(record)

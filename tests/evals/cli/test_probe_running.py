@@ -1,0 +1,52 @@
+"""What is said while a model is probed."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from toolbelt.console import screen
+from toolbelt.evals.cli import probe_running
+from toolbelt.evals.cli.probe_running import WAIT_EVERY_SECONDS, Watcher, watch
+from toolbelt.evals.probing.results import CheckOutcome, CheckResult
+
+DONE = CheckResult("unicode", CheckOutcome.WORKS)
+
+
+def test_a_wait_is_told_at_once_and_then_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [100.0]
+    watcher = Watcher(lambda _: None, clock=lambda: now[0])
+    watcher.waiting(0.6, "unavailable: no\x1b[31m way.")
+    watcher.waiting(2.0, "unavailable: told just now")
+    now[0] += WAIT_EVERY_SECONDS
+    watcher.waiting(61.0, "rate_limit: slow down")
+    assert capsys.readouterr().err.splitlines() == [
+        "waiting: unavailable: no\\x1b[31m way; it is asked again in 1 s",
+        "waiting: rate_limit: slow down; it is asked again in 61 s",
+    ]
+
+
+def test_checks_are_counted() -> None:
+    told: list[int] = []
+    watcher = Watcher(told.append)
+    watcher.show()
+    watcher.checked(DONE)
+    watcher.checked(DONE)
+    assert told == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("patience", "said"), [(60.0, ""), (0.05, "probing m, checks: 0 of 19\n")], ids=["soon", "late"]
+)
+def test_a_model_that_takes_its_time_does_so_in_view(
+    patience: float, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in (screen, probe_running):
+        monkeypatch.setattr(module, "PATIENCE_SECONDS", patience)
+    heard, deadline = "", time.monotonic() + 10
+    with watch("m", 19):
+        while said and not heard and time.monotonic() < deadline:
+            time.sleep(0.01)
+            heard += capsys.readouterr().err
+    assert heard + capsys.readouterr().err == said
