@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolbelt.evals.cli.run_probes import probed_beside, probed_data, show_probed
-
 from toolbelt.console.screen import make_screen, print_json, progress, show_blocks, show_view
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
+from toolbelt.evals.cli.run_probes import probed_beside, probed_data, show_probed
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import COMPATIBILITY
 from toolbelt.evals.views.run import run_view

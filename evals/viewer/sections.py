@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
-
 from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
+from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult

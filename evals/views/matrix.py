@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 
 from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.views.matrix_text import (
     HeatCell,

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.matrix.note_text import describe_cell
-
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Row
+from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
 from toolbelt.loadouts.fit import Verdict
 from toolbelt.render.numbers import format_share
