@@ -70,8 +70,8 @@ def report(
     That is a page to open in a browser (report.html), Markdown, JSON, JUnit XML, CSV, Parquet, and pictures as SVG and
     PNG. With --baseline the verdict against it stands on top; without, those of a model are compared with one of them.
     """
-    from toolbelt.evals.exports.findings import Wanted
     from toolbelt.evals.exports.report import write_report
+    from toolbelt.evals.exports.run_report import ReportOptions
 
     if baseline is not None and against is not None:
         raise ToolbeltError("--against is of the arms of one run; with --baseline each is held against its own there.")
@@ -80,7 +80,7 @@ def report(
         row = opened.get(name)
         from toolbelt.evals.analysis.evidence.sides import find_arm, open_side
 
-        wanted = Wanted(
+        wanted = ReportOptions(
             stack.enter_context(open_side(baseline, Path(store))) if baseline is not None else None,
             margin,
             None if against is None else lambda arms: find_arm(arms, against),

@@ -61,7 +61,8 @@ def write_page(
     from toolbelt.render.html import render_html, render_table
 
     comparison = comparison or (gate.comparison if gate else None)
-    names, arms = arm_names(summary), arms_table(summary)
+    names = arm_names(summary)
+    arms = arms_table(summary).without("abstained uncovered")  # which a note says, with its counts
     outcomes = outcome_columns(summary.arms)
     frame = render_frame(
         {
