@@ -19,7 +19,7 @@ from toolbelt.evals.analysis.evidence.baseline_format import SCHEMA
 from toolbelt.evals.analysis.evidence.baseline_reader import Baseline, is_baseline, parse_baseline, read_baseline
 from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
 from toolbelt.evals.cli.files import keep_apart
-from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
+from toolbelt.evals.cli.options import arms_option, notify_environment, store_option
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.stores.files import write_text
 from toolbelt.text import plural, visible
@@ -64,7 +64,7 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
     from toolbelt.evals.analysis.evidence.sides import choose_arms, is_path, open_side
 
     keep_apart({"RUN": name if is_path(name) else None, "--store": store}, {"--output": output})
-    tell_environment("arms")
+    notify_environment("arms")
     path = Path(output)
     replaced = path.is_file() and path.stat().st_size > 0
     if replaced and not is_baseline(path):

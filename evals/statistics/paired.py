@@ -11,8 +11,8 @@ import numpy as np
 
 from toolbelt.evals.statistics.clusters import Clusters, Pairs, check_settings, read_clusters
 from toolbelt.evals.statistics.distributions import mcnemar_p, student_quantile
+from toolbelt.evals.statistics.intervals import tango_interval
 from toolbelt.evals.statistics.resampling import ratio_intervals, sign_flip_p
-from toolbelt.evals.statistics.scores import tango_interval
 
 RESAMPLES = 10_000
 _DOUBT = 1.0

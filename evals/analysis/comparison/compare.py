@@ -174,7 +174,7 @@ def compare_arms(
 
 
 def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName, ArmName, PairedCases]]:
-    """The cases of each pair; an arm that several are held against is read once."""
+    """The cases of each pair; an arm that several are compared with is read once."""
     about, read = old.about, -1
     before: Mapping[str, CaseEvidence] = {}
     for one, other in pairing.pairs:

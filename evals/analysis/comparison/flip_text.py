@@ -34,7 +34,7 @@ _HOW_FIRST = (Outcome.REFUSED, Outcome.GAVE_UP, Outcome.INVALID_ARGUMENTS, Outco
 def describe_flip(flip: Flip) -> str:
     """What a case that flipped was answered with and should have been, such as `db/query instead of db/explain`.
 
-    Of a case that is worse it is told of the new arm, of one that is better what the old arm did wrong.
+    For a case that is worse it describes the new arm, for one that is better what the old arm did wrong.
     """
     wrong = flip.new if flip.change < 0 else flip.old
     return _describe(wrong)

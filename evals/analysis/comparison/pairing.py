@@ -94,7 +94,7 @@ def pair_arms(old: Sequence[ArmName], new: Sequence[ArmName], against: int | Non
     Args:
         old: Arms of the old side.
         new: Arms of the new side.
-        against: An old arm that every new one is held against, whatever it is; none is missing or added then.
+        against: An old arm that every new one is compared with, whatever it is; none is missing or added then.
 
     Raises:
         IndexError: there is no such old arm.
@@ -136,7 +136,7 @@ def _check(arms: Sequence[ArmName], position: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Arm:
-    """An arm, as far as choosing what it is held against goes.
+    """What is needed of an arm to pair it.
 
     Attributes:
         place: Its 0-based position.
@@ -156,8 +156,8 @@ def pair_by_model(side: Side) -> Pairing:
 
     That is the model's first arm of which anything was scored, in the order asked for; or, where that one is a variant,
     its toolset as it is, if that was scored. Where every model has a single arm the models are the contrast: each is
-    held against the first that was scored. An arm of which nothing was scored, as it does not fit its model, is neither
-    held against another nor another against it: it is no worse answer, and there is none that it could be told by.
+    compared with the first that was scored. An arm of which nothing was scored, as it does not fit its model, is
+    compared with no other: there is no answer to compare.
 
     Args:
         side: Whose; each arm is read once.
@@ -191,7 +191,7 @@ def _read_arm(side: Side, place: int) -> _Arm:
 
 
 def _group(arms: Sequence[_Arm], left: Sequence[_Arm]) -> list[list[_Arm]]:
-    """Those that are held against one of them."""
+    """Groups of arms; those of a group are compared with one of them."""
     if len({arm.name.model for arm in arms}) == len(arms):
         return [list(left)] if left else []
     models: dict[str, list[_Arm]] = {}
@@ -201,7 +201,7 @@ def _group(arms: Sequence[_Arm], left: Sequence[_Arm]) -> list[list[_Arm]]:
 
 
 def _base(group: Sequence[_Arm]) -> _Arm:
-    """What the others of a group are held against."""
+    """The arm that the others of a group are compared with."""
     scored = [arm for arm in group if arm.is_scored] or list(group)
     first = scored[0].name
     plain = (arm for arm in scored if arm.name.key == (first.model, first.toolset, ""))

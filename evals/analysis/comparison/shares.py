@@ -27,8 +27,7 @@ from toolbelt.evals.analysis.comparison.reasons import (
 )
 from toolbelt.evals.analysis.comparison.sample_size import is_unfinished
 from toolbelt.evals.statistics import paired
-from toolbelt.evals.statistics.multiplicity import holm
-from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, judge
+from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, holm, judge
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def _check_arms(comparison: Comparison | None, left_out: int) -> Iterator[Check]
     for arm in comparison.missing:
         message = "the baseline has this arm, the run lacks it: run it too, or save the baseline without it"
         yield Check("arms", UNSURE, message, arm.label)
-    # An arm more than in the baseline is no fault; where there is no other, nothing at all was held against it.
+    # An arm more than in the baseline is no fault; if there is no other, nothing was compared.
     verdict = PASS if comparison.pairs or comparison.reasons else UNSURE
     for arm in comparison.added:
         message = "the baseline lacks this arm, so that it is held against nothing: save the baseline again"

@@ -32,12 +32,12 @@ def gate_run(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> GateResult:
-    """Hold a run against limits and, where there is one, against a baseline.
+    """Check a run against limits and, if there is one, compare it with a baseline.
 
     Args:
-        run: What is looked at.
+        run: The run that is checked.
         limits: What is tolerated.
-        baseline: What it is held against.
+        baseline: What it is compared with.
         arms: Names of the arms that are looked at, in the run or in the baseline; a number is one of the run's. Each
             text may hold several, with commas between. All arms if empty.
         seed: Of what is drawn for intervals.
@@ -63,12 +63,12 @@ def check_run(
     seed: int = 0,
     advance: Callable[[int], object] | None = None,
 ) -> GateResult:
-    """Hold a run against limits and, where there is one, against a baseline.
+    """Check a run against limits and, if there is one, compare it with a baseline.
 
     Args:
-        run: What is looked at.
+        run: The run that is checked.
         limits: What is tolerated; those that need a baseline are not looked at without one.
-        baseline: What it is held against: arm by arm, each with its own kind.
+        baseline: What it is compared with, arm by arm.
         only: Keys of the arms that are looked at, see `ArmName.key`; all if `None`.
         seed: Of what is drawn for intervals.
         advance: Told how many arms are compared.

@@ -46,7 +46,7 @@ class Check:
         observed: The figure looked at, in the unit of the limit; `None` where there is none.
         low: Lower bound of its interval.
         high: Upper bound.
-        limit: What it is held against.
+        limit: What the figure is compared with.
         cases: Of how many cases that figure is; `None` where it is not of cases.
         planned: How many were to be looked at: all that were to be asked, or, of `overflow`, all that had fitted.
     """

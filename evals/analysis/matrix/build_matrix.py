@@ -39,7 +39,7 @@ def build_matrix(
     own_models: Sequence[ProjectModel] | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> Matrix:
-    """A run as models × toolsets, with what each model is to be given.
+    """Build the matrix of models × toolsets of a run, with the recommended toolset of each model.
 
     Args:
         summary: What the run came to.

@@ -36,7 +36,7 @@ class _ModelCandidates:
         arms: Positions of those scored that it can call with, as far as is known, the smallest first.
         answered: Those of them that enough is known of.
         best: Of these, the one that answers best; `None` if there is none.
-        level: Of the intervals by which the smaller ones are held against it.
+        level: Level of the intervals that compare the smaller ones with it.
         idle: Positions of those that enough is known of, and that it hardly ever calls a right tool with.
     """
 
@@ -50,7 +50,7 @@ class _ModelCandidates:
 
 @dataclass(frozen=True)
 class _ContrastRequest:
-    """An arm to be held against another, with an interval of that level."""
+    """Two arms to compare, with an interval of that level."""
 
     old: int
     new: int
@@ -64,9 +64,9 @@ def choose_toolsets(
     margin: float,
     advance: Callable[[int], object] | None = None,
 ) -> dict[str, Pick]:
-    """What each model is to be given.
+    """The recommended toolset of each model.
 
-    Every candidate is held against the best of its model. The smaller ones are a family, of which the smallest that
+    Every candidate is compared with the best of its model. The smaller ones are a family, of which the smallest that
     does is taken: intervals are as wide as it takes for the chance of a wrong choice to stay below 5% for each model,
     however many they are (Bonferroni). Where none does, the model stays with the best as measured, which is held
     against every other to tell whether that is sure: it may look best by chance. All of these have to speak for it, so

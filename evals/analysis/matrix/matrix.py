@@ -125,7 +125,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A toolset held against the best one of its model.
+    """A toolset compared with the best one of its model.
 
     Attributes:
         arm: Its position among the run's arms.
@@ -146,10 +146,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """What a model is to be given.
+    """The recommended toolset of a model.
 
     To take a smaller toolset for the best one needs proof that it is not worse by more than the margin. To stay with
-    the best as measured needs none, as nothing is given up by it; it is told whether that is sure.
+    the best as measured needs none, as nothing is given up by it; `sure` says whether that is sure.
 
     Attributes:
         model: Its name.
@@ -175,7 +175,7 @@ class Pick:
         level: Of the intervals of `candidates`: over 95% where more than two are smaller than the best, so that the
             chance of a wrong choice stays below 5% for each model. Those of `rivals` are 95% intervals.
         idle: Arms with which it called no right tool, or in no larger share than the margin of the cases that need a
-            call: what it is to be given must let it call, so that they are neither the best nor chosen, however many
+            call: the recommended toolset must let it call, so that they are neither the best nor chosen, however many
             cases that need none are right with them.
     """
 
@@ -200,7 +200,7 @@ class Row:
     Attributes:
         model: Its name.
         cells: One a toolset, in the order of `Matrix.toolsets`; `None` where the run does not have that pair.
-        pick: What it is to be given.
+        pick: The recommended toolset.
         context_window: Tokens, as the run took it to be; `None` if unknown.
     """
 
@@ -247,15 +247,3 @@ class Matrix:
             row if row.pick.sure else replace(row, pick=replace(row.pick, choice=None, toolset="")) for row in self.rows
         )
         return replace(self, rows=tuple(rows))
-
-    def find_cell(self, arm: int) -> Cell:
-        """The cell of an arm of the run.
-
-        Raises:
-            KeyError: there is no such arm.
-        """
-        for row in self.rows:
-            for cell in row.cells:
-                if cell is not None and cell.arm == arm:
-                    return cell
-        raise KeyError(arm)

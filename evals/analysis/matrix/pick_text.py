@@ -31,7 +31,7 @@ _MOST_NAMES = 4
 
 @dataclass(frozen=True)
 class _Context:
-    """What is told of, and how far apart is too far.
+    """What the sentences are about.
 
     Attributes:
         pick: Without its reasons.
@@ -189,7 +189,7 @@ def _doubt(context: _Context, best: int) -> str:
 
 
 def _unknown(context: _Context) -> list[str]:
-    """Toolsets that may fit, and that it was not held against."""
+    """Toolsets that may fit, and that the best was not compared with."""
     held = {rival.arm for rival in context.pick.rivals}
     others = other_cells(context.pick, context.arms, context.cells)
     return [cell.toolset for cell in others if cell.arm not in held and may_suit(cell, context.pick)]
@@ -225,7 +225,7 @@ def _in_all(context: _Context) -> str:
 
 def _smaller(context: _Context, best: int, choice: int) -> str:
     contrast = next(one.contrast for one in context.pick.candidates if one.arm == choice)
-    assert contrast is not None  # noqa: S101  it was held against the best
+    assert contrast is not None  # noqa: S101  it was compared with the best
     assert contrast.old is not None and contrast.new is not None  # noqa: S101, PT018  it holds, so it has figures
     over = f"{contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else "all cases"
     figures = f"{format_percent(contrast.new)} against {format_percent(contrast.old)} over {over}"
@@ -253,7 +253,7 @@ def _promise(context: _Context) -> Iterator[str]:
     if pick.promising is None:
         return
     contrast = next(one.contrast for one in pick.candidates if one.arm == pick.promising)
-    assert contrast is not None  # noqa: S101  it was held against the best
+    assert contrast is not None  # noqa: S101  it was compared with the best
     wanted_more = describe_advice([contrast], context.margin, pick.level)
     difference = format_difference(contrast, context.margin, pick.level)
     yield (
@@ -310,12 +310,12 @@ def _lacking(arm: ArmSummary) -> str:
 
 
 _FEW_EACH = 2
-"""Toolsets that are each told of by itself."""
+"""Toolsets that get a clause each."""
 _MOST_NAMED = 4
 
 
 def describe_never_calling(arms: Sequence[ArmSummary], margin: float) -> tuple[str, ...]:
-    """Why they are not to be given, each a sentence.
+    """Why they are not recommended, a sentence each.
 
     Args:
         arms: Of one model, for each of which `candidates.hardly_calls` is true.
@@ -325,7 +325,8 @@ def describe_never_calling(arms: Sequence[ArmSummary], margin: float) -> tuple[s
 
 
 def describe_only_never_calling(arms: Sequence[ArmSummary], margin: float) -> str:
-    """Why no toolset is to be given, where all that were scored are idle; or what is wrong with such a margin.
+    """Why no toolset is recommended if the model calls no right tool with any of those scored; or why the margin is too
+    wide.
 
     Args:
         arms: One or more, of one model, for each of which `candidates.hardly_calls` is true.

@@ -10,7 +10,7 @@ from itertools import islice
 
 from toolbelt.evals.analysis.summary.rates import RATES, SCORED, quoted
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.statistics.passing import Passing, pass_all_k, pass_at_k
+from toolbelt.evals.statistics.pass_at_k import Passing, pass_all_k, pass_at_k
 
 _Tally = Mapping[tuple[int, int], int]
 """How many cases have each pair of right and scored epochs."""
@@ -26,7 +26,7 @@ class EpochMeasures:
 
 
 def draws_of(epochs: int) -> tuple[int, ...]:
-    """The k that are told: 1, 2, 4, … and the number of epochs; none where each case is asked once."""
+    """The k that are reported: 1, 2, 4, … and the number of epochs; none where each case is asked once."""
     if epochs < 2:
         return ()
     return (*(1 << power for power in range((epochs - 1).bit_length())), epochs)

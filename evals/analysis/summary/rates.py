@@ -98,7 +98,7 @@ def has_single_clusters(connection: sqlite3.Connection, run: str) -> bool:
 
 
 def count_clusters(connection: sqlite3.Connection, run: str, names: Collection[str]) -> ClusterCounts:
-    """Counts by cluster, as many as differ: clusters with the same counts are told by their number alone.
+    """Counts by cluster, as many as differ: clusters with the same counts are only counted.
 
     Args:
         connection: To the file of runs.
