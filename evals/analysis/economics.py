@@ -1,4 +1,4 @@
-"""What the prompts of an arm cost a solved case, without a provider's cache and with it (rule E6)."""
+"""Costs of an arm's prompts for a solved case, with and without a provider's cache (rule E6)."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _split(arm: ArmSummary) -> list[tuple[Caching, Bill]] | None:
     if not arm.scored or whole is None or repeated is None or invalidated is None:
         return None
     read = repeated - invalidated
-    found = [
+    bills = [
         (Caching.NONE, Bill(whole, 0.0, 0.0)),
         (Caching.WITHIN, Bill(whole - read, read, invalidated)),
     ]
@@ -164,8 +164,8 @@ def _split(arm: ArmSummary) -> list[tuple[Caching, Bill]] | None:
         # Some trial has to write each list first; the others find it. Of the trials finished, not of those scored:
         # an unscored one has written it, too.
         opened = arm.definition_tokens * max(0.0, 1 - arm.first_offers / arm.finished)
-        found.append((Caching.ACROSS, Bill(whole - read - opened, read + opened, invalidated)))
-    return found
+        bills.append((Caching.ACROSS, Bill(whole - read - opened, read + opened, invalidated)))
+    return bills
 
 
 def _priced(bill: Bill, arm: ArmSummary, rates: Rates | None, caching: Caching) -> Bill:

@@ -19,7 +19,7 @@ from toolbelt.evals.analysis.evidence.baseline_format import SCHEMA
 from toolbelt.evals.analysis.evidence.baseline_reader import Baseline, is_baseline, parse_baseline, read_baseline
 from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
 from toolbelt.evals.cli.files import keep_apart
-from toolbelt.evals.cli.options import arms_option, store_option, tell_environment
+from toolbelt.evals.cli.options import arms_option, notify_environment, store_option
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.stores.files import write_text
 from toolbelt.text import plural, visible
@@ -64,7 +64,7 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
     from toolbelt.evals.analysis.evidence.sides import choose_arms, is_path, open_side
 
     keep_apart({"RUN": name if is_path(name) else None, "--store": store}, {"--output": output})
-    tell_environment("arms")
+    notify_environment("arms")
     path = Path(output)
     replaced = path.is_file() and path.stat().st_size > 0
     if replaced and not is_baseline(path):
@@ -78,16 +78,16 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
             notify(message, "Error")
             return INFRASTRUCTURE
         text = format_baseline(side, chosen)
-    made = parse_baseline(text, output)
-    changes = _changes(path, made) if replaced else "it is new"
+    saved = parse_baseline(text, output)
+    changes = _changes(path, saved) if replaced else "it is new"
     with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
         path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, text)
     if as_json:
-        print_json({"file": output, "changes": changes, **_data(made)})
+        print_json({"file": output, "changes": changes, **_data(saved)})
         return OK
-    about = made.about
-    arms_and_cases = f"{plural(about.cases, 'case')} × {plural(len(made.arms), 'arm')}"
+    about = saved.about
+    arms_and_cases = f"{plural(about.cases, 'case')} × {plural(len(saved.arms), 'arm')}"
     notify(f"wrote {output}, of {about.dataset}, {arms_and_cases}; {changes}")
     return OK
 
@@ -99,11 +99,11 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
 @json_option
 def show(file: str, as_json: bool) -> None:
     """What the baseline FILE is of, and what its arms came to."""
-    found = read_baseline(Path(file))
+    baseline = read_baseline(Path(file))
     if as_json:
-        print_json({"file": file, **_data(found)})
+        print_json({"file": file, **_data(baseline)})
         return
-    about, screen = found.about, make_screen()
+    about, screen = baseline.about, make_screen()
     asked = plural(about.cases, "case") + (f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else "")
     settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in about.settings.items())
     show_view(Text(visible(f"baseline {file}: dataset {about.dataset} ({about.digest}), {asked}")), screen)
@@ -121,14 +121,14 @@ def show(file: str, as_json: bool) -> None:
             format_cost(figures["cost_usd"]),
             f"{figures['scored']:,}/{figures['trials']:,}",
         )
-        for name, figures in zip(found.arms, found.figures, strict=True)
+        for name, figures in zip(baseline.arms, baseline.figures, strict=True)
     ]
     show_view(fitted_table(screen, headers, rows, right=range(1, len(headers))), screen)
 
 
-def _changes(path: Path, made: Baseline) -> str:
+def _changes(path: Path, saved: Baseline) -> str:
     try:
-        return f"against the file it replaces: {describe_changes(read_baseline(path), made)}"
+        return f"against the file it replaces: {describe_changes(read_baseline(path), saved)}"
     except ToolbeltError:
         return "the file it replaces could not be read"
 

@@ -26,8 +26,8 @@ from toolbelt.evals.cli.options import (
     arms_option,
     interval_seed_option,
     margin_option,
+    notify_environment,
     store_option,
-    tell_environment,
 )
 from toolbelt.stores.files import make_way_for, write_text
 
@@ -115,7 +115,7 @@ def gate(
     keep_apart({**files, **baseline_file}, {"--junit": junit, "--markdown": markdown})
     for path in filter(None, (junit, markdown)):
         make_way_for(path, overwrite=True)
-    tell_environment(*_SWAYING)
+    notify_environment(*_SWAYING)
     with ExitStack() as stack:
         against = None if baseline is None else stack.enter_context(open_side(baseline, Path(store)))
         run = stack.enter_context(open_side(name, Path(store)))

@@ -73,8 +73,8 @@ interval_seed_option = option(
 )
 
 
-def tell_environment(*names: str) -> None:
-    """Tell on standard error which options of the command in hand were set by the environment, or by a `.env`.
+def notify_environment(*names: str) -> None:
+    """Print on standard error which options of the command in hand were set by the environment, or by a `.env`.
 
     For what a verdict rests on: such a setting is easily forgotten, and may turn every failure into a pass.
 

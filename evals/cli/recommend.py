@@ -72,7 +72,7 @@ def recommend(
     if output is not None:
         keep_apart({"--store": store}, {"--output": output})
         make_way_for(output, overwrite=force or not Path(output).is_file())
-    matrix = _lay_out(name, margin, store, config)
+    matrix = _build_matrix(name, margin, store, config)
     if sure:
         matrix = matrix.only_sure()
     # numpy, scipy and YAML, which `--help` does without
@@ -92,10 +92,10 @@ def recommend(
         screen = make_screen()
         show_view(matrix_view(matrix, screen, whole=True), screen)
         show_view(recommended_view(matrix), screen, whole_lines=True)
-    return _tell_verdict(matrix, sure=sure)
+    return _exit_code(matrix, sure=sure)
 
 
-def _tell_verdict(matrix: Matrix, *, sure: bool) -> int:
+def _exit_code(matrix: Matrix, *, sure: bool) -> int:
     """The exit code, and why it is not 0."""
     lacking = [row.model for row in matrix.rows if row.pick.choice is None]
     what = "nothing is sure enough to be recommended" if sure else "nothing can be recommended"
@@ -108,7 +108,7 @@ def _tell_verdict(matrix: Matrix, *, sure: bool) -> int:
     return OK
 
 
-def _lay_out(name: str, margin: float, store: str, config: str | None) -> Matrix:
+def _build_matrix(name: str, margin: float, store: str, config: str | None) -> Matrix:
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
     from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
     from toolbelt.evals.analysis.matrix.recommendation import written_models

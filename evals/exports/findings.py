@@ -183,7 +183,7 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
     findings = Findings(
         summary,
         economics,
-        matrix=_lay_out(summary, side, wanted.margin, row.plan.config, progress),
+        matrix=_build_matrix(summary, side, wanted.margin, row.plan.config, progress),
         probes=_find_probes(store, summary),
     )
     if wanted.baseline is not None:
@@ -203,7 +203,9 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
         return replace(findings, comparison=compare_arms(side, side, pairing, margin=wanted.margin, advance=advance))
 
 
-def _lay_out(summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress) -> Matrix | None:
+def _build_matrix(
+    summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress
+) -> Matrix | None:
     """The run as models × toolsets, if it is of a suite or has several that a model could be given."""
     from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
     from toolbelt.evals.analysis.matrix.candidates import is_assignable

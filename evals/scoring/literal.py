@@ -1,4 +1,4 @@
-"""Arguments held against literal values, and JSON values against each other."""
+"""Compares arguments with literal values, and JSON values with each other."""
 
 from __future__ import annotations
 

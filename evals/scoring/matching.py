@@ -1,7 +1,7 @@
-"""The calls made, laid against the calls of an accepted answer (rule E3).
+"""Matches the calls made with the calls of an accepted answer (rule E3).
 
-An answer asks for calls, each of which is met by one call made, and a call made meets one at most. Of all ways to lay
-them, the best one is found: first that with the most calls met, then that which leaves the fewest surplus calls that
+An answer asks for calls, each of which is met by one call made, and a call made meets one at most. Of all ways to match
+them, the best one is taken: first that with the most calls met, then that which leaves the fewest surplus calls that
 are not permitted, then the one with the fewest faults against the schemas, then the one with the most right arguments.
 So an answer is met, by names or wholly, exactly if the way that is found says so.
 """

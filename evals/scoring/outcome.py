@@ -1,4 +1,4 @@
-"""What there is to be scored, and what comes of it (rule E4)."""
+"""Selections, outcomes and scores of trials (rule E4)."""
 
 from __future__ import annotations
 

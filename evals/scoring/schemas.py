@@ -1,4 +1,4 @@
-"""The arguments of calls, held against the schemas of a catalog's tools."""
+"""Checks the arguments of calls against the schemas of a catalog's tools."""
 
 from __future__ import annotations
 

@@ -132,9 +132,9 @@ class Scorer:
         surplus = [s for column, s in enumerate(selections) if column not in met and not permitted[column]]
         rows = {pair.wanted for pair in pairs}
         missing = [call for row, call in enumerate(answer) if row not in rows]
-        outcome, reason = self._tell_names(case, answer, selections, missing, surplus)
+        outcome, reason = self._judge_names(case, answer, selections, missing, surplus)
         if outcome is Outcome.CORRECT:
-            outcome, reason = self._tell_arguments(answer, selections, pairs, faults)
+            outcome, reason = self._judge_arguments(answer, selections, pairs, faults)
         checked = [pair for pair in pairs if self._is_checked(selections[pair.made], answer, pair.wanted)]
         return Score(
             outcome,
@@ -148,7 +148,7 @@ class Scorer:
             surplus=tuple([selection.label for selection in surplus]),
         )
 
-    def _tell_names(
+    def _judge_names(
         self,
         case: Case,
         answer: Answer,
@@ -172,7 +172,7 @@ class Scorer:
                 return Outcome.WRONG_TOOL, reasons.wrong_order(selections, answer)
         return Outcome.WRONG_TOOL, reasons.wrong_tool(surplus, missing)
 
-    def _tell_arguments(
+    def _judge_arguments(
         self,
         answer: Answer,
         selections: Sequence[Selection],

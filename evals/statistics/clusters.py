@@ -50,16 +50,16 @@ def read_clusters(pairs: Pairs) -> Clusters:
     Raises:
         ValueError: there are no cases, or a value is not finite.
     """
-    kept = [cluster for cluster in pairs if len(cluster)]
-    if not kept:
+    clusters = [cluster for cluster in pairs if len(cluster)]
+    if not clusters:
         raise ValueError("There are no cases to compare.")
-    flat = np.array([pair for cluster in kept for pair in cluster], dtype=float)
+    flat = np.array([pair for cluster in clusters for pair in cluster], dtype=float)
     if not np.isfinite(flat).all():
         raise ValueError("A value is no number; leave cases out that were not scored in both.")
-    starts = np.concatenate(([0], np.cumsum([len(cluster) for cluster in kept])[:-1])).astype(np.intp)
+    starts = np.concatenate(([0], np.cumsum([len(cluster) for cluster in clusters])[:-1])).astype(np.intp)
     new, old = (np.add.reduceat(flat[:, column], starts) for column in (0, 1))
     differ = np.add.reduceat((flat[:, 0] != flat[:, 1]).astype(float), starts) > 0
-    return Clusters(new, old, np.array([float(len(cluster)) for cluster in kept]), differ)
+    return Clusters(new, old, np.array([float(len(cluster)) for cluster in clusters]), differ)
 
 
 def group_clusters(
@@ -84,7 +84,7 @@ def group_clusters(
     places: dict[Hashable, int] = {}
     of = np.array([places.setdefault(label, len(places)) for label in clusters], dtype=np.intp)
     sizes = np.bincount(of).astype(float)
-    found = {}
+    groups = {}
     for name, values in columns.items():
         new, old = (np.asarray(value, dtype=float) for value in values)
         if new.shape != of.shape or old.shape != of.shape:
@@ -92,8 +92,8 @@ def group_clusters(
         if not (np.isfinite(new).all() and np.isfinite(old).all()):
             raise ValueError(f"A value of {name} is no number; leave cases out that were not scored in both.")
         differ = np.bincount(of, weights=new != old) > 0
-        found[name] = Clusters(_sums(of, new), _sums(of, old), sizes, differ)
-    return found
+        groups[name] = Clusters(_sums(of, new), _sums(of, old), sizes, differ)
+    return groups
 
 
 def _sums(of: NDArray[np.intp], values: Floats) -> Floats:

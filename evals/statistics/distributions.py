@@ -56,13 +56,13 @@ def last_in_tail(n: ArrayLike, tail: float) -> Floats:
     n = np.asarray(n, dtype=float)
     near = np.floor(np.nan_to_num(special.bdtrik(tail, n, 0.5)))
     steps = np.stack([near - 1, near, near + 1])  # a root is found by rounding, and what is next to it is looked at
-    found: Floats = np.where(binomial_cdf(steps, n, 0.5) <= tail, steps, -1.0).max(axis=0)
-    return found
+    last: Floats = np.where(binomial_cdf(steps, n, 0.5) <= tail, steps, -1.0).max(axis=0)
+    return last
 
 
 def binomial_pmf(successes: ArrayLike, n: int, share: float) -> Floats:
     """P(exactly that many successes of n), elementwise; counts within 0..n."""
     k = np.asarray(successes, dtype=float)
     ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    found: Floats = np.exp(ways + special.xlogy(k, share) + special.xlog1py(n - k, -share))
-    return found
+    weights: Floats = np.exp(ways + special.xlogy(k, share) + special.xlog1py(n - k, -share))
+    return weights

@@ -11,8 +11,8 @@ import numpy as np
 
 from toolbelt.evals.statistics.clusters import Clusters, Pairs, check_settings, read_clusters
 from toolbelt.evals.statistics.distributions import mcnemar_p, student_quantile
+from toolbelt.evals.statistics.intervals import tango_interval
 from toolbelt.evals.statistics.resampling import ratio_intervals, sign_flip_p
-from toolbelt.evals.statistics.scores import tango_interval
 
 RESAMPLES = 10_000
 _DOUBT = 1.0
@@ -73,13 +73,13 @@ def paired_difference(pairs: Pairs, level: float = 0.95, seed: int = 0, resample
         ValueError: there are no cases, a value is outside 0..1, or a setting is out of range.
     """
     check_settings(level, resamples)
-    kept = [cluster for cluster in pairs if len(cluster)]
-    if not all(0 <= value <= 1 for cluster in kept for pair in cluster for value in pair):
+    clusters = [cluster for cluster in pairs if len(cluster)]
+    if not all(0 <= value <= 1 for cluster in clusters for pair in cluster for value in pair):
         raise ValueError("Shares lie in 0..1; leave cases out that were not scored in both.")
-    if all(len(cluster) == 1 and set(cluster[0]) <= {0, 1} for cluster in kept):
-        return _exact(read_clusters(kept), level)
+    if all(len(cluster) == 1 and set(cluster[0]) <= {0, 1} for cluster in clusters):
+        return _exact(read_clusters(clusters), level)
     # In one order, so that sums of thirds are rounded alike, and chance is the same, in whatever order cases come.
-    return _resampled(read_clusters(sorted(sorted(cluster) for cluster in kept)), level, seed, resamples)
+    return _resampled(read_clusters(sorted(sorted(cluster) for cluster in clusters)), level, seed, resamples)
 
 
 def cluster_score_interval(clusters: Clusters, level: float = 0.95) -> tuple[float, float]:

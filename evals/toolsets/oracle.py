@@ -35,7 +35,7 @@ class Oracle:
         self._universe = Universe(context.catalog)
         self._meta_calls = OwnMetaCalls(context.catalog, self._renderer)
         self._distractors: Distractors = NearDistractors(context.catalog) if spec.near else RandomDistractors()
-        self._kept: OrderedDict[int, tuple[Case, Offer]] = OrderedDict()
+        self._offers: OrderedDict[int, tuple[Case, Offer]] = OrderedDict()
 
     def offer(self, case: Case, conversation: Conversation) -> Offer:  # noqa: ARG002  the protocol's
         """The case's tools, the same at every request."""
@@ -54,10 +54,10 @@ class Oracle:
 
     def _offer(self, case: Case) -> Offer:
         # By identity: a case cannot be hashed, and one kept here cannot lose its id to another.
-        if (cached := self._kept.get(id(case))) is None:
-            cached = self._kept[id(case)] = (case, self._renderer.offer(self._choose(case)))
-            if len(self._kept) > OFFERS_KEPT:
-                self._kept.popitem(last=False)
+        if (cached := self._offers.get(id(case))) is None:
+            cached = self._offers[id(case)] = (case, self._renderer.offer(self._choose(case)))
+            if len(self._offers) > OFFERS_KEPT:
+                self._offers.popitem(last=False)
         return cached[1]
 
     def _choose(self, case: Case) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
+from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
@@ -38,7 +39,7 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
         "meaning": choice_meaning(matrix),
         "unsure_meaning": UNSURE_MEANING,
         "small_meaning": SMALL_MEANING,
-        "notes": matrix.notes,
+        "notes": describe_matrix_notes(matrix),
         "unscored": unscored[:MOST_REASONS],
         "more_unscored": max(0, len(unscored) - MOST_REASONS),
         "recommendation": recommendation,

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.views.matrix_text import (
     HeatCell,
@@ -56,7 +57,7 @@ def matrix_view(matrix: Matrix, screen: Console, *, whole: bool = False) -> Rend
         Text(visible(title_line(matrix))),
     ]
     if matrix.notes:
-        parts += [Text(), *(Text(visible(note), "yellow") for note in matrix.notes)]
+        parts += [Text(), *(Text(visible(note), "yellow") for note in describe_matrix_notes(matrix))]
     parts += [Text(), *_tables(matrix, screen.width)]
     legend = legend_lines(matrix) if whole else short_legend(matrix)
     parts += [Text(visible(line), _FAINT) for line in legend]
@@ -209,7 +210,7 @@ def matrix_markdown(matrix: Matrix, *, level: int = 2) -> str:
     """
     parts = [f"{'#' * level} Which toolset for which model", escaped(f"Run {matrix.run}, {title_line(matrix)}.")]
     if matrix.notes:
-        parts.append(_listed(matrix.notes))
+        parts.append(_listed(describe_matrix_notes(matrix)))
     parts.append(_table(matrix))
     if legend := list(legend_lines(matrix)):
         parts.append(escaped(f"{'; '.join(line.rstrip('.') for line in legend)}."))

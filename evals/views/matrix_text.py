@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Row
+from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.render.numbers import format_share
 from toolbelt.text import plural
 
@@ -118,7 +119,7 @@ def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
     if cell is None:
         return HeatCell(NOT_RUN)
     share = cell.accuracy.value
-    if cell.state is CellState.NO_CHOICE and cell.verdict is Verdict.UNKNOWN:
+    if cell.state is CellState.NO_CHOICE and cell.verdict is FitVerdict.UNKNOWN:
         return HeatCell(NO_WINDOW)
     if cell.state in STATE_WORDS or share is None:
         return HeatCell(STATE_WORDS.get(cell.state, STATE_WORDS[CellState.UNSCORED]))
@@ -257,12 +258,12 @@ def reason_lines(matrix: Matrix) -> list[str]:
     for row in matrix.rows:
         alike: dict[tuple[CellState, str], list[tuple[str, str]]] = {}
         for cell, shown in zip(row.cells, (heat_cell(row, one) for one in row.cells), strict=True):
-            if cell is not None and cell.reason:
+            if cell is not None and (reason := describe_cell(cell)):
                 told = "" if cell.state is CellState.SCORED or shown.overflow else f"{shown.text}: "
                 # Of what was not even asked the words are our own, and differ by figures alone.
                 is_own = not cell.errors and 0 < cell.turned_away == cell.overflowed
-                key = _NUMBERS.sub("0", cell.reason) if is_own else cell.reason
-                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{told}{cell.reason}"))
+                key = _NUMBERS.sub("0", reason) if is_own else reason
+                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{told}{reason}"))
         for group in alike.values():
             names = ", ".join(toolset for toolset, _ in group)
             found.append(f"{row.model} with {names}: {_in_one([why for _, why in group])}")

@@ -15,7 +15,7 @@ from toolbelt.evals.statistics.means import MeanContrast, paired_means_of
 
 METHOD = "sign-flip test, cluster bootstrap"
 RESAMPLES = 2_000
-"""At most: of amounts no verdict is given, and five of each of thirty arms are not to be waited for."""
+"""At most. Amounts get no verdict, and thirty arms with five amounts each would take too long."""
 Amount = Callable[[Attempt], float | None]
 _Column = tuple[list[float], list[float]]
 
@@ -48,9 +48,9 @@ def compare_amounts(
     Args:
         old: The old arm.
         new: The new one.
-        cases: Of both.
+        cases: The cases of both arms.
         measures: Amounts, no shares.
-        settings: Of intervals and tests.
+        settings: How intervals and tests are made.
 
     Returns:
         A contrast for each measure, in their order; without figures, but with the reason, where an amount is not known

@@ -174,7 +174,7 @@ def compare_arms(
 
 
 def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName, ArmName, PairedCases]]:
-    """The cases of each pair; an arm that several are held against is read once."""
+    """The cases of each pair; an arm that several are compared with is read once."""
     about, read = old.about, -1
     before: Mapping[str, CaseEvidence] = {}
     for one, other in pairing.pairs:
@@ -234,12 +234,12 @@ def _find_notes(comparison: Comparison, pairing: Pairing, findings: Sequence[_Pa
     )
     yield from (note for note, applies in arms if applies)
     # Trials that no verdict may rest on, and those that could not be scored.
-    incomplete = [found.incomplete for found in findings if found.incomplete]
-    never_fit = [found.never_fit for found in findings if found.never_fit]
+    incomplete = [finding.incomplete for finding in findings if finding.incomplete]
+    never_fit = [finding.never_fit for finding in findings if finding.never_fit]
     for problem, cases in ((CasesProblem.UNSCORED, incomplete), (CasesProblem.NEVER_FIT, never_fit)):
         if cases:
             yield CasesNote(problem, max(cases), comparisons=len(cases), of=len(findings))
-    if uneven := find_uneven_clusters([found.clusters for found in findings]):
+    if uneven := find_uneven_clusters([finding.clusters for finding in findings]):
         yield uneven
 
 

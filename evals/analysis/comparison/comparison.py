@@ -1,4 +1,4 @@
-"""What a comparison comes to, as values."""
+"""The result of a comparison, as values: contrasts, flips, confusions, verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.statistics.verdict import Verdict
 
 MARGIN = 0.02
-"""Accuracy that may be lost where nobody says otherwise: two points."""
+"""Share that may be lost by default: two points."""
 LEVEL = 0.95
 
 
@@ -38,7 +38,7 @@ class Contrast:
     Figures are means over those cases, epochs averaged to their case; new − old.
 
     Attributes:
-        measure: Which.
+        measure: What is compared.
         old: Mean of the old arm; `None` where it is not known for all those cases.
         new: Mean of the new arm.
         difference: New − old; `None` where either is not known, or there are no cases.
@@ -49,7 +49,7 @@ class Contrast:
         ratio_high: Upper bound.
         p_value: Two-sided, not adjusted; `None` where there is no difference to test.
         adjusted_p: Adjusted over the verdicts of the command (Holm); `None` where no verdict is given.
-        verdict: Of a share, with the margin; `None` of an amount.
+        verdict: On a share, with the margin; `None` for an amount.
         cases: How many both were scored on.
         clusters: How many clusters of cases those are.
         planned: How many each arm was to be asked; 0 where that was not told.
@@ -150,7 +150,7 @@ class Part:
     """Some of the cases: those of one kind.
 
     Attributes:
-        kind: Which.
+        kind: Of the cases.
         cases: How many both arms were scored on.
         better: How many the new arm does better.
         worse: How many it does worse.
@@ -221,8 +221,8 @@ class ArmComparison:
     """Two arms.
 
     Attributes:
-        old: Which.
-        new: Which.
+        old: Name of the old arm.
+        new: Name of the new arm.
         contrasts: By measure, shares first.
         flips: Cases that differ in the first share compared (accuracy, unless `solved` alone was asked for), the worse
             ones first, each in the order asked.
@@ -275,7 +275,7 @@ class ArmComparison:
         return Verdict.NO_REGRESSION if self.unfit is not None and verdict is not None else verdict
 
     def contrast(self, measure: Measure) -> Contrast:
-        """Of one measure; one without figures where it was not asked for."""
+        """The contrast of one measure; one without figures if it was not asked for."""
         return next((one for one in self.contrasts if one.measure is measure), Contrast(measure))
 
 
@@ -313,7 +313,7 @@ class Comparison:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether there is anything to stand on."""
+        """Whether the two sides may be compared."""
         return not self.reasons
 
     @property

@@ -1,4 +1,4 @@
-"""What a comparison comes to, in words that can be quoted."""
+"""The result of a comparison in sentences that can be quoted."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _FEW = 0.05
 
 
 def sentence(comparison: Comparison, pair: ArmComparison, measure: Measure | None = None) -> str:
-    """What may be said of two arms, in one or two sentences; names are as they come, not made safe to show.
+    """The result for two arms, in one or two sentences; names are as they come, not made safe to show.
 
     Args:
-        comparison: Whose pair it is: names tell the sides apart where there are two.
-        pair: Which.
+        comparison: With the pair; if it has two sides, names say which side an arm is of.
+        pair: The two arms.
         measure: `accuracy` or `solved`; the first there is if `None`.
     """
     old, new = pair_names(comparison, pair)
     if old == comparison.old.name and not comparison.is_within:
         old = f"in {old}"
     contrast = pair.main_contrast if measure is None else pair.contrast(measure)
-    said = _verdict(contrast, comparison, pair, old, new)
+    text = _verdict(contrast, comparison, pair, old, new)
     saved = _tokens(pair.contrast(Measure.PROMPT_TOKENS))
     if not saved:
-        return f"{said}."
+        return f"{text}."
     stands = contrast.verdict in (Verdict.NO_REGRESSION, Verdict.REGRESSION)
-    return f"{said}, and takes {saved}." if stands and not pair.newly_overflowing else f"{said}. {new} takes {saved}."
+    return f"{text}, and takes {saved}." if stands and not pair.newly_overflowing else f"{text}. {new} takes {saved}."
 
 
 def pair_names(comparison: Comparison, pair: ArmComparison) -> tuple[str, str]:
@@ -77,8 +77,8 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None:
         why = "; ".join(_clauses(contrast)) or "there are no figures"
-        said = f"Whether {new} is worse than {old}{of} cannot be told: {why[0].lower()}{why[1:]}"
-        return f"{_overflow(pair, new)}. {said}" if pair.newly_overflowing else said
+        text = f"Whether {new} is worse than {old}{of} cannot be told: {why[0].lower()}{why[1:]}"
+        return f"{_overflow(pair, new)}. {text}" if pair.newly_overflowing else text
     level, bounds = comparison.level, format_bounds(low, high, comparison.margin)
     over = f", over {contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else ""
     interval = f"{level:.0%} interval {bounds}{over}"
@@ -89,14 +89,14 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
         )
     beyond = f" by more than {format_margin(comparison.margin)} points" if comparison.margin else ""
     if contrast.verdict is Verdict.INSUFFICIENT_DATA:
-        said = f"Whether {new} is worse than {old}{of}{beyond} cannot be told"
+        text = f"Whether {new} is worse than {old}{of}{beyond} cannot be told"
         wanted = describe_advice([contrast], comparison.margin, level)
         if not is_too_few(contrast, comparison.margin):
-            return f"{said}: {'; '.join(filter(None, [*_clauses(contrast), wanted]))}"
+            return f"{text}: {'; '.join(filter(None, [*_clauses(contrast), wanted]))}"
         between = f"the difference lies between {bounds.replace(' to ', ' and ')} points ({level:.0%} interval{over})"
         if high < 0:  # which looks like a loss: why it is not taken for one
             between = "; ".join([*_clauses(contrast), between])
-        return f"{said}{'.' if high < 0 else ':'} {between}{f'; {wanted}' if wanted else ''}"
+        return f"{text}{'.' if high < 0 else ':'} {between}{f'; {wanted}' if wanted else ''}"
     size = format_points(abs(difference), places_for(difference, (0.0,))).lstrip("+")
     by = f"by {size} points ({interval})"
     is_certain = contrast.adjusted_p is not None and contrast.adjusted_p < SIGNIFICANT

@@ -18,14 +18,14 @@ def find_flips(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY) 
         scored: Cases that both arms were scored on, in the order asked.
         measure: A share: what counts as right.
     """
-    found = []
+    flips = []
     for pair in scored:
         change = _change(pair, measure)
         if change:
             # One that is right in some epochs is shown by those in which the difference shows.
             old = _first(pair.old, measure, is_right=change < 0)
-            found.append(Flip(pair.case, pair.kind, change, old, _first(pair.new, measure, is_right=change > 0)))
-    return tuple(sorted(found, key=lambda flip: flip.change > 0))
+            flips.append(Flip(pair.case, pair.kind, change, old, _first(pair.new, measure, is_right=change > 0)))
+    return tuple(sorted(flips, key=lambda flip: flip.change > 0))
 
 
 def part_by_kind(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY) -> tuple[Part, ...]:
@@ -38,7 +38,7 @@ def part_by_kind(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY
     kinds: defaultdict[str, list[CasePair]] = defaultdict(list)
     for pair in scored:
         kinds[pair.kind].append(pair)
-    found = []
+    parts = []
     for kind, pairs in kinds.items():
         changes = [_change(pair, measure) for pair in pairs]
         part = Part(
@@ -49,8 +49,8 @@ def part_by_kind(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY
             old=sum(pair.old.share(measure) for pair in pairs) / len(pairs),
             new=sum(pair.new.share(measure) for pair in pairs) / len(pairs),
         )
-        found.append((sum(changes), part))
-    return tuple(part for _, part in sorted(found, key=lambda item: (item[0], item[1].kind)))
+        parts.append((sum(changes), part))
+    return tuple(part for _, part in sorted(parts, key=lambda item: (item[0], item[1].kind)))
 
 
 def _change(pair: CasePair, measure: Measure) -> float:
@@ -62,7 +62,7 @@ def _first(tried: CaseResult, measure: Measure, *, is_right: bool) -> Attempt:
 
 
 NOTHING = ""
-"""Stands for the call that was not made, or not wanted."""
+"""In place of a call that was not made, or not wanted."""
 
 
 def find_confusions(scored: Sequence[CasePair]) -> tuple[Confusion, ...]:
@@ -74,8 +74,8 @@ def find_confusions(scored: Sequence[CasePair]) -> tuple[Confusion, ...]:
     """
     old = _count_confusions(attempt for pair in scored for attempt in pair.old.attempts)
     new = _count_confusions(attempt for pair in scored for attempt in pair.new.attempts)
-    found = [Confusion(*names, old[names], new[names]) for names in old.keys() | new.keys()]
-    return tuple(sorted(found, key=_rank))
+    confusions = [Confusion(*names, old[names], new[names]) for names in old.keys() | new.keys()]
+    return tuple(sorted(confusions, key=_rank))
 
 
 def name_confusions(attempt: Attempt) -> set[tuple[str, str]]:
@@ -118,13 +118,13 @@ def _apart(missing: Sequence[str], surplus: Sequence[str]) -> tuple[Sequence[str
     if not set(missing) & set(surplus):
         return missing, surplus
     left = list(surplus)
-    kept = []
+    only_missing = []
     for name in missing:
         if name in left:
             left.remove(name)
         else:
-            kept.append(name)
-    return kept, left
+            only_missing.append(name)
+    return only_missing, left
 
 
 def _rank(confusion: Confusion) -> tuple[int, int, int, str, str]:

@@ -28,13 +28,13 @@ _WAYS = MappingProxyType(
     }
 )
 _HOW_FIRST = (Outcome.REFUSED, Outcome.GAVE_UP, Outcome.INVALID_ARGUMENTS, Outcome.WRONG_ARGUMENTS)
-"""Of these it says more how they ended than what was called."""
+"""Outcomes for which how the trial ended says more than what was called."""
 
 
 def describe_flip(flip: Flip) -> str:
     """What a case that flipped was answered with and should have been, such as `db/query instead of db/explain`.
 
-    Of a case that is worse it is told of the new arm, of one that is better what the old arm did wrong.
+    For a case that is worse it describes the new arm, for one that is better what the old arm did wrong.
     """
     wrong = flip.new if flip.change < 0 else flip.old
     return _describe(wrong)
@@ -52,11 +52,11 @@ def describe_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
     """
     takers = Counter(_taker(flip.new) for flip in flips if flip.change < 0)
     common = takers.most_common(_MOST_TOOLS)
-    told = [f"{count:,} {taker}" for taker, count in common]
+    parts = [f"{count:,} {taker}" for taker, count in common]
     if more := len(takers) - len(common):
-        told.append(f"{takers.total() - sum(count for _, count in common):,} in {plural(more, 'other way')}")
+        parts.append(f"{takers.total() - sum(count for _, count in common):,} in {plural(more, 'other way')}")
     worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
-    return _count(worse, better, f" ({', '.join(told)})" if told else "", epochs)
+    return _count(worse, better, f" ({', '.join(parts)})" if parts else "", epochs)
 
 
 def _count(worse: int, better: int, takers: str, epochs: int) -> str:
@@ -89,17 +89,17 @@ def _describe(attempt: Attempt) -> str:
         called, lacked = (
             f", {word} {tools}" if tools else "" for word, tools in (("called", surplus), ("without", wanted))
         )
-        told = f"{_WAYS[outcome]}{called}{lacked}"
+        text = f"{_WAYS[outcome]}{called}{lacked}"
     elif surplus and wanted:
-        told = f"{surplus} instead of {wanted}"
+        text = f"{surplus} instead of {wanted}"
     elif surplus:
-        told = f"{surplus}, which was not asked for"
+        text = f"{surplus}, which was not asked for"
     elif wanted and outcome is not Outcome.UNOFFERED_TOOL:
-        told = f"nothing instead of {wanted}" if attempt.called == () else f"without {wanted}"
+        text = f"nothing instead of {wanted}" if attempt.called == () else f"without {wanted}"
     else:
         both = ", ".join(attempt.surplus)
-        told = f"{_way(attempt)}: {both}" if both else _way(attempt)
-    return told if attempt.covered else f"{told}; the right answer cannot be reached"
+        text = f"{_way(attempt)}: {both}" if both else _way(attempt)
+    return text if attempt.covered else f"{text}; the right answer cannot be reached"
 
 
 def _is_right_out_of_reach(attempt: Attempt) -> bool:

@@ -1,4 +1,4 @@
-"""The cases of two arms, laid side by side."""
+"""The cases of two arms, paired by their id."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 T = TypeVar("T")
 
 NOT_RUN = "not run"
-"""Why a trial that has not finished is unscored; others are by their outcome."""
+"""The reason of a trial without an outcome; other unscored trials have their outcome as reason."""
 _TOO_LONG = Outcome.CONTEXT_OVERFLOW.value
 
 
@@ -223,7 +223,7 @@ class PairedCases:
 def pair_cases(
     old: Mapping[str, CaseEvidence], new: Mapping[str, CaseEvidence], cases: int, epochs: int
 ) -> PairedCases:
-    """Lay the cases of two arms side by side.
+    """Pair the cases of two arms.
 
     Args:
         old: Of the old arm, by case.

@@ -1,4 +1,4 @@
-"""Which arm is compared with which."""
+"""Which arm is compared with which: by name, by model, or as the user says."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def pair_arms(old: Sequence[ArmName], new: Sequence[ArmName], against: int | Non
     Args:
         old: Arms of the old side.
         new: Arms of the new side.
-        against: An old arm that every new one is held against, whatever it is; none is missing or added then.
+        against: An old arm that every new one is compared with, whatever it is; none is missing or added then.
 
     Raises:
         IndexError: there is no such old arm.
@@ -106,11 +106,11 @@ def pair_arms(old: Sequence[ArmName], new: Sequence[ArmName], against: int | Non
     pairs = tuple((places[arm.key], position) for position, arm in enumerate(new) if arm.key in places)
     if not pairs and len(old) == len(new) == 1:
         return Pairing(((0, 0),))
-    known, found = {arm.key for arm in new}, {position for _, position in pairs}
+    known, paired = {arm.key for arm in new}, {position for _, position in pairs}
     return Pairing(
         pairs,
         missing=tuple(position for position, arm in enumerate(old) if arm.key not in known),
-        added=tuple(position for position in range(len(new)) if position not in found),
+        added=tuple(position for position in range(len(new)) if position not in paired),
     )
 
 
@@ -136,11 +136,11 @@ def _check(arms: Sequence[ArmName], position: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Arm:
-    """An arm, as far as choosing what it is held against goes.
+    """What is needed of an arm to pair it.
 
     Attributes:
         place: Its 0-based position.
-        name: Which.
+        name: Of the arm.
         is_scored: Whether anything of it was.
         is_unfit: Whether nothing was, as it does not fit its model.
     """
@@ -156,8 +156,8 @@ def pair_by_model(side: Side) -> Pairing:
 
     That is the model's first arm of which anything was scored, in the order asked for; or, where that one is a variant,
     its toolset as it is, if that was scored. Where every model has a single arm the models are the contrast: each is
-    held against the first that was scored. An arm of which nothing was scored, as it does not fit its model, is neither
-    held against another nor another against it: it is no worse answer, and there is none that it could be told by.
+    compared with the first that was scored. An arm of which nothing was scored, as it does not fit its model, is
+    compared with no other: there is no answer to compare.
 
     Args:
         side: Whose; each arm is read once.
@@ -165,7 +165,7 @@ def pair_by_model(side: Side) -> Pairing:
     Returns:
         Within one run, with the arms that are `unfit`, and those that are `alone`: the only one left of their model.
     """
-    arms = [_look_at(side, place) for place in range(len(side.arms))]
+    arms = [_read_arm(side, place) for place in range(len(side.arms))]
     left = [arm for arm in arms if not arm.is_unfit]
     pairs: list[tuple[int, int]] = []
     alone = []
@@ -182,7 +182,7 @@ def pair_by_model(side: Side) -> Pairing:
     )
 
 
-def _look_at(side: Side, place: int) -> _Arm:
+def _read_arm(side: Side, place: int) -> _Arm:
     ended = [one.outcome for case in side.read(place).values() for one in case.attempts if one is not None]
     too_long = sum(outcome is Outcome.CONTEXT_OVERFLOW for outcome in ended)
     is_scored = any(outcome.is_scored for outcome in ended)
@@ -191,7 +191,7 @@ def _look_at(side: Side, place: int) -> _Arm:
 
 
 def _group(arms: Sequence[_Arm], left: Sequence[_Arm]) -> list[list[_Arm]]:
-    """Those that are held against one of them."""
+    """Groups of arms; those of a group are compared with one of them."""
     if len({arm.name.model for arm in arms}) == len(arms):
         return [list(left)] if left else []
     models: dict[str, list[_Arm]] = {}
@@ -201,7 +201,7 @@ def _group(arms: Sequence[_Arm], left: Sequence[_Arm]) -> list[list[_Arm]]:
 
 
 def _base(group: Sequence[_Arm]) -> _Arm:
-    """What the others of a group are held against."""
+    """The arm that the others of a group are compared with."""
     scored = [arm for arm in group if arm.is_scored] or list(group)
     first = scored[0].name
     plain = (arm for arm in scored if arm.name.key == (first.model, first.toolset, ""))

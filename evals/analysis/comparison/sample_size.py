@@ -12,9 +12,9 @@ from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, Contras
 from toolbelt.evals.statistics.verdict import Verdict, judge
 
 MOST_CASES = 1_000_000
-"""Beyond which a number is no advice."""
+"""A larger number is no advice."""
 _FEW = 0.05
-"""Share of the cases that may lack an answer without being the first thing to mend."""
+"""Share of the cases that may lack an answer before advice asks for the answers first."""
 
 
 def wanted_cases(contrast: Contrast, margin: float = MARGIN, level: float = LEVEL) -> int | None:
@@ -28,7 +28,7 @@ def wanted_cases(contrast: Contrast, margin: float = MARGIN, level: float = LEVE
     of them did.
 
     Args:
-        contrast: Of a share.
+        contrast: The contrast of a share.
         margin: What may be lost, a fraction.
         level: Of the interval.
 
@@ -47,8 +47,8 @@ def _cases_if_none_differs(contrast: Contrast, margin: float, level: float) -> i
         return None
     square = NormalDist().inv_cdf(0.5 + level / 2) ** 2
     clusters = -contrast.low * (contrast.clusters + square) / margin - square
-    found = max(math.floor(clusters * contrast.cases / contrast.clusters), contrast.cases) + 1
-    return found if found <= MOST_CASES else None
+    cases = max(math.floor(clusters * contrast.cases / contrast.clusters), contrast.cases) + 1
+    return cases if cases <= MOST_CASES else None
 
 
 @lru_cache(maxsize=256)  # asked several times of a contrast, and slow
@@ -64,12 +64,12 @@ def _cases_if_as_many_differ(contrast: Contrast, margin: float, level: float) ->
     difference = contrast.difference
     discordance = _discordance(contrast.low, contrast.high, difference, contrast.cases, level)
     if -margin < difference and margin > 0:
-        found = cases_for_margin(margin, discordance, min(difference, 0.0), level=level)
+        cases = cases_for_margin(margin, discordance, min(difference, 0.0), level=level)
     elif difference and difference != -margin:
-        found = cases_for_difference(abs(difference), discordance, level=1 - (1 - level) / _adjustment(contrast))
+        cases = cases_for_difference(abs(difference), discordance, level=1 - (1 - level) / _adjustment(contrast))
     else:
-        found = None
-    return found if found is not None and contrast.cases < found <= MOST_CASES else None
+        cases = None
+    return cases if cases is not None and contrast.cases < cases <= MOST_CASES else None
 
 
 def is_too_few(contrast: Contrast, margin: float = MARGIN) -> bool:

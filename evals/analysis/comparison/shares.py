@@ -27,8 +27,7 @@ from toolbelt.evals.analysis.comparison.reasons import (
 )
 from toolbelt.evals.analysis.comparison.sample_size import is_unfinished
 from toolbelt.evals.statistics import paired
-from toolbelt.evals.statistics.multiplicity import holm
-from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, judge
+from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, holm, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class Difference:
 
     Attributes:
         contrast: Without verdict.
-        cases: Of both arms.
+        cases: The cases of both arms.
         worst: What it would be if all that is in doubt were lost in the new arm and won in the old one; `None` where
             nothing is.
         best: What it would be the other way round; `None` where nothing is in doubt, or the p value is too large
@@ -83,29 +82,29 @@ def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSett
     """The difference of a share between two arms, over the cases that both were scored on.
 
     Args:
-        cases: Of both arms.
+        cases: The cases of both arms.
         measure: A share.
         settings: Of interval and test.
     """
-    found = _difference(
+    difference = _difference(
         group_by_cluster(cases.scored, lambda pair: (pair.new.share(measure), pair.old.share(measure))), settings
     )
     contrast = Contrast(measure, planned=cases.planned, unanswered=cases.unanswered)
-    if found is None:
+    if difference is None:
         return Difference(contrast, cases)
     count = len(cases.scored)
     contrast = replace(
         contrast,
         old=sum(pair.old.share(measure) for pair in cases.scored) / count,
         new=sum(pair.new.share(measure) for pair in cases.scored) / count,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_value,
+        difference=difference.difference,
+        low=difference.low,
+        high=difference.high,
+        p_value=difference.p_value,
         cases=count,
-        clusters=found.clusters,
+        clusters=difference.clusters,
         differing=sum(pair.old.share(measure) != pair.new.share(measure) for pair in cases.scored),
-        method=found.method.value,
+        method=difference.method.value,
     )
     finding = Difference(contrast, cases)
     if not (cases.may_be_losses or cases.may_be_gains):
@@ -113,7 +112,7 @@ def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSett
     worst = _clustered(cases, lambda pair: pair.worst(measure))
     alone = [[(0.0, 1.0)]] * cases.unread
     finding = replace(finding, worst=_difference([*worst, *alone], settings))
-    if found.p_value < SIGNIFICANT:  # else nothing comes of it, here or in other arms
+    if difference.p_value < SIGNIFICANT:  # else nothing comes of it, here or in other arms
         best = _clustered(cases, lambda pair: pair.best(measure))
         alone = [[(1.0, 0.0)]] * cases.unread
         finding = replace(finding, best=_difference([*best, *alone], settings))
@@ -125,7 +124,7 @@ def _clustered(
 ) -> list[list[tuple[float, float]]]:
     """A bound of every case that has one, those of a cluster together."""
     clusters = group_by_cluster(cases.pairs, bound)
-    return [kept for cluster in clusters if (kept := [pair for pair in cluster if pair is not None])]
+    return [bounds for cluster in clusters if (bounds := [pair for pair in cluster if pair is not None])]
 
 
 def give_verdicts(findings: Sequence[Difference], margin: float) -> list[Contrast]:

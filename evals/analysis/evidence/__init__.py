@@ -1,1 +1,1 @@
-"""What became of every case, whether read from the file of runs or from a committed baseline."""
+"""Runs and baselines, case by case: what a comparison reads."""

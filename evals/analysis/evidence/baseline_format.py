@@ -52,11 +52,11 @@ def parse_attempt(attempt: Sequence[Any]) -> Attempt:
     more = rest[0] if rest else {}
     outcome, covered = _OUTCOMES[word], more.get("covered", True)
     surplus = tuple(more.get("surplus", ()))
-    kept = outcome.is_scored and not (covered and outcome.is_right_by_names)
+    has_calls = outcome.is_scored and not (covered and outcome.is_right_by_names)
     return Attempt(
         outcome,
         covered,
-        tuple(more.get("called", surplus)) if kept else None,
+        tuple(more.get("called", surplus)) if has_calls else None,
         tuple(more.get("missing", ())),
         surplus,
         definition,

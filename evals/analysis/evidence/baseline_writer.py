@@ -33,15 +33,15 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
     heads: list[dict[str, Any]] = []
     rows: dict[str, tuple[CaseEvidence, list[str]]] = {}
     for arm in chosen:
-        found = side.read(arm)
-        if len(found) != about.cases:
-            raise ValueError(f"{about.name!r} is not finished: {len(found)} of {about.cases} cases.")
+        cases = side.read(arm)
+        if len(cases) != about.cases:
+            raise ValueError(f"{about.name!r} is not finished: {len(cases)} of {about.cases} cases.")
         name = side.arms[arm]
         heads.append(
             {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
-            | arm_figures(parse_attempt(_attempt(one)) for one in _finished(found))  # as they are read
+            | arm_figures(parse_attempt(_attempt(one)) for one in _finished(cases))  # as they are read
         )
-        for case in found.values():
+        for case in cases.values():
             attempts = [_attempt(one) for one in case.attempts if one is not None]
             rows.setdefault(case.case, (case, []))[1].append(_json(attempts))
     head = {
@@ -98,8 +98,8 @@ def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _finished(found: Mapping[str, CaseEvidence]) -> Iterator[Attempt]:
-    for case in found.values():
+def _finished(cases: Mapping[str, CaseEvidence]) -> Iterator[Attempt]:
+    for case in cases.values():
         for attempt in case.attempts:
             if attempt is None or attempt.outcome is Outcome.ERROR:
                 raise ValueError(f"A trial of case {case.case!r} has not finished, or with an error.")
@@ -171,8 +171,8 @@ def describe_changes(old: Side, new: Side) -> str:
         label = " · ".join(filter(None, (arm.toolset, arm.variant))) if same_model else arm.label
         if arm.key not in places:
             parts.append(f"{label} is new")
-        elif told := _of_cases(old.read(places[arm.key]), new.read(place)):
-            parts.append(f"{label}: {told}")
+        elif changes := _of_cases(old.read(places[arm.key]), new.read(place)):
+            parts.append(f"{label}: {changes}")
     known = {arm.key for arm in new.arms}
     gone = [arm.label for arm in old.arms if arm.key not in known]
     parts += [f"without {', '.join(gone)}"] if gone else []
@@ -207,9 +207,9 @@ def _of_cases(before: Mapping[str, CaseEvidence], after: Mapping[str, CaseEviden
         (len(after) - len(both), "new"),
         (len(before) - len(both), "gone"),
     )
-    told = [(count, words) for count, words in counts if count]
+    parts = [(count, words) for count, words in counts if count]
     return ", ".join(
-        f"{plural(count, 'case') if place == 0 else f'{count:,}'} {words}" for place, (count, words) in enumerate(told)
+        f"{plural(count, 'case') if place == 0 else f'{count:,}'} {words}" for place, (count, words) in enumerate(parts)
     )
 
 

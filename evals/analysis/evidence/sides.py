@@ -1,4 +1,4 @@
-"""Names on the command line: what a run, a baseline or an arm of one is called there."""
+"""Finds runs, baselines and their arms by the names that users give them."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def find_arm(arms: Sequence[ArmName], name: str) -> int:
         NotFoundError: none is, with the nearest names.
         ToolbeltError: several are, with the candidates.
     """
-    found = find_arms(arms, name)
-    if len(found) > 1:
-        shown = ", ".join(f"{arms[place].label!r} (#{place + 1})" for place in found[:10])
-        more = f" and {len(found) - 10:,} more" if len(found) > 10 else ""
-        raise ToolbeltError(f"{len(found)} arms go by {name!r}; say which: {shown}{more}.")
-    return found[0]
+    places = find_arms(arms, name)
+    if len(places) > 1:
+        shown = ", ".join(f"{arms[place].label!r} (#{place + 1})" for place in places[:10])
+        more = f" and {len(places) - 10:,} more" if len(places) > 10 else ""
+        raise ToolbeltError(f"{len(places)} arms go by {name!r}; say which: {shown}{more}.")
+    return places[0]
 
 
 def choose_arms(arms: Sequence[ArmName], names: Sequence[str]) -> tuple[int, ...]:
@@ -86,10 +86,10 @@ def split_arms(names: Sequence[str]) -> list[str]:
     Raises:
         ToolbeltError: something was asked for, and no name is in it.
     """
-    found = [part.strip() for name in names for part in name.split(",") if part.strip()]
-    if names and not found:  # an empty variable of a CI must not come to "no arm at all", which nothing speaks against
+    parts = [part.strip() for name in names for part in name.split(",") if part.strip()]
+    if names and not parts:  # an empty variable of a CI must not come to "no arm at all", which nothing speaks against
         raise ToolbeltError("--arm names no arm: give one, or leave it out for all.")
-    return found
+    return parts
 
 
 def find_arms(arms: Sequence[ArmName], name: str) -> tuple[int, ...]:
@@ -105,8 +105,8 @@ def find_arms(arms: Sequence[ArmName], name: str) -> tuple[int, ...]:
     wanted = _normal(name)
     if not name.lstrip().startswith("#"):
         for names in _WAYS:
-            if found := tuple(place for place, arm in enumerate(arms) if wanted in map(_normal, names(arm))):
-                return found
+            if places := tuple(place for place, arm in enumerate(arms) if wanted in map(_normal, names(arm))):
+                return places
     number = _NUMBER.fullmatch(name.strip())
     if number and int(number.group(1)) <= len(arms):
         return (int(number.group(1)) - 1,)
@@ -120,7 +120,7 @@ _WAYS: tuple[Callable[[ArmName], tuple[str, ...]], ...] = (
     lambda arm: (arm.toolset_label,),
     lambda arm: tuple(part for part in arm.key if part),
 )
-"""What an arm goes by, the fullest name first."""
+"""Names of an arm, the longest first."""
 
 
 def _normal(name: str) -> str:

@@ -26,8 +26,8 @@ class StoredRun:
     """A run, read from its store an arm at a time.
 
     Args:
-        store: Where it is kept.
-        row: Which.
+        store: With the run.
+        row: The run.
     """
 
     def __init__(self, store: RunStore, row: RunRow) -> None:
@@ -83,7 +83,7 @@ class StoredRun:
         return self._last[1]
 
     def _read(self, arm: int) -> Mapping[str, CaseEvidence]:
-        found: dict[str, CaseEvidence] = {}
+        cases: dict[str, CaseEvidence] = {}
         attempts: dict[str, list[Attempt | None]] = {}
         # Not by the trial's number alone: a case whose first epoch has not finished would come after the others.
         # The names are this module's own.
@@ -101,13 +101,13 @@ class StoredRun:
                 surplus,
                 *figures,
             ) in self._connection.execute(query, (self._run, arm, *self._grid)):
-                if case not in found:
+                if case not in cases:
                     attempts[case] = [None] * self._epochs
-                    found[case] = CaseEvidence(case, cluster, kind, ())
+                    cases[case] = CaseEvidence(case, cluster, kind, ())
                 attempts[case][epoch] = Attempt(
                     _OUTCOMES[outcome], bool(covered), _names(called), _names(missing), _names(surplus), *figures
                 )
-        return {case: CaseEvidence(case, one.cluster, one.kind, tuple(attempts[case])) for case, one in found.items()}
+        return {case: CaseEvidence(case, one.cluster, one.kind, tuple(attempts[case])) for case, one in cases.items()}
 
 
 def _flags(plan: Plan) -> dict[str, Any]:

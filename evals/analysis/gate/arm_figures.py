@@ -1,4 +1,4 @@
-"""What a gate reads off an arm of the run itself."""
+"""Figures of one arm of the run itself, for limits that need no baseline."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class ArmFigures:
     """An arm.
 
     Attributes:
-        name: Which.
+        name: Of the arm.
         cases: Cases with a scored trial.
         asked: Cases planned.
         planned: Trials.
-        finished: Those that came to an end.
-        scored: Those that say something.
-        right: Those that are, by the measure looked at.
-        errors: Those that ended with an error.
-        overflows: Those that did not fit the model's window.
+        finished: Trials with an outcome.
+        scored: Trials that count in the share.
+        right: Scored trials that are right, by the measure asked for.
+        errors: Trials that ended with an error.
+        overflows: Trials that did not fit the model's window.
         clusters: Clusters of cases with a scored trial.
         low: Lower bound of the share that is right, of all planned, with those unscored counted as wrong.
         high: Upper bound, with those unscored counted as right.
@@ -54,20 +54,20 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
     """Read an arm.
 
     Args:
-        side: Whose.
+        side: The run.
         arm: Its 0-based position.
         measure: `accuracy` or `solved`.
     """
     is_right: Callable[[Attempt], bool] = (
         (lambda attempt: attempt.is_solved) if measure is Measure.SOLVED else (lambda attempt: attempt.is_right)
     )
-    found, about = side.read(arm), side.about
-    attempts = [attempt for case in found.values() for attempt in case.attempts if attempt is not None]
+    cases, about = side.read(arm), side.about
+    attempts = [attempt for case in cases.values() for attempt in case.attempts if attempt is not None]
     scored = [attempt for attempt in attempts if attempt.is_scored]
-    unread = max(0, about.cases - len(found))
+    unread = max(0, about.cases - len(cases))
     return ArmFigures(
         side.arms[arm],
-        cases=sum(bool(case.scored) for case in found.values()),
+        cases=sum(bool(case.scored) for case in cases.values()),
         asked=about.cases,
         planned=about.cases * about.epochs,
         finished=len(attempts),
@@ -75,17 +75,17 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
         right=sum(map(is_right, scored)),
         errors=sum(attempt.outcome is Outcome.ERROR for attempt in attempts),
         overflows=sum(attempt.outcome is Outcome.CONTEXT_OVERFLOW for attempt in attempts),
-        clusters=len({case.cluster for case in found.values() if case.scored}),
-        low=_bounds(found, about.epochs, unread, lambda one: one is not None and one.is_scored and is_right(one))[0],
-        high=_bounds(found, about.epochs, unread, lambda one: one is None or not one.is_scored or is_right(one))[1],
+        clusters=len({case.cluster for case in cases.values() if case.scored}),
+        low=_bounds(cases, about.epochs, unread, lambda one: one is not None and one.is_scored and is_right(one))[0],
+        high=_bounds(cases, about.epochs, unread, lambda one: one is None or not one.is_scored or is_right(one))[1],
     )
 
 
 def _bounds(
-    found: Mapping[str, CaseEvidence], epochs: int, unread: int, counts: Callable[[Attempt | None], bool]
+    cases: Mapping[str, CaseEvidence], epochs: int, unread: int, counts: Callable[[Attempt | None], bool]
 ) -> tuple[float, float]:
     clusters: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for case in found.values():
+    for case in cases.values():
         padded = (*case.attempts, *(None for _ in range(epochs - len(case.attempts))))
         clusters[case.cluster][0] += sum(map(counts, padded))
         clusters[case.cluster][1] += len(padded)

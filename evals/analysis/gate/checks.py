@@ -1,4 +1,4 @@
-"""The checks of a gate: what is to be known first, then limits and the baseline, one check each (rules E4, E7, E9)."""
+"""The checks of a gate: preconditions first, then limits and the baseline (rules E4, E7, E9)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, Limi
 from toolbelt.text import plural
 
 _ROUNDING = 1e-9
-"""What adding up in floating point may come to, which is no increase."""
+"""Rounding error of a sum of floats, which is no increase."""
 _AS_BEFORE = "nothing fits, as before"
-"""Of an arm that could not be asked when the baseline was saved, and cannot be now: no change."""
+"""An arm that could not be asked when the baseline was saved and cannot be asked now has not changed."""
 
 
 def check_preconditions(
@@ -109,7 +109,7 @@ def _check_arms(comparison: Comparison | None, left_out: int) -> Iterator[Check]
     for arm in comparison.missing:
         message = "the baseline has this arm, the run lacks it: run it too, or save the baseline without it"
         yield Check("arms", UNSURE, message, arm.label)
-    # An arm more than in the baseline is no fault; where there is no other, nothing at all was held against it.
+    # An arm more than in the baseline is no fault; if there is no other, nothing was compared.
     verdict = PASS if comparison.pairs or comparison.reasons else UNSURE
     for arm in comparison.added:
         message = "the baseline lacks this arm, so that it is held against nothing: save the baseline again"

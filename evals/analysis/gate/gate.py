@@ -1,4 +1,4 @@
-"""Whether a run may pass: held against a baseline, and against limits of its own."""
+"""Compares a run with a baseline and with limits, and lists the tools that lost all their cases."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from toolbelt.evals.analysis.gate.verdict import GateResult, Limits, LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 
 _LEAST_CASES = 2
-"""Cases; a single one is a flip like others."""
+"""Cases that a tool must have lost to be listed; a single one is a flip like others."""
 AMOUNTS = (Measure.DEFINITION_TOKENS, Measure.PROMPT_TOKENS, Measure.COST_USD)
-"""What is compared beside the share."""
+"""What is compared besides the share."""
 
 
 def gate_run(
@@ -32,12 +32,12 @@ def gate_run(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> GateResult:
-    """Hold a run against limits and, where there is one, against a baseline.
+    """Check a run against limits and, if there is one, compare it with a baseline.
 
     Args:
-        run: What is looked at.
+        run: The run that is checked.
         limits: What is tolerated.
-        baseline: What it is held against.
+        baseline: What it is compared with.
         arms: Names of the arms that are looked at, in the run or in the baseline; a number is one of the run's. Each
             text may hold several, with commas between. All arms if empty.
         seed: Of what is drawn for intervals.
@@ -63,12 +63,12 @@ def check_run(
     seed: int = 0,
     advance: Callable[[int], object] | None = None,
 ) -> GateResult:
-    """Hold a run against limits and, where there is one, against a baseline.
+    """Check a run against limits and, if there is one, compare it with a baseline.
 
     Args:
-        run: What is looked at.
+        run: The run that is checked.
         limits: What is tolerated; those that need a baseline are not looked at without one.
-        baseline: What it is held against: arm by arm, each with its own kind.
+        baseline: What it is compared with, arm by arm.
         only: Keys of the arms that are looked at, see `ArmName.key`; all if `None`.
         seed: Of what is drawn for intervals.
         advance: Told how many arms are compared.
@@ -130,7 +130,7 @@ class _ChosenArms:
     """A side that shows some of its arms alone.
 
     Args:
-        side: Whose.
+        side: The run or baseline.
         keys: Which, by `ArmName.key`; those it lacks are left out.
     """
 

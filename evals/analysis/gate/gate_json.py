@@ -16,7 +16,7 @@ SCHEMA = "toolbelt.gate/1"
 EXIT_CODES: Mapping[Verdict, int] = MappingProxyType(
     {Verdict.NO_REGRESSION: 0, Verdict.REGRESSION: 1, Verdict.INSUFFICIENT_DATA: 3}
 )
-"""Of the process (rule E9)."""
+"""Exit codes of the process (rule E9)."""
 
 
 def gate_data(result: GateResult) -> dict[str, Any]:

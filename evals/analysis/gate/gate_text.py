@@ -9,11 +9,11 @@ from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural
 
 _MOST_ARMS = 3
-"""Whose flips are in the summary line."""
+"""Arms whose flips are in the summary line."""
 
 
 def summary_line(result: GateResult) -> str:
-    """The verdict and what made it, in one line; what was found first, which explains the rest, is told first."""
+    """The verdict and the check that decided it, in one line: the first one, which explains the others."""
     against = "" if result.comparison is None else f" against {result.comparison.old.name}"
     head = f"{result.verdict.value}: run {result.run.name}{against}"
     deciding = [check for check in result.checks if check.verdict is result.verdict]
@@ -26,14 +26,14 @@ def summary_line(result: GateResult) -> str:
 
 
 def _flipped(result: GateResult) -> str:
-    """A pass is of the whole: what got worse within it is told, too, and which arms fit now."""
+    """What got worse although the run passes as a whole, and which arms fit now."""
     pairs = () if result.comparison is None else result.comparison.pairs
     fitting = [pair.new for pair in pairs if pair.unfit is not None and pair.unfit.now]
     fits = f"; newly fitting: {name_arms(fitting, _MOST_ARMS)}" if fitting else ""
     worse = [pair for pair in pairs if any(flip.change < 0 for flip in pair.flips)]
-    told = [f"; {pair.new.label}: {count_flips(pair.flips, result.run.epochs)}" for pair in worse[:_MOST_ARMS]]
+    flips = [f"; {pair.new.label}: {count_flips(pair.flips, result.run.epochs)}" for pair in worse[:_MOST_ARMS]]
     more = f"; {plural(len(worse) - _MOST_ARMS, 'more arm')}" if len(worse) > _MOST_ARMS else ""
-    return "".join(told) + more + fits
+    return "".join(flips) + more + fits
 
 
 def describe_check(check: Check) -> str:

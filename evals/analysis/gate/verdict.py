@@ -1,4 +1,4 @@
-"""What a gate is asked, and what it says, as values."""
+"""The limits, checks and verdict of a gate, as values (rule E9)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolbelt.evals.analysis.evidence.evidence import SideInfo
 from toolbelt.evals.statistics.verdict import Verdict
 
 PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
-"""What a check may say, in short."""
+"""Short names for the verdict of a check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Check:
         observed: The figure looked at, in the unit of the limit; `None` where there is none.
         low: Lower bound of its interval.
         high: Upper bound.
-        limit: What it is held against.
+        limit: What the figure is compared with.
         cases: Of how many cases that figure is; `None` where it is not of cases.
         planned: How many were to be looked at: all that were to be asked, or, of `overflow`, all that had fitted.
     """
@@ -103,7 +103,7 @@ class GateResult:
         """A regression if any check found one; else no more than the least sure of them. Nothing looked at proves
         nothing.
         """
-        found = {check.verdict for check in self.checks}
-        if Verdict.REGRESSION in found:
+        verdicts = {check.verdict for check in self.checks}
+        if Verdict.REGRESSION in verdicts:
             return Verdict.REGRESSION
-        return Verdict.NO_REGRESSION if found == {Verdict.NO_REGRESSION} else Verdict.INSUFFICIENT_DATA
+        return Verdict.NO_REGRESSION if verdicts == {Verdict.NO_REGRESSION} else Verdict.INSUFFICIENT_DATA

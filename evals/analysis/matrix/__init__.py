@@ -1,1 +1,1 @@
-"""Which toolset each model bears: a run laid out as models × toolsets, and what follows from it."""
+"""A run as a matrix of models × toolsets, and the recommended toolset of each model."""

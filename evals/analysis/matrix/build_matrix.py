@@ -1,4 +1,4 @@
-"""A run laid out as models × toolsets (rules E4, E5 and E7)."""
+"""Builds the matrix of models × toolsets from a run (rules E4, E5 and E7)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from toolbelt.evals.analysis.comparison.comparability import find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.analysis.comparison.paired_cases import find_uneven_clusters, measure_clusters, pair_cases
-from toolbelt.evals.analysis.comparison.reason_text import describe_cluster_sizes, describe_side_note
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.matrix.candidates import can_assign_toolset, is_fixed
 from toolbelt.evals.analysis.matrix.choose_toolsets import choose_toolsets
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.matrix import (
+    Cell,
+    CellProblem,
+    CellReason,
+    CellState,
+    FailedTrials,
+    Matrix,
+    MatrixNote,
+    Pick,
+    Row,
+    ShownVariants,
+    UnassignableToolsets,
+)
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.models.project_models import ProjectModel
-from toolbelt.text import plural
 
 
 def build_matrix(
@@ -29,7 +39,7 @@ def build_matrix(
     own_models: Sequence[ProjectModel] | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> Matrix:
-    """A run as models × toolsets, with what each model is to be given.
+    """Build the matrix of models × toolsets of a run, with the recommended toolset of each model.
 
     Args:
         summary: What the run came to.
@@ -71,7 +81,7 @@ def build_matrix(
         margin=margin,
         toolsets=toolsets,
         rows=rows,
-        notes=tuple(_notes(summary, side)),
+        notes=tuple(_find_notes(summary, side)),
         created=summary.created,
         epochs=summary.epochs,
         own_models=None if own_models is None else tuple(own_models),
@@ -92,7 +102,7 @@ def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, f
     errors = arm.outcomes.get(Outcome.ERROR.value, 0)
     tokens = arm.offered_tokens
     state = _state(arm, overflowed)
-    too_many = _holds_too_many(arm, room)
+    too_many = bool(arm.turned_away) and room.is_tool_limit(arm.model, arm.overflow_reason)
     tools = counts.get(arm.toolset_label) if arm.tools_offered is None and arm.finished else arm.tools_offered
     return Cell(
         toolset=arm.toolset_label,
@@ -109,15 +119,15 @@ def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, f
         definition_tokens=tokens,
         definition_tokens_total=arm.definition_tokens_total,
         share=tokens / room.context_window if tokens is not None and room.context_window else None,
-        reason=_reason(arm, overflowed, errors, too_many=too_many),
+        reasons=tuple(_find_reasons(arm, overflowed, errors, too_many=too_many)),
         too_many_tools=too_many,
     )
 
 
-def _fit_verdict(arm: ArmSummary, room: ModelLimits, tokens: float, tools: float | None) -> Verdict:
+def _fit_verdict(arm: ArmSummary, room: ModelLimits, tokens: float, tools: float | None) -> FitVerdict:
     """What was not even asked could not fit, whatever the mean of it says."""
     if arm.turned_away == arm.finished:
-        return Verdict.REFUSES
+        return FitVerdict.REFUSES
     return room.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
 
 
@@ -128,64 +138,41 @@ def _state(arm: ArmSummary, overflowed: int) -> CellState:
     return CellState.CANNOT_FIT if overflowed and overflowed == arm.finished else CellState.UNSCORED
 
 
-def _holds_too_many(arm: ArmSummary, room: ModelLimits) -> bool:
-    """Whether what was not asked was more tools than a request may hold: then that is the reason that is kept."""
-    if not arm.turned_away or room.max_tools is None:
-        return False
-    [reason, *_] = room.fit(arm.model, 0, room.max_tools + 1).reasons
-    return arm.overflow_reason.startswith(reason.partition(";")[0])
-
-
-def _reason(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bool) -> str:
-    return " ".join(_reasons(arm, overflowed, errors, too_many=too_many))
-
-
-def _reasons(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bool) -> Iterator[str]:
+def _find_reasons(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bool) -> Iterator[CellReason]:
     if overflowed:
-        away = f", {arm.turned_away:,} of them not asked" if 0 < arm.turned_away < overflowed else ""
-        away = " and not asked" if arm.turned_away == overflowed else away
-        what = "with too many tools" if too_many else "too long"
-        yield _because(f"{overflowed:,} of {_trials(arm)} {what} for the model{away}", arm.overflow_reason)
+        problem = CellProblem.TOO_MANY_TOOLS if too_many else CellProblem.TOO_LONG
+        yield CellReason(problem, overflowed, arm.overflow_reason)
     if errors:
-        yield _because(f"{errors:,} of {_trials(arm)} failed", arm.error_reason)
+        yield CellReason(CellProblem.FAILED, errors, arm.error_reason)
     if missing := arm.planned - arm.finished:
-        yield f"{missing:,} of {_trials(arm)} not run yet."
-
-
-def _trials(arm: ArmSummary) -> str:
-    return plural(arm.planned, "trial")
-
-
-def _because(what: str, reason: str) -> str:
-    return f"{what}: {reason.rstrip('.')}." if reason else f"{what}."
+        yield CellReason(CellProblem.NOT_RUN, missing)
 
 
 def _left_out(one: LeftOut) -> Cell:
-    state = CellState.UNSUPPORTED if one.verdict is Verdict.UNSUPPORTED else CellState.NO_CHOICE
-    return Cell(one.toolset, state, verdict=one.verdict, reason=one.reason)
+    state = CellState.UNSUPPORTED if one.verdict is FitVerdict.UNSUPPORTED else CellState.NO_CHOICE
+    return Cell(one.toolset, state, verdict=one.verdict, reasons=(CellReason(CellProblem.LEFT_OUT, cause=one.reason),))
 
 
-def _notes(summary: RunSummary, side: Side) -> Iterator[str]:
+def _find_notes(summary: RunSummary, side: Side) -> Iterator[MatrixNote]:
     about = side.about
-    yield from map(describe_side_note, find_side_notes(about, about))
+    yield from find_side_notes(about, about)
     by_case = dict.fromkeys(arm.toolset for arm in summary.arms if not can_assign_toolset(arm.toolset))
     if by_case:
-        yield f"Not to be chosen, for going by the case and not by the model: {', '.join(by_case)}."
+        yield UnassignableToolsets(tuple(by_case))
     if any(arm.variant for arm in summary.arms):
-        yield "Variants are shown, and never chosen: they are experiments."
+        yield ShownVariants.SHOWN
     if summary.errors:
-        failed = f"{summary.errors:,} of {plural(summary.planned, 'trial')}"
-        yield f"{failed} failed and are in no figure; again: toolbelt eval resume {summary.run} --retry-errors."
+        yield FailedTrials(summary.errors, summary.planned, summary.run)
     scored = next((place for place, arm in enumerate(summary.arms) if arm.scored), None)
     if scored is not None:
-        found = side.read(scored)
-        cases = pair_cases(found, found, about.cases, about.epochs).scored
+        evidence = side.read(scored)
+        cases = pair_cases(evidence, evidence, about.cases, about.epochs).scored
         if uneven := find_uneven_clusters([measure_clusters(cases)]):
-            yield describe_cluster_sizes(uneven)
+            yield uneven
 
 
 _FIRST = (str(FULL), str(BY_WINDOW))
-"""What a suite begins with, where no model tells where it stood."""
+"""Toolsets that come first if the order of the run does not say."""
 
 
 def order_models(summary: RunSummary) -> tuple[str, ...]:
@@ -220,7 +207,7 @@ def _take(names: dict[str, None], chains: list[list[str]], rank: Callable[[str],
     while names:
         waiting = {name for chain in chains for name in chain[1:]}
         ready = [name for name in names if name not in waiting] or list(names)
-        found = min(ready, key=rank)  # the first of equals
-        yield found
-        del names[found]
-        chains[:] = [left for chain in chains if (left := [name for name in chain if name != found])]
+        first = min(ready, key=rank)  # the first of equals
+        yield first
+        del names[first]
+        chains[:] = [left for chain in chains if (left := [name for name in chain if name != first])]

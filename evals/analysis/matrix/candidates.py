@@ -1,4 +1,4 @@
-"""What an arm is worth to somebody who has to choose one."""
+"""What counts when a toolset is chosen among the arms of a model: size, share right, whether it calls tools."""
 
 from __future__ import annotations
 

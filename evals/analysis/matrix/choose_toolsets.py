@@ -1,4 +1,4 @@
-"""What each model is to be given: the smallest toolset that is surely good enough, else the best (rule E7)."""
+"""Chooses the toolset of each model: the smallest that is surely good enough, else the best (rule E7)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _ModelCandidates:
         arms: Positions of those scored that it can call with, as far as is known, the smallest first.
         answered: Those of them that enough is known of.
         best: Of these, the one that answers best; `None` if there is none.
-        level: Of the intervals by which the smaller ones are held against it.
+        level: Level of the intervals that compare the smaller ones with it.
         idle: Positions of those that enough is known of, and that it hardly ever calls a right tool with.
     """
 
@@ -50,7 +50,7 @@ class _ModelCandidates:
 
 @dataclass(frozen=True)
 class _ContrastRequest:
-    """An arm to be held against another, with an interval of that level."""
+    """Two arms to compare, with an interval of that level."""
 
     old: int
     new: int
@@ -64,9 +64,9 @@ def choose_toolsets(
     margin: float,
     advance: Callable[[int], object] | None = None,
 ) -> dict[str, Pick]:
-    """What each model is to be given.
+    """The recommended toolset of each model.
 
-    Every candidate is held against the best of its model. The smaller ones are a family, of which the smallest that
+    Every candidate is compared with the best of its model. The smaller ones are a family, of which the smallest that
     does is taken: intervals are as wide as it takes for the chance of a wrong choice to stay below 5% for each model,
     however many they are (Bonferroni). Where none does, the model stays with the best as measured, which is held
     against every other to tell whether that is sure: it may look best by chance. All of these have to speak for it, so
@@ -85,47 +85,49 @@ def choose_toolsets(
     models = dict.fromkeys(model for model, _ in cells)
     fields = [_find_candidates(model, summary.arms, margin) for model in models]
     against = [
-        _ContrastRequest(one.best, arm, one.level)
-        for one in fields
-        if one.best is not None
-        for arm in one.arms
-        if arm != one.best
+        _ContrastRequest(group.best, arm, group.level)
+        for group in fields
+        if group.best is not None
+        for arm in group.arms
+        if arm != group.best
     ]
     held = _contrast_arms(side, against, margin, advance)
     drafts = _candidates_of(fields, held)
     back = [
-        _ContrastRequest(arm, one.best)
-        for one in fields
-        if one.best is not None and _smaller(one, drafts[one.model], summary.arms) is None
-        for arm in _rivals(one, drafts[one.model], summary.arms)
+        _ContrastRequest(arm, group.best)
+        for group in fields
+        if group.best is not None and _smaller(group, drafts[group.model], summary.arms) is None
+        for arm in _rivals(group, drafts[group.model], summary.arms)
     ]
     returned = _contrast_arms(
         side, back, margin, None if advance is None else lambda count: advance(len(against) + count)
     )
     picks = {}
-    for one in fields:
-        candidates = drafts[one.model]
-        rivals = tuple(replace(returned[arm, one.best], arm=arm) for arm in one.arms if (arm, one.best) in returned)
-        found = _pick(one, candidates, rivals, summary, side, cells, margin)
-        picks[one.model] = replace(found, reasons=give_reasons(found, summary, side.about, cells, margin))
+    for group in fields:
+        candidates = drafts[group.model]
+        rivals = tuple(
+            replace(returned[arm, group.best], arm=arm) for arm in group.arms if (arm, group.best) in returned
+        )
+        pick = _pick(group, candidates, rivals, summary, side, cells, margin)
+        picks[group.model] = replace(pick, reasons=give_reasons(pick, summary, side.about, cells, margin))
     return picks
 
 
 def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float) -> _ModelCandidates:
-    found = [place for place, arm in enumerate(arms) if arm.model == model and arm.scored and is_assignable(arm)]
-    found.sort(key=lambda place: size_key(arms[place]))
+    assignable = [place for place, arm in enumerate(arms) if arm.model == model and arm.scored and is_assignable(arm)]
+    assignable.sort(key=lambda place: size_key(arms[place]))
     needs_calls = any(count_calls(arm)[1] for arm in arms)
     never_calls = {
         place
-        for place in found
+        for place in assignable
         if is_answered(arms[place]) and hardly_calls(arms[place], margin, needs_calls=needs_calls)
     }
-    able = [place for place in found if place not in never_calls]
+    able = [place for place in assignable if place not in never_calls]
     answered = [place for place in able if is_answered(arms[place])]
     # The first of equals is the smallest.
     best = max(answered or able, key=lambda place: share_right(arms[place]), default=None)
     # What turned out to be idle might have been chosen, too.
-    smaller = 0 if best is None else found.index(best)
+    smaller = 0 if best is None else assignable.index(best)
     return _ModelCandidates(
         model, tuple(able), tuple(answered), best, family_level(smaller), tuple(sorted(never_calls))
     )
@@ -152,11 +154,11 @@ def _contrast_arms(
 
     about = side.about
     findings, overflowing = [], []
-    kept: dict[int, Mapping[str, CaseEvidence]] = {}
+    evidence: dict[int, Mapping[str, CaseEvidence]] = {}
     for number, pair in enumerate(pairs):
         # What is in the pair before, too, as the best of a model is in all of its pairs, is read once.
-        kept = {arm: kept[arm] if arm in kept else side.read(arm) for arm in (pair.old, pair.new)}
-        cases = pair_cases(kept[pair.old], kept[pair.new], about.cases, about.epochs)
+        evidence = {arm: evidence[arm] if arm in evidence else side.read(arm) for arm in (pair.old, pair.new)}
+        cases = pair_cases(evidence[pair.old], evidence[pair.new], about.cases, about.epochs)
         findings.append(find_difference(cases, Measure.ACCURACY, IntervalSettings(margin, pair.level, 0, RESAMPLES)))
         overflowing.append(sum(one.newly_overflows for one in cases.pairs))
         if advance is not None:
@@ -174,26 +176,26 @@ def _candidates_of(
     return {one.model: tuple(held.get((one.best, arm), Candidate(arm)) for arm in one.arms) for one in fields}
 
 
-def _smaller(one: _ModelCandidates, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> int | None:
+def _smaller(group: _ModelCandidates, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> int | None:
     """The smallest arm that surely does as well as the best; `None` if that is none but the best, by whatever name."""
     for candidate in candidates:
-        if candidate.arm == one.best:
+        if candidate.arm == group.best:
             return None
-        if candidate.holds and candidate.arm in _others(one, arms):
+        if candidate.holds and candidate.arm in _others(group, arms):
             return candidate.arm
     return None
 
 
-def _others(one: _ModelCandidates, arms: Sequence[ArmSummary]) -> tuple[int, ...]:
+def _others(group: _ModelCandidates, arms: Sequence[ArmSummary]) -> tuple[int, ...]:
     """The arms that enough is known of and that are not the best, by whatever name."""
-    best = one.best
+    best = group.best
     return tuple(
-        arm for arm in one.answered if best is not None and arm != best and not is_same_toolset(arms[arm], arms[best])
+        arm for arm in group.answered if best is not None and arm != best and not is_same_toolset(arms[arm], arms[best])
     )
 
 
 def _pick(
-    one: _ModelCandidates,
+    group: _ModelCandidates,
     candidates: tuple[Candidate, ...],
     rivals: tuple[Candidate, ...],
     summary: RunSummary,
@@ -201,26 +203,28 @@ def _pick(
     cells: Mapping[tuple[str, str], Cell],
     margin: float,
 ) -> Pick:
-    arms, best = summary.arms, one.best
-    pick = Pick(one.model, best, candidates=candidates, rivals=rivals, level=one.level, never_calls=one.never_calls)
-    if best is None or not one.answered or side.about.drafts or share_right(arms[best]) <= margin:
+    arms, best = summary.arms, group.best
+    pick = Pick(
+        group.model, best, candidates=candidates, rivals=rivals, level=group.level, never_calls=group.never_calls
+    )
+    if best is None or not group.answered or side.about.drafts or share_right(arms[best]) <= margin:
         return pick
-    others = other_cells(pick, arms, [cell for (model, _), cell in cells.items() if model == one.model])
+    others = other_cells(pick, arms, [cell for (model, _), cell in cells.items() if model == group.model])
     if not others:
         return pick
-    smaller = _smaller(one, candidates, arms)
+    smaller = _smaller(group, candidates, arms)
     if smaller is None:
         known = {rival.arm for rival in rivals}
         is_known = all(cell.arm in known or not may_suit(cell, pick) for cell in others)
         pick = replace(pick, choice=best, sure=is_known and all(rival.holds for rival in rivals))
     else:
         pick = replace(pick, choice=smaller, sure=True)
-    return _find_open(replace(pick, toolset=_concrete(pick, arms)), _others(one, arms), margin)
+    return _find_open(replace(pick, toolset=_concrete(pick, arms)), _others(group, arms), margin)
 
 
-def _rivals(one: _ModelCandidates, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> list[int]:
+def _rivals(group: _ModelCandidates, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> list[int]:
     """The arms that may be better than the best: what is too long where that fits is not, nor what is the same."""
-    others = _others(one, arms)
+    others = _others(group, arms)
     return [rival.arm for rival in candidates if rival.arm in others and not rival.overflowing]
 
 

@@ -1,14 +1,15 @@
-"""A run as models × toolsets, and what each model is to be given, as values (rules E4, E5 and E7)."""
+"""The matrix of models × toolsets and the recommended toolset of each model, as values (rules E4, E5 and E7)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
+from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, SideNote
 from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.loadouts.fit import Verdict as Fits
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.models.project_models import ProjectModel
 
 
@@ -27,6 +28,56 @@ class CellState(StrEnum):
     """`loadout:auto` found nothing for the model, so that there was nothing to ask."""
     UNSCORED = "unscored"
     """Nothing was scored: all failed, or none has finished yet."""
+
+
+class CellProblem(StrEnum):
+    """Why trials of a cell are not scored."""
+
+    TOO_LONG = "too_long"
+    TOO_MANY_TOOLS = "too_many_tools"
+    FAILED = "failed"
+    NOT_RUN = "not_run"
+    LEFT_OUT = "left_out"
+
+
+@dataclass(frozen=True, slots=True)
+class CellReason:
+    """Why trials of a cell are not scored.
+
+    Attributes:
+        problem: Which one.
+        trials: How many; 0 for a cell that was left out of the run.
+        cause: The commonest reason, as the run stores it; empty if there is none.
+    """
+
+    problem: CellProblem
+    trials: int = 0
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnassignableToolsets:
+    """Toolsets that depend on the case, so that no model can be given them."""
+
+    toolsets: tuple[str, ...]
+
+
+class ShownVariants(Enum):
+    """The run has variants, which are experiments and never chosen."""
+
+    SHOWN = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTrials:
+    """Trials that failed and are in no figure."""
+
+    errors: int
+    planned: int
+    run: str
+
+
+MatrixNote = SideNote | UnassignableToolsets | ShownVariants | FailedTrials | ClusterSizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +100,7 @@ class Cell:
         definition_tokens_total: Over all requests of a trial; mean of those scored. The size of a toolset, also of one
             that grows.
         share: `definition_tokens` of the context window; `None` if that is unknown.
-        reason: Why it is not scored, or only in part, in words; else empty.
+        reasons: Why it is not scored, or only in part.
         turned_away: Of those that overflowed, how many were not even asked.
         too_many_tools: Whether those that overflowed held more tools than a request may, rather than being too long.
     """
@@ -57,7 +108,7 @@ class Cell:
     toolset: str
     state: CellState
     arm: int | None = None
-    verdict: Fits | None = None
+    verdict: FitVerdict | None = None
     accuracy: Rate = field(default_factory=Rate)
     planned: int = 0
     scored: int = 0
@@ -67,14 +118,14 @@ class Cell:
     definition_tokens: float | None = None
     definition_tokens_total: float | None = None
     share: float | None = None
-    reason: str = ""
+    reasons: tuple[CellReason, ...] = ()
     turned_away: int = 0
     too_many_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A toolset held against the best one of its model.
+    """A toolset compared with the best one of its model.
 
     Attributes:
         arm: Its position among the run's arms.
@@ -95,10 +146,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """What a model is to be given.
+    """The recommended toolset of a model.
 
     To take a smaller toolset for the best one needs proof that it is not worse by more than the margin. To stay with
-    the best as measured needs none, as nothing is given up by it; it is told whether that is sure.
+    the best as measured needs none, as nothing is given up by it; `sure` says whether that is sure.
 
     Attributes:
         model: Its name.
@@ -124,7 +175,7 @@ class Pick:
         level: Of the intervals of `candidates`: over 95% where more than two are smaller than the best, so that the
             chance of a wrong choice stays below 5% for each model. Those of `rivals` are 95% intervals.
         idle: Arms with which it called no right tool, or in no larger share than the margin of the cases that need a
-            call: what it is to be given must let it call, so that they are neither the best nor chosen, however many
+            call: the recommended toolset must let it call, so that they are neither the best nor chosen, however many
             cases that need none are right with them.
     """
 
@@ -149,7 +200,7 @@ class Row:
     Attributes:
         model: Its name.
         cells: One a toolset, in the order of `Matrix.toolsets`; `None` where the run does not have that pair.
-        pick: What it is to be given.
+        pick: The recommended toolset.
         context_window: Tokens, as the run took it to be; `None` if unknown.
     """
 
@@ -173,7 +224,7 @@ class Matrix:
         margin: Accuracy that may be lost for a smaller toolset, a fraction.
         toolsets: Labels, in the order asked for.
         rows: One a model, in the order asked for.
-        notes: What to know before anything is read from it: drafts, errors, an unfinished run; each in a sentence.
+        notes: What to know before anything is read from it: drafts, errors, an unfinished run.
         own_models: What the project's `toolbelt.yaml` says of models already, which a recommendation goes on saying;
             `None` where that file is not at hand.
     """
@@ -185,7 +236,7 @@ class Matrix:
     margin: float
     toolsets: tuple[str, ...]
     rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[MatrixNote, ...] = ()
     created: str = ""
     epochs: int = 1
     own_models: tuple[ProjectModel, ...] | None = None
@@ -196,15 +247,3 @@ class Matrix:
             row if row.pick.sure else replace(row, pick=replace(row.pick, choice=None, toolset="")) for row in self.rows
         )
         return replace(self, rows=tuple(rows))
-
-    def find_cell(self, arm: int) -> Cell:
-        """The cell of an arm of the run.
-
-        Raises:
-            KeyError: there is no such arm.
-        """
-        for row in self.rows:
-            for cell in row.cells:
-                if cell is not None and cell.arm == arm:
-                    return cell
-        raise KeyError(arm)

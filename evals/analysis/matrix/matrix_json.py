@@ -1,4 +1,4 @@
-"""Models × toolsets as JSON."""
+"""The matrix of models × toolsets as JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from toolbelt.evals.analysis.comparison.comparison import Contrast
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 
 SCHEMA = "toolbelt.compatibility/1"
@@ -31,7 +32,7 @@ def matrix_data(matrix: Matrix) -> dict[str, Any]:
         "cases": matrix.cases,
         "epochs": matrix.epochs,
         "margin": matrix.margin,
-        "notes": list(matrix.notes),
+        "notes": describe_matrix_notes(matrix),
         "toolsets": list(matrix.toolsets),
         "models": [_row(row) for row in matrix.rows],
         "recommendation": recommendation(matrix),
@@ -64,7 +65,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "definition_tokens_total": cell.definition_tokens_total,
         "share": cell.share,
         "too_many_tools": cell.too_many_tools,
-        "reason": cell.reason,
+        "reason": describe_cell(cell),
     }
 
 

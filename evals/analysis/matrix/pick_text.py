@@ -1,4 +1,4 @@
-"""Why a model is to be given a toolset, in sentences."""
+"""Why a toolset is recommended for a model, in sentences."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from toolbelt.evals.analysis.matrix.candidates import (
     share_right,
 )
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, CellState, Pick
+from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.text import plural
 
 _FEW = 2
-"""Toolsets that are each told of in a sentence."""
+"""Toolsets that get a sentence each."""
 _MOST_NAMES = 4
-"""Toolsets that are told of by name where nothing more is said of each."""
+"""Toolsets that are named; more of them are counted."""
 
 
 @dataclass(frozen=True)
 class _Context:
-    """What is told of, and how far apart is too far.
+    """What the sentences are about.
 
     Attributes:
         pick: Without its reasons.
@@ -132,13 +133,13 @@ def _nothing(context: _Context) -> str:
     if context.pick.never_calls:
         return describe_only_never_calling([context.arms[arm] for arm in context.pick.never_calls], context.margin)
     states = {cell.state for cell in context.cells}
-    why = next((cell.reason for cell in context.cells if cell.reason), "")
+    why = next((describe_cell(cell) for cell in context.cells if cell.reasons), "")
     if states == {CellState.UNSUPPORTED}:
         return why or "It does not call tools."
     if any(cell.scored for cell in context.cells):
         return "Only toolsets that no model can be given were scored: they go by the case, or are experiments."
     if CellState.UNSCORED in states:
-        why = next((cell.reason for cell in context.cells if cell.state is CellState.UNSCORED), "")
+        why = next((describe_cell(cell) for cell in context.cells if cell.state is CellState.UNSCORED), "")
         return f"Nothing was scored: {why[0].lower()}{why[1:]}" if why else "Nothing was scored."
     return f"No toolset of this run fits it: {why[0].lower()}{why[1:]}" if why else "No toolset of this run fits it."
 
@@ -188,7 +189,7 @@ def _doubt(context: _Context, best: int) -> str:
 
 
 def _unknown(context: _Context) -> list[str]:
-    """Toolsets that may fit, and that it was not held against."""
+    """Toolsets that may fit, and that the best was not compared with."""
     held = {rival.arm for rival in context.pick.rivals}
     others = other_cells(context.pick, context.arms, context.cells)
     return [cell.toolset for cell in others if cell.arm not in held and may_suit(cell, context.pick)]
@@ -224,7 +225,7 @@ def _in_all(context: _Context) -> str:
 
 def _smaller(context: _Context, best: int, choice: int) -> str:
     contrast = next(one.contrast for one in context.pick.candidates if one.arm == choice)
-    assert contrast is not None  # noqa: S101  it was held against the best
+    assert contrast is not None  # noqa: S101  it was compared with the best
     assert contrast.old is not None and contrast.new is not None  # noqa: S101, PT018  it holds, so it has figures
     over = f"{contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else "all cases"
     figures = f"{format_percent(contrast.new)} against {format_percent(contrast.old)} over {over}"
@@ -247,12 +248,12 @@ def _promise(context: _Context) -> Iterator[str]:
     pick = context.pick
     if pick.choice is not None and not pick.sure and not any(rival.overflowing for rival in pick.rivals):
         wanted = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
-        if said := describe_advice(wanted, context.margin):
-            yield f"To be sure of {context.name(pick.choice)}: {said}."
+        if advice := describe_advice(wanted, context.margin):
+            yield f"To be sure of {context.name(pick.choice)}: {advice}."
     if pick.promising is None:
         return
     contrast = next(one.contrast for one in pick.candidates if one.arm == pick.promising)
-    assert contrast is not None  # noqa: S101  it was held against the best
+    assert contrast is not None  # noqa: S101  it was compared with the best
     wanted_more = describe_advice([contrast], context.margin, pick.level)
     difference = format_difference(contrast, context.margin, pick.level)
     yield (
@@ -263,17 +264,17 @@ def _promise(context: _Context) -> Iterator[str]:
 
 def _too_long(context: _Context) -> Iterator[str]:
     """Smaller toolsets that would do, but for what no longer fits: they may grow, or talk longer."""
-    found = []
+    too_long = []
     for candidate in context.pick.candidates:
         if candidate.arm in (context.pick.choice, context.pick.best):
             break
         contrast = candidate.contrast
         if candidate.overflowing and contrast is not None and (contrast.difference or 0.0) > -context.margin:
-            found.append(candidate)
-    if len(found) > _FEW:
-        yield f"{len(found):,} smaller ones do not fit it in cases that fit with the best."
+            too_long.append(candidate)
+    if len(too_long) > _FEW:
+        yield f"{len(too_long):,} smaller ones do not fit it in cases that fit with the best."
         return
-    for one in found:
+    for one in too_long:
         cases = plural(one.overflowing, "case")
         yield f"{context.name(one.arm)} does not fit it in {cases} that {_fit(one.overflowing)} with the best."
 
@@ -292,15 +293,15 @@ def _set_aside(context: _Context) -> Iterator[str]:
     if context.pick.best is None:
         return
     best = context.arms[context.pick.best]
-    found = [
+    arms = [
         arm
         for arm in context.arms
         if arm.model == best.model and arm is not best and is_assignable(arm) and not is_answered(arm)
     ]
-    if len(found) > _FEW:
-        yield f"{', '.join(arm.toolset_label for arm in found)} were not considered: too many trials lack an answer."
+    if len(arms) > _FEW:
+        yield f"{', '.join(arm.toolset_label for arm in arms)} were not considered: too many trials lack an answer."
         return
-    yield from (f"{arm.toolset_label} was not considered: {_lacking(arm)}." for arm in found)
+    yield from (f"{arm.toolset_label} was not considered: {_lacking(arm)}." for arm in arms)
 
 
 def _lacking(arm: ArmSummary) -> str:
@@ -309,25 +310,26 @@ def _lacking(arm: ArmSummary) -> str:
 
 
 _FEW_EACH = 2
-"""Toolsets that are each told of by itself."""
+"""Toolsets that get a clause each."""
 _MOST_NAMED = 4
 
 
 def describe_never_calling(arms: Sequence[ArmSummary], margin: float) -> tuple[str, ...]:
-    """Why they are not to be given, each a sentence.
+    """Why they are not recommended, a sentence each.
 
     Args:
-        arms: Of one model, each `arms.is_idle`.
+        arms: Of one model, for each of which `candidates.hardly_calls` is true.
         margin: Accuracy that may be lost, a fraction.
     """
     return tuple(f"{said[0].upper()}{said[1:]}." for said in _tell(arms, margin))
 
 
 def describe_only_never_calling(arms: Sequence[ArmSummary], margin: float) -> str:
-    """Why no toolset is to be given, where all that were scored are idle; or what is wrong with such a margin.
+    """Why no toolset is recommended if the model calls no right tool with any of those scored; or why the margin is too
+    wide.
 
     Args:
-        arms: One or more, of one model, each `arms.is_idle`.
+        arms: One or more, of one model, for each of which `candidates.hardly_calls` is true.
         margin: Accuracy that may be lost, a fraction.
     """
     best = max(arms, key=_share)

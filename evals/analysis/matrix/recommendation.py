@@ -11,6 +11,7 @@ from typing import Any
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
+from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.project_models import ProjectModel, project_model_data
@@ -77,7 +78,7 @@ def _head(matrix: Matrix, *, is_any: bool) -> Iterator[str]:
         f"{format_margin(matrix.margin)} points, with a chance below 5% of being wrong"
         f"{'; where none is, the best as measured' if is_unsure else ''}."
     )
-    yield from matrix.notes
+    yield from describe_matrix_notes(matrix)
     if is_any:
         there = (
             "where a model has an entry there, its `toolset` alone"
@@ -97,8 +98,8 @@ def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
         earlier = taken.setdefault(fold(row.model), row.model) if pick.choice is not None else row.model
         is_entry = pick.choice is not None and earlier == row.model
         if evidence:
-            said = pick.reasons if is_entry else tuple(_spoken(row, earlier))
-            yield from (_comment(sentence, "  ") for sentence in said)
+            sentences = pick.reasons if is_entry else tuple(_spoken(row, earlier))
+            yield from (_comment(sentence, "  ") for sentence in sentences)
             if is_entry and (figures := _figures(row)):
                 yield _comment(figures, "  ")
         if is_entry:
@@ -113,24 +114,24 @@ def _own(matrix: Matrix, row: Row) -> ProjectModel | None:
 def _entry(row: Row, own: ProjectModel | None) -> Iterator[str]:
     """The lines of a model: all that the project says of it, and its toolset."""
     pick = row.pick
-    said: dict[str, Any] = {} if own is None else project_model_data(own)
+    data: dict[str, Any] = {} if own is None else project_model_data(own)
     if own is not None:
         again = ", which says so already" if own.toolset == pick.toolset else ""
         yield _comment(f"In place of the entry of that name in toolbelt.yaml{again}:", "  ")
-        if said.get("tool_calling") is False:
-            del said["tool_calling"]
+        if data.get("tool_calling") is False:
+            del data["tool_calling"]
             yield _comment("Without its `tool_calling: false`, as what calls no tools can be given none.", "  ")
-    yield f"  - name: {yaml_text(said.pop('name', row.model))}"
-    said.pop("toolset", None)
-    if "prices" in said:
-        said["prices"] = {key: price for key, price in said["prices"].items() if price is not None}
-    if said:
-        yield textwrap.indent(_dumped(said, _texts(said)), "    ")
+    yield f"  - name: {yaml_text(data.pop('name', row.model))}"
+    data.pop("toolset", None)
+    if "prices" in data:
+        data["prices"] = {key: price for key, price in data["prices"].items() if price is not None}
+    if data:
+        yield textwrap.indent(_dumped(data, _texts(data)), "    ")
     yield f"    toolset: {yaml_text(pick.toolset)}{'' if pick.sure else UNSURE}"
 
 
-def _texts(said: Mapping[str, Any]) -> str:
-    return "".join(value for value in said.values() if isinstance(value, str))
+def _texts(data: Mapping[str, Any]) -> str:
+    return "".join(value for value in data.values() if isinstance(value, str))
 
 
 def _spoken(row: Row, earlier: str) -> Iterator[str]:
@@ -179,8 +180,8 @@ def _comment(sentence: str, indent: str) -> str:
 
 def written_models(config: Config) -> tuple[ProjectModel, ...]:
     """The entries under `models`, also those that are a name and nothing else."""
-    said = {own.name for own in config.own_models}
-    return (*config.own_models, *(ProjectModel(name) for name in config.models if name not in said))
+    named = {own.name for own in config.own_models}
+    return (*config.own_models, *(ProjectModel(name) for name in config.models if name not in named))
 
 
 def models_at(path: str | None) -> tuple[ProjectModel, ...] | None:

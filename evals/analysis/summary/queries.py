@@ -10,7 +10,7 @@ from itertools import islice
 
 from toolbelt.evals.analysis.summary.rates import RATES, SCORED, quoted
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.statistics.passing import Passing, pass_all_k, pass_at_k
+from toolbelt.evals.statistics.pass_at_k import Passing, pass_all_k, pass_at_k
 
 _Tally = Mapping[tuple[int, int], int]
 """How many cases have each pair of right and scored epochs."""
@@ -18,7 +18,7 @@ _Tally = Mapping[tuple[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class EpochMeasures:
-    """Of one arm, by k; see `ArmSummary` for their meaning."""
+    """pass@k and pass^k of one arm, by k; see `ArmSummary`."""
 
     pass_at: Mapping[int, float | None] = field(default_factory=dict)
     pass_all: Mapping[int, float | None] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class EpochMeasures:
 
 
 def draws_of(epochs: int) -> tuple[int, ...]:
-    """The k that are told: 1, 2, 4, … and the number of epochs; none where each case is asked once."""
+    """The k that are reported: 1, 2, 4, … and the number of epochs; none where each case is asked once."""
     if epochs < 2:
         return ()
     return (*(1 << power for power in range((epochs - 1).bit_length())), epochs)
@@ -113,17 +113,17 @@ def time_requests(connection: sqlite3.Connection, run: str) -> dict[int, Timing]
     ordered = connection.execute(
         f"SELECT r.latency_seconds {_MADE} AND r.failure IS NULL ORDER BY t.arm, r.latency_seconds", (run,)
     )
-    found: dict[int, Timing] = {}
+    timings: dict[int, Timing] = {}
     for arm, count, tools, offers, offer in counted:  # in the order of the arms, as the latencies are
         only = offer if offers == 1 else None
         if not count:
-            found[arm] = Timing(first_offers=offers or None, first_offer=only)
+            timings[arm] = Timing(first_offers=offers or None, first_offer=only)
             continue
         ranks = {(count - 1) // 2, count // 2, (95 * count - 1) // 100}
         at = {rank: latency for rank, (latency,) in enumerate(islice(ordered, count)) if rank in ranks}
         median = (at[(count - 1) // 2] + at[count // 2]) / 2
-        found[arm] = Timing(median, at[(95 * count - 1) // 100], tools, offers or None, only)
-    return found
+        timings[arm] = Timing(median, at[(95 * count - 1) // 100], tools, offers or None, only)
+    return timings
 
 
 def find_reasons(connection: sqlite3.Connection, run: str) -> dict[tuple[int, str], str]:

@@ -98,7 +98,7 @@ def has_single_clusters(connection: sqlite3.Connection, run: str) -> bool:
 
 
 def count_clusters(connection: sqlite3.Connection, run: str, names: Collection[str]) -> ClusterCounts:
-    """Counts by cluster, as many as differ: clusters with the same counts are told by their number alone.
+    """Counts by cluster, as many as differ: clusters with the same counts are only counted.
 
     Args:
         connection: To the file of runs.
@@ -108,7 +108,7 @@ def count_clusters(connection: sqlite3.Connection, run: str, names: Collection[s
     if not names:
         return {}
     sums = ", ".join(f"sum({RATES[name].whole_numerator}), sum({RATES[name].denominator})" for name in names)
-    found: dict[tuple[int, str], Counter[tuple[int, int]]] = {}
+    counts: dict[tuple[int, str], Counter[tuple[int, int]]] = {}
     # Names and expressions are this package's own.
     rows = connection.execute(
         f"SELECT arm, {sums} FROM trials WHERE run = ? AND outcome IN ({quoted(SCORED)}) GROUP BY arm, cluster",  # noqa: S608
@@ -118,5 +118,5 @@ def count_clusters(connection: sqlite3.Connection, run: str, names: Collection[s
         for place, name in enumerate(names):
             top, of = values[2 * place : 2 * place + 2]
             if of:
-                found.setdefault((arm, name), Counter())[top or 0, of] += 1
-    return found
+                counts.setdefault((arm, name), Counter())[top or 0, of] += 1
+    return counts

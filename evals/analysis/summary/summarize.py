@@ -1,4 +1,4 @@
-"""What a run came to, worked out by the database: memory does not grow with the number of trials."""
+"""The summary of a run, computed by the database: memory does not grow with the number of trials."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         timings = time_requests(connection, run)
         reasons = find_reasons(connection, run)
         clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
-        created, kept, reason, text = head
+        created, stored_status, reason, text = head
         plan = json.loads(text)
         epochs = measure_epochs(connection, run, (row[0] for row in planned), plan.get("epochs", 1))
     arms = tuple(
@@ -92,7 +92,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         for number, *names, wanted in planned
     )
     tokenizers = {arm.model: arm.tokenizer for arm in arms if arm.tokenizer}
-    return _run(run, created, status or kept, reason, plan, arms, tokenizers)
+    return _run(run, created, status or stored_status, reason, plan, arms, tokenizers)
 
 
 @contextlib.contextmanager
@@ -115,15 +115,15 @@ def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[
     most = {"epoch", *(RATES[name].denominator for name in CALL_RATES)}
     known = {"cost_usd", *_MEANS}
     wanted = [f"{what}({of})" for what, ofs in (("sum", sums), ("max", most), ("count", known)) for of in sorted(ofs)]
-    found: dict[int, dict[str, Row]] = {}
+    groups: dict[int, dict[str, Row]] = {}
     # Names and expressions are this package's own.
     rows = connection.execute(
         f"SELECT arm, outcome, {', '.join(wanted)} FROM trials WHERE run = ? GROUP BY arm, outcome",  # noqa: S608
         (run,),
     )
     for arm, outcome, *values in rows:
-        found.setdefault(arm, {})[outcome] = dict(zip(wanted, values, strict=True))
-    return found
+        groups.setdefault(arm, {})[outcome] = dict(zip(wanted, values, strict=True))
+    return groups
 
 
 def _clustered_rates(connection: sqlite3.Connection, run: str, groups: Mapping[int, Mapping[str, Row]]) -> list[str]:

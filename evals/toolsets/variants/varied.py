@@ -143,7 +143,7 @@ class Varied:
         self._meta_ids = frozenset(own_meta_tools(context.catalog))
         self._distractors: Distractors = NearDistractors(context.catalog) if variant.near else RandomDistractors()
         self._filler = Filler(renderer, context.seed) if variant.padded else None
-        self._kept: OrderedDict[_Key, tuple[object, Offer]] = OrderedDict()
+        self._offers: OrderedDict[_Key, tuple[object, Offer]] = OrderedDict()
 
     def offer(self, case: Case, conversation: Conversation) -> Offer:
         """What the toolset shows, changed."""
@@ -153,10 +153,10 @@ class Varied:
         epoch = conversation.epoch if self._variant.shuffled else 0
         of = case if self._variant.shuffled or self._variant.distractors else None
         key = (id(of), epoch, tuple(map(id, offers)))
-        if (cached := self._kept.get(key)) is None:
-            cached = self._kept[key] = ((of, offers), self._make(case, epoch, offers))
-            if len(self._kept) > OFFERS_KEPT:
-                self._kept.popitem(last=False)
+        if (cached := self._offers.get(key)) is None:
+            cached = self._offers[key] = ((of, offers), self._make(case, epoch, offers))
+            if len(self._offers) > OFFERS_KEPT:
+                self._offers.popitem(last=False)
         return cached[1]
 
     def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:

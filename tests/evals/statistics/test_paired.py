@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from toolbelt.evals.statistics.clusters import read_clusters
-from toolbelt.evals.statistics.multiplicity import holm
 from toolbelt.evals.statistics.paired import Method, ShareContrast, cluster_score_interval, paired_difference
-from toolbelt.evals.statistics.verdict import Verdict, judge
+from toolbelt.evals.statistics.verdict import Verdict, holm, judge
 
 Pair = tuple[float, float]
 SHARES = st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0])

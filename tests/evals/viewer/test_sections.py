@@ -19,9 +19,9 @@ from tests.evals.viewer.probed import probes
 from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, hostile_run, small_run
 from tests.evals.viewer.writing import PICTURE, page_file, page_text
-from tests.evals.views.matrices import big_matrix, scored, small_matrix
+from tests.evals.views.matrices import big_matrix, left_out, scored, small_matrix
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row, UnassignableToolsets
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.viewer.sections import MOST_REASONS, matrix_values, probe_values
@@ -74,7 +74,9 @@ def test_why_not_all_was_scored_is_told_of_so_many_and_the_rest_counted() -> Non
         "local/deaf with full, loadout:minimal, loadout:developer, tiered: no tool calls: It calls no tools.",
         "local/deaf with loadout:auto: nothing fits: It calls no tools.",
     ]
-    many = [Cell(f"t{n}", CellState.CANNOT_FIT, n, reason=f"Too long by {n}.") for n in range(MOST_REASONS + 5)]
+    many = [
+        Cell(f"t{n}", CellState.CANNOT_FIT, n, reasons=left_out(f"Too long by {n}.")) for n in range(MOST_REASONS + 5)
+    ]
     matrix = replace(small_matrix(), rows=(Row("m", tuple(many), Pick("m")),))
     values = matrix_values(matrix)
     assert (len(values["unscored"]), values["more_unscored"]) == (MOST_REASONS, 5)
@@ -131,11 +133,15 @@ def test_E8_what_a_probe_did_not_make_is_not_said_to_fail() -> None:
 def hostile_matrix() -> Matrix:
     rows = [
         Row(
-            text, (scored(text, n, 5), Cell(text, CellState.CANNOT_FIT, reason=text)), Pick(text, n, n, reasons=(text,))
+            text,
+            (scored(text, n, 5), Cell(text, CellState.CANNOT_FIT, reasons=left_out(text))),
+            Pick(text, n, n, reasons=(text,)),
         )
         for n, text in enumerate(HOSTILE)
     ]
-    return Matrix("r", "d", "c", 60, 0.02, (HOSTILE[0], HOSTILE[6]), tuple(rows), notes=HOSTILE)
+    return Matrix(
+        "r", "d", "c", 60, 0.02, (HOSTILE[0], HOSTILE[6]), tuple(rows), notes=(UnassignableToolsets(HOSTILE),)
+    )
 
 
 def hostile_probes() -> tuple[ProbeResult, ...]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import ABOUT, ARM, Written, side
-from toolbelt.evals.analysis.comparison.compare import compare_arms
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.analysis.comparison.compare import compare_arms, compare_runs
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms, pair_within
 from toolbelt.evals.analysis.comparison.reasons import ArmsNote, Aspect, CasesNote, CasesProblem, Mismatch
+from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.statistics.verdict import Verdict
 
 SHARES = [measure for measure in Measure if measure.is_share]
@@ -232,3 +237,76 @@ def test_a_margin_below_nothing_is_refused() -> None:
     old = Written(ABOUT, (ARM,), side("+").evidence)
     with pytest.raises(ValueError, match="A margin is 0 or more"):
         compare_arms(old, old, Pairing(((0, 0),)), margin=-0.1)
+
+
+FULL, TIERED, OTHER = ARM, replace(ARM, toolset="tiered"), replace(ARM, model="m")
+
+
+def two_runs() -> tuple[Written, Written]:
+    return side("++++", "+-+-", names=[FULL, TIERED], name="a"), side("+++-", "++++", names=[FULL, TIERED], name="b")
+
+
+def test_runs_are_compared_arm_by_arm() -> None:
+    old, new = two_runs()
+    found = compare_runs(old, new, measures=SHARES)
+    assert [(pair.old, pair.new) for pair in found.pairs] == [(FULL, FULL), (TIERED, TIERED)]
+    assert not found.is_within
+
+
+@pytest.mark.parametrize(
+    ("options", "pairs"),
+    [
+        pytest.param({}, [(FULL, TIERED)], id="each-against-the-first-of-its-model"),
+        pytest.param({"against": "tiered"}, [(TIERED, FULL)], id="against-a-named-arm"),
+        pytest.param({"arms": ["tiered"]}, [(FULL, TIERED)], id="a-named-arm"),
+    ],
+)
+def test_arms_of_one_run_are_compared(options: dict[str, Any], pairs: list[tuple[ArmName, ArmName]]) -> None:
+    run, _ = two_runs()
+    found = compare_runs(run, measures=SHARES, **options)
+    assert [(pair.old, pair.new) for pair in found.pairs] == pairs
+    assert found.is_within
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "options", "message"),
+    [
+        pytest.param(side("++"), None, {}, "has a single arm", id="one-arm"),
+        pytest.param(two_runs()[0], None, {"arms": ["full"]}, "is what the others are held against", id="itself"),
+        pytest.param(
+            side("++"),
+            side("++", name="b", names=[replace(TIERED, model="m"), TIERED]),
+            {},
+            "namesake",
+            id="no-namesake",
+        ),
+        pytest.param(*two_runs(), {"against": "nothing"}, "nothing", id="no-such-arm"),
+    ],
+)
+def test_what_cannot_be_compared_by_names(
+    old: Written, new: Written | None, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ToolbeltError, match=message):
+        compare_runs(old, new, **options)
+
+
+def test_progress_has_a_step_for_each_pair() -> None:
+    steps: list[object] = []
+
+    @contextmanager
+    def progress(label: str, total: int | None) -> Iterator[Callable[[int], object]]:
+        steps.append((label, total))
+        yield steps.append
+
+    compare_runs(*two_runs(), measures=SHARES, progress=progress)
+    assert steps == [("comparing arms", 2), 1, 2]
+
+
+def test_a_comparison_can_be_read_in_a_shell() -> None:
+    old, new = two_runs()
+    shown = repr(compare_runs(old, new, measures=SHARES))
+    label = FULL.label
+    assert shown.startswith(f"<Comparison of a with b: {label} against {label}: accuracy -25.0 points, ")
+    assert shown.endswith("accuracy +50.0 points, insufficient_data>")
+    other = replace(new, about=replace(new.about, epochs=2))
+    assert repr(compare_runs(old, other)) == "<Comparison of a with b: not comparable (epochs)>"

@@ -15,9 +15,8 @@ from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.comparison.pairing import Pairing, pair_arms
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.comparison.reasons import CountedAs, MissingFigures, UncertainLoss, UnscoredCases
-from toolbelt.evals.statistics.multiplicity import holm
 from toolbelt.evals.statistics.paired import paired_difference
-from toolbelt.evals.statistics.verdict import Verdict, judge
+from toolbelt.evals.statistics.verdict import Verdict, holm, judge
 
 SHARES = (Measure.ACCURACY, Measure.SOLVED)
 MISSING = "eo."

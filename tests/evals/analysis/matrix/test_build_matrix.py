@@ -11,11 +11,12 @@ from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of, store
 from tests.evals.running.agents import CATALOG
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.matrix.build_matrix import build_matrix, merged
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellProblem, CellReason, CellState, Matrix, ShownVariants
+from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.offers import Offer, Offered
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 
 SMALL = ModelLimits(context_window=8192, output_reserve=1024, max_tools=128, tool_calling=True)
 
@@ -53,7 +54,12 @@ def test_E4_what_a_cell_is(trials: str, state: CellState) -> None:
 
 def test_E4_why_a_cell_is_not_scored_is_told_with_its_commonest_reason() -> None:
     found = cell(matrix_of([Asked("full", "+oxxe.")]), "m", "full")
-    assert found.reason == (
+    assert found.reasons == (
+        CellReason(CellProblem.TOO_LONG, 3, "No room."),
+        CellReason(CellProblem.FAILED, 1, "The provider was away."),
+        CellReason(CellProblem.NOT_RUN, 1),
+    )
+    assert describe_cell(found) == (
         "3 of 6 trials too long for the model, 2 of them not asked: No room. "
         "1 of 6 trials failed: The provider was away. 1 of 6 trials not run yet."
     )
@@ -74,26 +80,26 @@ def test_E4_too_many_tools_are_not_told_as_length(
     offer = Offer(tuple(Offered(f"t{number}", CATALOG.tools[0], {}, tokens // tools) for number in range(tools)))
     asked = Asked("full", "xx", tokens, tools=tools, reason=room.refusal("m", offer))
     found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
-    assert found.reason.startswith(f"2 of 2 trials {said}")
+    assert describe_cell(found).startswith(f"2 of 2 trials {said}")
     assert found.too_many_tools is too_many
 
 
 @pytest.mark.parametrize(
     ("asked", "room", "verdict"),
     [
-        pytest.param(Asked("full", "++", 1000), SMALL, Verdict.FITS, id="fits"),
-        pytest.param(Asked("full", "++", 4000), SMALL, Verdict.FITS_DEGRADED, id="over-two-fifths"),
-        pytest.param(Asked("full", "oo", 7168), SMALL, Verdict.REFUSES, id="no-room-after-the-reserve"),
-        pytest.param(Asked("full", "xx", 100), SMALL, Verdict.REFUSES, id="not-asked-for-too-many-tools"),
-        pytest.param(Asked("full", "++", 100, tools=129), SMALL, Verdict.REFUSES, id="too-many-tools"),
-        pytest.param(Asked("full", "++", 100), ModelLimits(), Verdict.UNKNOWN, id="nothing-is-known"),
+        pytest.param(Asked("full", "++", 1000), SMALL, FitVerdict.FITS, id="fits"),
+        pytest.param(Asked("full", "++", 4000), SMALL, FitVerdict.FITS_DEGRADED, id="over-two-fifths"),
+        pytest.param(Asked("full", "oo", 7168), SMALL, FitVerdict.REFUSES, id="no-room-after-the-reserve"),
+        pytest.param(Asked("full", "xx", 100), SMALL, FitVerdict.REFUSES, id="not-asked-for-too-many-tools"),
+        pytest.param(Asked("full", "++", 100, tools=129), SMALL, FitVerdict.REFUSES, id="too-many-tools"),
+        pytest.param(Asked("full", "++", 100), ModelLimits(), FitVerdict.UNKNOWN, id="nothing-is-known"),
         pytest.param(
-            Asked("full", "--", 100), ModelLimits(8192, 0, None, False), Verdict.UNSUPPORTED, id="no-tool-calling"
+            Asked("full", "--", 100), ModelLimits(8192, 0, None, False), FitVerdict.UNSUPPORTED, id="no-tool-calling"
         ),
         pytest.param(Asked("full", ".."), SMALL, None, id="nothing-was-offered"),
     ],
 )
-def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits, verdict: Verdict | None) -> None:
+def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits, verdict: FitVerdict | None) -> None:
     found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
     assert found.verdict is verdict
     if verdict is not None:
@@ -103,16 +109,18 @@ def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits
 
 def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
     left_out = (
-        LeftOut("deaf", "full", Verdict.UNSUPPORTED, "It does not call tools."),
-        LeftOut("m", "loadout:auto", Verdict.REFUSES, "Nothing fits."),
-        LeftOut("vague", "loadout:auto", Verdict.UNKNOWN, "Its window is unknown."),
+        LeftOut("deaf", "full", FitVerdict.UNSUPPORTED, "It does not call tools."),
+        LeftOut("m", "loadout:auto", FitVerdict.REFUSES, "Nothing fits."),
+        LeftOut("vague", "loadout:auto", FitVerdict.UNKNOWN, "Its window is unknown."),
     )
     matrix = matrix_of(WrittenRun([Asked("full", "++"), Asked("tiered", "++")], left_out=left_out))
     assert matrix.toolsets == ("full", "loadout:auto", "tiered"), "as a suite has them"
     assert [row.model for row in matrix.rows] == ["deaf", "m", "vague"]
     assert cell(matrix, "deaf", "full").state is CellState.UNSUPPORTED
     assert cell(matrix, "m", "loadout:auto").state is CellState.NO_CHOICE
-    assert cell(matrix, "vague", "loadout:auto").reason == "Its window is unknown."
+    assert cell(matrix, "vague", "loadout:auto").reasons == (
+        CellReason(CellProblem.LEFT_OUT, cause="Its window is unknown."),
+    )
     assert matrix.rows[0].cells[1:] == (None, None), "pairs that the run does not have"
     assert matrix.rows[0].pick.reasons == ("It does not call tools.",)
 
@@ -120,7 +128,7 @@ def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
 def test_E1_a_variant_is_a_toolset_of_its_own() -> None:
     matrix = matrix_of([Asked("full", "++"), Asked("full", "+-", variant="shuffled")])
     assert matrix.toolsets == ("full", "full · shuffled")
-    assert "Variants are shown, and never chosen: they are experiments." in matrix.notes
+    assert ShownVariants.SHOWN in matrix.notes
 
 
 @pytest.mark.parametrize(
@@ -142,7 +150,7 @@ def test_E1_a_variant_is_a_toolset_of_its_own() -> None:
     ],
 )
 def test_E7_what_is_to_be_known_first(run: WrittenRun, note: str) -> None:
-    assert any(note in one for one in matrix_of(run).notes)
+    assert any(note in one for one in describe_matrix_notes(matrix_of(run)))
     assert not matrix_of([Asked("full", "++")]).notes, "and nothing else is"
 
 
@@ -212,7 +220,7 @@ def _run(models: dict[str, tuple[str, ...]], rooms: tuple[str, ...] = ()) -> Wri
         [Asked(toolset, "+", model=model) for model, asked in models.items() for toolset in asked],
         rooms={model: ModelLimits(8192) for model in rooms},
         left_out=tuple(
-            LeftOut(model, toolset, Verdict.UNSUPPORTED, "So.")
+            LeftOut(model, toolset, FitVerdict.UNSUPPORTED, "So.")
             for model, asked in models.items()
             for toolset in SUITE
             if toolset not in asked

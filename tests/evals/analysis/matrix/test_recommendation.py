@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.analysis.matrix.runs import Asked, matrix_of
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row, ShownVariants
 from toolbelt.evals.analysis.matrix.recommendation import models_at, recommendation, written_models, yaml_text
 from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.stores.config import Config, read_config
@@ -42,7 +42,7 @@ def matrix(*picks: tuple[str, str | None], is_sure: bool = True) -> Matrix:
         choice = None if toolset is None else place
         pick = Pick(model, best=place, choice=choice, toolset=toolset or "", sure=is_sure)
         rows.append(Row(model, (cell,), pick))
-    return Matrix("r", "d", "c", 10, 0.02, ("full",), tuple(rows), notes=("A note.",))
+    return Matrix("r", "d", "c", 10, 0.02, ("full",), tuple(rows), notes=(ShownVariants.SHOWN,))
 
 
 def test_E7_the_whole_of_it() -> None:

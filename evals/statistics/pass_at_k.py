@@ -1,4 +1,4 @@
-"""Solved at least once, and solved each time, over the epochs of a case."""
+"""pass@k and pass^k: solved at least once, and solved each time, over the epochs of a case."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pass_all_k(counts: Iterable[tuple[int, int]], k: int) -> Passing:
 def _mean(counts: Iterable[tuple[int, int]], k: int, share: Callable[[int, int], float]) -> Passing:
     if k < 1:
         raise ValueError(f"At least one trial is drawn; not {k}.")
-    found: list[float] = []
+    shares: list[float] = []
     left_out = 0
     for successes, n in counts:
         if not 0 <= successes <= n:
@@ -58,5 +58,5 @@ def _mean(counts: Iterable[tuple[int, int]], k: int, share: Callable[[int, int],
         if n < k:
             left_out += 1
         else:
-            found.append(share(successes, n))
-    return Passing(math.fsum(found) / len(found) if found else None, len(found), left_out)
+            shares.append(share(successes, n))
+    return Passing(math.fsum(shares) / len(shares) if shares else None, len(shares), left_out)

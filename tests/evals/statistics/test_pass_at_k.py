@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.evals.statistics.passing import Passing, pass_all_k, pass_at_k
+from toolbelt.evals.statistics.pass_at_k import Passing, pass_all_k, pass_at_k
 
 
 @pytest.mark.parametrize(
