@@ -14,7 +14,7 @@ from toolbelt.evals.conversation import Message
 
 
 class Matching(StrEnum):
-    """How the calls made are held against an accepted answer."""
+    """How the calls made are compared with an accepted answer."""
 
     EXACT = "exact"
     SUPERSET = "superset"
@@ -22,7 +22,7 @@ class Matching(StrEnum):
 
 
 class ArgumentRules(StrEnum):
-    """How two values are held against each other."""
+    """How two argument values are compared."""
 
     LITERAL = "literal"
     """Equal as JSON values; 1 and 1.0 are equal, 1 and true are not."""
@@ -32,12 +32,12 @@ class ArgumentRules(StrEnum):
 
 @dataclass(frozen=True)
 class ExpectedArguments:
-    """What the arguments of a call may be.
+    """Which arguments of a call are right.
 
     Attributes:
-        accepted: By name, the values that are right. One not named is unchecked, unless `exact`.
-        optional: Names of those that may be left out.
-        exact: Whether an argument that is not named is wrong.
+        accepted: The right values of each argument, by name. An argument without an entry is unchecked, unless `exact`.
+        optional: Names of arguments that may be missing.
+        exact: Whether an argument without an entry is wrong.
         rules: How values are compared.
     """
 
@@ -52,8 +52,8 @@ class ExpectedCall:
     """One call of an accepted answer.
 
     Attributes:
-        tools: Ids; a call of any one of them is right.
-        arguments: What its arguments may be; `None` leaves them unchecked.
+        tools: Ids of tools; a call of any of them is right.
+        arguments: Its right arguments; `None` leaves them unchecked.
     """
 
     tools: tuple[str, ...]
@@ -61,7 +61,7 @@ class ExpectedCall:
 
 
 Answer = tuple[ExpectedCall, ...]
-"""A whole right answer; the empty one calls nothing."""
+"""A complete right answer; an empty one means that no tool is called."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,18 @@ class Case:
 
     Attributes:
         id: Unique in its dataset.
-        messages: What opens the conversation, in OpenAI's form.
-        expected: The right answer; empty where no tool should be called, `None` where any call will do.
+        messages: The beginning of the conversation, in OpenAI's format.
+        expected: The right answer; empty where no tool should be called, `None` where any call is right.
         accept: Further right answers.
-        forbidden: Ids of tools a call of which is always wrong.
-        allowed_extra: Ids of tools a call of which is never surplus.
-        match: How calls are held against the answers.
-        role: Name of the loadout that an agent doing this would have.
-        kind: What sort of case it is: `single`, `multi`, ...; free text.
+        forbidden: Ids of tools that must not be called.
+        allowed_extra: Ids of tools that may be called besides.
+        match: How calls are compared with the answers.
+        role: Name of the loadout of an agent with this task.
+        kind: `single`, `multi`, ...; free text.
         tags: For filtering; free text.
-        cluster: Shared by paraphrases of one task; its own id where it has none.
-        offered: Ids that make up its universe, from which every toolset selects; `None` is the whole catalog.
-        results: What a call is answered with, by tool id: one text, or one for each time it is called.
+        cluster: Shared by paraphrases of one task; the case's id where it has none.
+        offered: Ids of the tools from which every toolset selects; `None` is the whole catalog.
+        results: Results of calls, by tool id: one text, or one for each call in turn.
         steps: Requests with a selection after which the trial ends.
         draft: Whether nobody has reviewed it yet.
     """
@@ -108,41 +108,37 @@ class Case:
 
     @cached_property
     def answers(self) -> tuple[Answer, ...]:
-        """Every right answer, the expected one first; none where any call will do."""
+        """Every right answer, the expected one first; none where any call is right."""
         return () if self.expected is None else (self.expected, *self.accept)
 
     @property
     def expects_nothing(self) -> bool:
-        """Whether `[]` is the expected answer, which abstention is measured on."""
+        """Whether `[]` is the expected answer; abstention is measured on these cases."""
         return self.expected == ()
 
     @cached_property
     def query(self) -> str:
-        """What the user said last, as text."""
+        """The last message of the user, as text."""
         for message in reversed(self.messages):
             if message.get("role") == "user":
-                content = message.get("content")
-                if isinstance(content, str):
-                    return content
-                parts = content if isinstance(content, list) else []
-                return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+                return content_text(message.get("content"))
         return ""
 
     @cached_property
     def right_ids(self) -> frozenset[str]:
-        """Ids of every tool that is in an accepted answer or allowed beside it."""
+        """Ids of the tools that are in a right answer or may be called besides."""
         named = (tool for answer in self.answers for call in answer for tool in call.tools)
         return frozenset(named) | self.allowed_extra
 
 
 def is_covered(case: Case, reach: AbstractSet[str]) -> bool:
-    """Whether a complete accepted answer lies within `reach`: the same for what could be offered and for what was.
+    """Whether a complete right answer can be given with these tools (rule E5).
 
-    Calling nothing is always within reach. Where any call will do, a tool of the case's universe has to be.
+    The empty answer always can. Where any call is right, one of the case's offered tools must be among the tools.
 
     Args:
         case: The case.
-        reach: Ids of tools.
+        reach: Ids of the tools that could be, or were, offered.
     """
     if case.expected is None:
         universe = reach if case.offered is None else reach & frozenset(case.offered)
@@ -151,7 +147,7 @@ def is_covered(case: Case, reach: AbstractSet[str]) -> bool:
 
 
 def content_text(content: object) -> str:
-    """The text of a content: text itself, or the texts of its parts, a line each; nothing where there is none."""
+    """The text of a message's content: the text itself, or the texts of its parts, one per line; empty without any."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list | tuple) else ()

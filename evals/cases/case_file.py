@@ -1,4 +1,4 @@
-"""The lines of a case file, one at a time: strict JSON, with every mistake by its line."""
+"""Read and write a file of cases, line by line; a mistake in the JSON is a finding of its line."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line that holds something.
+    """One line that is not blank.
 
     Attributes:
         number: Counted from 1.
         offset: Of its first byte in the file.
-        raw: Its bytes, without what ends it.
-        data: What it holds.
-        findings: Why it holds nothing that can be used.
+        raw: Its bytes, without the line end.
+        data: Its JSON value.
+        findings: Why it has no usable value.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Line:
 
 
 def open_lines(path: str) -> BinaryIO:
-    """A case file, opened to be read from where one likes.
+    """Open a file of cases for reading at any position.
 
     Raises:
         NotFoundError: there is none.
@@ -52,7 +52,7 @@ def open_lines(path: str) -> BinaryIO:
         StorageError: it may not be read.
     """
     try:
-        mode = Path(path).stat().st_mode  # before opening, which would wait for who writes into a pipe
+        mode = Path(path).stat().st_mode  # before opening, which would wait for the writer of a pipe
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device; cases are read more than once"
             message = f"This is {kind}. Give a file of cases, a line each."
@@ -81,7 +81,7 @@ def read_lines(handle: BinaryIO, source: str) -> Iterator[Line]:
         start, offset = offset, offset + len(chunk)
         if number == 1:
             if chunk.startswith(_UTF16):
-                decode(chunk, source)  # says what it is
+                decode(chunk, source)  # raises, and says which encoding it is
             if chunk.startswith(_BYTE_ORDER_MARK):
                 start, chunk = start + 3, chunk[3:]
         if len(chunk) > MAX_LINE and not chunk.endswith(b"\n"):
@@ -101,7 +101,7 @@ def _read_line(raw: bytes, number: int, offset: int, source: str) -> Line:
     try:
         return Line(number, offset, raw, parse_json(decode(raw, source), source).data)
     except InvalidFileError as error:
-        return Line(number, offset, raw, None, tuple(replace(found, line=number) for found in error.findings))
+        return Line(number, offset, raw, None, tuple(replace(finding, line=number) for finding in error.findings))
 
 
 def _skip_line(handle: BinaryIO) -> int:
@@ -114,17 +114,17 @@ def _skip_line(handle: BinaryIO) -> int:
 
 
 class CasesWriter:
-    """A file of cases being written, in toolbelt's own layout.
+    """Writes a file of cases, in toolbelt's own layout, under a temporary name.
 
-    Used in a `with` statement. The file takes its name in `finish`; left without it, nothing has changed.
+    Used in a `with` statement. `finish` gives the file its name; without it, nothing is changed.
 
     Args:
-        path: Its folder is made if it is not there.
-        overwrite: Whether a file that is there may be replaced.
+        path: Its folder is created if it is not there.
+        overwrite: Whether an existing file may be replaced.
 
     Attributes:
         path: As given.
-        count: Cases added so far.
+        count: Cases written so far.
 
     Raises:
         ToolbeltError: the file is there and may not be replaced, or its name is a folder's.
@@ -154,11 +154,11 @@ class CasesWriter:
     ) -> None:
         with contextlib.suppress(OSError):
             self._file.close()
-        with contextlib.suppress(OSError):  # also where it has its name already
+        with contextlib.suppress(OSError):  # after `finish` it is not there any more
             Path(self._temporary).unlink()
 
     def add_line(self, line: str) -> None:
-        """One more case, as its line was written; raises `StorageError` where the disk would not."""
+        """Write one line; raises `StorageError` if the disk fails."""
         try:
             self._file.write(f"{line}\n")
         except OSError as error:
@@ -169,7 +169,7 @@ class CasesWriter:
         """Give the file its name.
 
         Raises:
-            ToolbeltError: meanwhile somebody else wrote it.
+            ToolbeltError: another process wrote it meanwhile.
             StorageError: the disk would not.
         """
         make_way_for(self.path, overwrite=self._overwrite)
@@ -189,10 +189,10 @@ class CasesWriter:
 
 
 def case_line(row: Mapping[str, Any]) -> str:
-    """A case as a line of a file: JSON, with lone surrogates escaped, which UTF-8 has no bytes for.
+    """A case as a line of JSON; lone surrogates, which UTF-8 cannot encode, are escaped.
 
     Raises:
-        ToolbeltError: a value that JSON has no word for.
+        ToolbeltError: a value that JSON cannot represent.
     """
     try:
         text = json.dumps(row, ensure_ascii=False, allow_nan=False)

@@ -1,4 +1,4 @@
-"""A dataset: cases over a catalog, opened by whatever a user calls it and read one at a time."""
+"""A dataset: cases over a catalog, opened by name, folder or file, and read one at a time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError, near
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.case_file import open_lines
 from toolbelt.evals.cases.digests import id_digest, line_digest
-from toolbelt.evals.cases.index import CaseIndex, Exclusion, find_layout, index_cases
-from toolbelt.evals.cases.layout import IMPORTED_CATALOG, Form
+from toolbelt.evals.cases.index import CaseIndex, Exclusion, index_cases, read_layout
+from toolbelt.evals.cases.layout import IMPORTED_CATALOG, LayoutKind
 from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE, with_loadouts
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.findings import Finding, Severity
@@ -29,20 +29,20 @@ from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, find_shipped_dat
 from toolbelt.stores.files import shown_path
 
 _MOST_COMPARED = 2000
-"""Ids that an unknown one is compared with, however many there are."""
-_KEPT_CASES = 64
-"""Cases kept after reading, so that the trials of one case, of all arms, read it once."""
+"""Ids at most that an unknown id is compared with."""
+_CACHED_CASES = 64
+"""Cases cached after reading, so that the trials of one case, of all arms, read it once."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Location:
     """Where the cases of a dataset are.
 
     Attributes:
         name: For people.
-        reference: As it can be opened from anywhere.
+        reference: Opens it from anywhere.
         source: The file of cases, as the user wrote it.
-        catalog: What `open_catalog` finds the catalog by; `None` where there is none.
+        catalog: For `open_catalog`; `None` where there is no catalog.
         has_imported_catalog: Whether the catalog beside the cases is a `catalog.jsonl`.
     """
 
@@ -56,26 +56,26 @@ class _Place:
 class Dataset:
     """Cases over a catalog.
 
-    Cases are not held: each is read from the file when it is asked for, and refused if its line has changed.
+    Each case is read from the file when it is asked for; it is an error if its line was changed.
 
     Attributes:
         name: For people.
-        reference: As it can be opened from anywhere: a shipped name, or an absolute path.
+        reference: Opens it from anywhere: a shipped name, or an absolute path.
         source: The file of cases, as the user wrote it.
-        catalog_file: What the cases are over, with the loadouts that come beside them.
-        catalog_is_fallback: Whether there was no catalog beside the cases, so that the fallback was taken.
-        form: Which layout the file was taken to be in.
+        catalog_file: The catalog of the cases, with the loadouts beside them.
+        catalog_is_fallback: Whether it is the fallback, because there was none beside the cases.
+        layout: Of the file of cases.
         digest: Of the cases and their grading alone (rule E7), 64 hexadecimal digits.
-        excluded: Cases that cannot be asked with this catalog, by reason.
-        exclusions: Those cases one by one, the first thousand.
+        excluded: Number of cases that cannot be asked with this catalog, by reason.
+        exclusions: The first thousand of them.
         roles: Every role that a case names.
-        kinds: Cases by kind.
-        tags: Cases by tag.
-        clusters: How many there are.
-        drafts: Cases that nobody has reviewed yet.
-        answered: Ids of every tool that is in a right answer.
+        kinds: Number of cases by kind.
+        tags: Number of cases by tag.
+        clusters: Number of clusters.
+        drafts: Number of cases that nobody has reviewed yet.
+        answered: Ids of the tools that are in a right answer.
         notes: What a reader should know.
-        warnings: What is doubtful about the cases.
+        warnings: Warnings about the cases.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Dataset:
         handle: BinaryIO,
         index: CaseIndex,
         names: CatalogNames,
-        place: _Place,
+        place: _Location,
         catalog_file: CatalogFile,
         *,
         catalog_is_fallback: bool = False,
@@ -95,7 +95,7 @@ class Dataset:
         self.catalog_file = catalog_file
         self.catalog_is_fallback = catalog_is_fallback
         self.notes = notes
-        self.form: Form = index.layout.form
+        self.layout: LayoutKind = index.layout.kind
         self.digest = index.digest
         self.excluded: Mapping[str, int] = FrozenDict(index.excluded)
         self.exclusions: tuple[Exclusion, ...] = tuple(index.exclusions)
@@ -110,7 +110,7 @@ class Dataset:
         self._handle = handle
         self._lock = threading.Lock()
         self._reader = _CaseReader(handle, index, names, place.source)
-        self._kept = lru_cache(_KEPT_CASES)(self._reader)
+        self._cached = lru_cache(_CACHED_CASES)(self._reader)
         weakref.finalize(self, handle.close)
 
     def __len__(self) -> int:
@@ -118,7 +118,7 @@ class Dataset:
 
     @property
     def is_shipped(self) -> bool:
-        """Whether it was opened as one that comes with toolbelt, by its name rather than by a path."""
+        """Whether it comes with toolbelt and was opened by its name, not by a path."""
         return self.reference == self.name and find_shipped_dataset(self.reference) is not None
 
     def case(self, index: int) -> Case:
@@ -130,21 +130,21 @@ class Dataset:
         if not 0 <= index < len(self):
             raise IndexError(index)
         with self._lock:
-            return self._kept(index)
+            return self._cached(index)
 
     def line(self, index: int) -> int:
-        """Where the case stands in the file, counted from 1."""
+        """Line number of the case, counted from 1."""
         return self._index.lines[index]
 
     def find(self, case_id: str) -> int | None:
-        """Position of the case with that id."""
+        """Position of the case with that id; `None` if there is none."""
         try:
             return self._index.ids.index(id_digest(case_id))
         except ValueError:
             return None
 
-    def find_ids(self, case_ids: Iterable[str]) -> frozenset[str]:
-        """Those of the ids that a case has; one look however many there are."""
+    def known_ids(self, case_ids: Iterable[str]) -> frozenset[str]:
+        """Those of the ids that exist; one pass for all of them."""
         wanted = {id_digest(case_id): case_id for case_id in case_ids}
         return frozenset(wanted[digest] for digest in wanted.keys() & set(self._index.ids)) if wanted else frozenset()
 
@@ -154,15 +154,15 @@ class Dataset:
         Raises:
             NotFoundError: with the nearest ids, and why where the case was excluded.
         """
-        found = self.find(case_id)
-        if found is not None:
-            return found
-        excluded = next((one for one in self.exclusions if one.case_id == case_id), None)
+        position = self.find(case_id)
+        if position is not None:
+            return position
+        excluded = next((exclusion for exclusion in self.exclusions if exclusion.case_id == case_id), None)
         if excluded is not None:
             hint = f"It was excluded: {excluded.reason} ({excluded.detail})."
             raise NotFoundError("case", case_id, (), hint)
-        alike = self._alike(case_id)
-        raise NotFoundError("case", case_id, alike, "" if alike else self._some_ids())
+        nearest_ids = self._nearest_ids(case_id)
+        raise NotFoundError("case", case_id, nearest_ids, "" if nearest_ids else self._some_ids())
 
     def select(
         self,
@@ -173,14 +173,14 @@ class Dataset:
         limit: int | None = None,
         seed: int = 0,
     ) -> Sequence[int]:
-        """Positions of the cases that fit, in the order of the dataset.
+        """Positions of the selected cases, in the order of the dataset.
 
         Args:
-            kinds: Of any of these kinds; all if there is none.
-            tags: With any of these tags; all if there is none.
-            ids: Of these ids; all if there is none.
-            limit: At most so many, drawn by chance; a greater limit adds to what a smaller one draws.
-            seed: Of that chance.
+            kinds: Only cases of these kinds; all if there is none.
+            tags: Only cases with one of these tags; all if there is none.
+            ids: Only these cases; all if there is none.
+            limit: At most so many, drawn at random; a greater limit adds to what a smaller one draws.
+            seed: Of the draw.
 
         Raises:
             NotFoundError: an unknown kind, tag or id, with the nearest.
@@ -190,20 +190,20 @@ class Dataset:
             for name in sorted(wanted):
                 if name not in known:
                     raise NotFoundError(kind, name, known)
-        found: Sequence[int] = self._positions(wanted_ids) if wanted_ids else range(len(self))
+        positions: Sequence[int] = self._positions(wanted_ids) if wanted_ids else range(len(self))
         if wanted_kinds:
-            found = [number for number in found if self._index.kind(number) in wanted_kinds]
+            positions = [number for number in positions if self._index.kind(number) in wanted_kinds]
         if wanted_tags:
-            found = [number for number in found if not wanted_tags.isdisjoint(self._index.tags(number))]
-        if limit is None or limit >= len(found):
-            return found
+            positions = [number for number in positions if not wanted_tags.isdisjoint(self._index.tags(number))]
+        if limit is None or limit >= len(positions):
+            return positions
         key = seed.to_bytes(16, signed=True)
-        return sorted(heapq.nsmallest(limit, found, key=lambda number: self._draw(number, key)))
+        return sorted(heapq.nsmallest(limit, positions, key=lambda number: self._draw(number, key)))
 
     def _positions(self, case_ids: Iterable[str]) -> list[int]:
-        positions = {digest: number for number, digest in enumerate(self._index.ids)}
-        found = ((positions.get(id_digest(case_id)), case_id) for case_id in case_ids)
-        return sorted({self.get(case_id) if number is None else number for number, case_id in found})
+        known = {digest: number for number, digest in enumerate(self._index.ids)}
+        numbers = ((known.get(id_digest(case_id)), case_id) for case_id in case_ids)
+        return sorted({self.get(case_id) if number is None else number for number, case_id in numbers})
 
     def is_draft(self, index: int) -> bool:
         """Whether nobody has reviewed the case yet."""
@@ -217,14 +217,14 @@ class Dataset:
         return digest.hexdigest()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._handle.close()
 
     def _draw(self, number: int, key: bytes) -> bytes:
         return hashlib.blake2b(self._index.ids[number].to_bytes(8), key=key, digest_size=16).digest()
 
-    def _alike(self, case_id: str) -> tuple[str, ...]:
-        """The nearest ids: of all, or where those are many, of some all over the file and of those around these."""
+    def _nearest_ids(self, case_id: str) -> tuple[str, ...]:
+        """The nearest ids. Of very many ids, first a sample is compared, then the neighbours of the nearest in it."""
         stride = max(1, -(-len(self) // _MOST_COMPARED))
         numbers = {known: number for number, known in self._ids(range(0, len(self), stride))}
         close = nearest(case_id, numbers)
@@ -246,7 +246,7 @@ class Dataset:
 
 
 class _CaseReader:
-    """Reads one case from where the index says it stands; knows the dataset's file, not the dataset."""
+    """Reads one case from its place in the file. It does not refer to the dataset, which could then not be freed."""
 
     def __init__(self, handle: BinaryIO, index: CaseIndex, names: CatalogNames, source: str) -> None:
         self._handle = handle
@@ -255,7 +255,7 @@ class _CaseReader:
         self._source = source
 
     def read_id(self, number: int) -> str | None:
-        """The id of a case, without making the case; `None` where its line was changed."""
+        """The id of a case; `None` where its line was changed."""
         raw = self._read(number)
         return None if raw is None else str(json.loads(raw)["id"])
 
@@ -284,7 +284,7 @@ def open_dataset(
 
     Args:
         reference: What to open.
-        catalog: Takes the place of the one beside the cases.
+        catalog: Used in place of the one beside the cases.
         fallback_catalog: Opened where there is none beside the cases.
         progress: Called with the number of cases read so far.
 
@@ -308,32 +308,32 @@ def open_dataset(
     return Dataset(handle, index, names, place, catalog_file, catalog_is_fallback=is_fallback, notes=notes)
 
 
-def find_form(reference: str) -> Form | None:
-    """Which layout the cases are taken to be in, also where they cannot be opened for what is wrong with them.
+def detect_layout(reference: str) -> LayoutKind | None:
+    """The layout of a file of cases, also where mistakes keep it from being opened.
 
     Args:
         reference: As for `open_dataset`.
 
     Returns:
-        `None` where there is no file of cases to look at.
+        `None` where there is no file of cases.
     """
     try:
         place = _find_place(reference)
         with open_lines(place.source) as handle:
-            layout, _ = find_layout(handle, place.source, has_imported_catalog=place.has_imported_catalog)
+            layout, _ = read_layout(handle, place.source, has_imported_catalog=place.has_imported_catalog)
     except ToolbeltError:
         return None
-    return layout.form
+    return layout.kind
 
 
-def _find_place(reference: str) -> _Place:
+def _find_place(reference: str) -> _Location:
     # os.path rather than pathlib: a name the system refuses outright is simply not there.
     is_folder = os.path.isdir(reference)  # noqa: PTH112
     source = str(Path(reference) / CASES_FILE) if is_folder else reference
     has_cases = os.path.exists(source)  # noqa: PTH110
     shipped = find_shipped_dataset(reference)
     if shipped is not None and not has_cases:
-        return _Place(reference, reference, shown_path(shipped), reference)
+        return _Location(reference, reference, shown_path(shipped), reference)
     if is_folder and not has_cases:
         message = f"There is no {CASES_FILE} in this folder, so it is no dataset."
         raise InvalidFileError([Finding("no-cases", Severity.ERROR, message, reference)])
@@ -343,7 +343,7 @@ def _find_place(reference: str) -> _Place:
     whole = file.resolve()
     name = whole.parent.name if file.name == CASES_FILE else whole.stem
     beside = next((known for known in CATALOG_FILES if (file.parent / known).is_file()), None)
-    return _Place(
+    return _Location(
         name or "cases",
         str(Path(reference).resolve()),
         str(file),
@@ -352,7 +352,7 @@ def _find_place(reference: str) -> _Place:
     )
 
 
-def _open_catalog(place: _Place, fallback: str | None) -> CatalogFile:
+def _open_catalog(place: _Location, fallback: str | None) -> CatalogFile:
     reference = place.catalog or fallback
     if reference is None:
         message = (
@@ -363,7 +363,7 @@ def _open_catalog(place: _Place, fallback: str | None) -> CatalogFile:
     return open_catalog(reference)
 
 
-def _with_loadouts(catalog: CatalogFile, place: _Place, *, is_own: bool) -> tuple[CatalogFile, tuple[str, ...]]:
+def _with_loadouts(catalog: CatalogFile, place: _Location, *, is_own: bool) -> tuple[CatalogFile, tuple[str, ...]]:
     path = Path(place.source).parent / LOADOUTS_FILE
     if not path.is_file():
         return catalog, ()

@@ -12,11 +12,10 @@ _WHOLE = 2**256
 
 
 class DatasetDigest:
-    """Adds up cases, in whatever order.
+    """Digest of a set of cases; their order does not matter.
 
-    What a case asks and what is right count, as written: neither white space nor the order of keys or of lines, nor
-    what its references mean in a catalog, nor what only sorts cases (`kind`, `tags`), nor whether somebody has reviewed
-    them (`draft`).
+    It depends on what a case asks and on what is right, as written. It does not depend on white space, the order of
+    keys or lines, the catalog, `kind` and `tags`, which only sort cases, or `draft`.
     """
 
     def __init__(self) -> None:
@@ -24,9 +23,9 @@ class DatasetDigest:
         self._count = 0
 
     def add(self, case: Case) -> None:
-        """One more case; its references stand for themselves."""
+        """Add a case that was read with `LiteralNames`."""
         digest = hashlib.sha256(case_text(case).encode()).digest()
-        # Ids are unique, so that no case is added twice, and a sum does not mind the order.
+        # Ids are unique, so no case is added twice. A sum does not depend on the order.
         self._sum = (self._sum + int.from_bytes(digest)) % _WHOLE
         self._count += 1
 
@@ -36,7 +35,7 @@ class DatasetDigest:
 
 
 def case_text(case: Case) -> str:
-    """What of a case is asked and graded, as JSON in one fixed form."""
+    """What is asked and graded of a case, as JSON in one fixed form."""
     data = {
         "id": case.id,
         "messages": case.messages,
@@ -66,10 +65,10 @@ def _call(call: ExpectedCall) -> list[Any]:
 
 
 def id_digest(case_id: str) -> int:
-    """64 bits that stand for an id."""
+    """64 bits of an id's hash."""
     return int.from_bytes(hashlib.blake2b(case_id.encode(errors="surrogatepass"), digest_size=8).digest())
 
 
 def line_digest(raw: bytes) -> int:
-    """64 bits that tell whether a line is still the same."""
+    """64 bits of a line's hash, which tell whether it was changed."""
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest())

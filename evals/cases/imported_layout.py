@@ -1,14 +1,14 @@
-"""Cases in the layout that public data sets are converted to: bare names as labels, arguments beside them.
+"""Read a case in the layout that public data sets are converted to: bare names as labels, arguments beside them.
 
 A line is `{"id", "query" or "messages", "expected": [names] or [] or null}` with, where the source has them,
 `expected_args` (per call), `expected_ids` (per call, the ids that its label could mean), `offered` (ids), `kind`
-and `system`. Fields that a source brings besides are left alone, but for a few that make tags; keys of toolbelt's own
-layout, and slips of them, are refused (`toolbelt.evals.cases.imported_layout`).
+and `system`. Other fields of a source are ignored, except for a few that become tags. Keys of toolbelt's own layout,
+and misspelt ones, are refused, because they would have no effect here.
 
-Arguments are compared as the Berkeley Function Calling Leaderboard does. There each has the list of its accepted
-values, `""` among them where it may be left out; other sources give the one value. A value `API_call_N` stands for
-what an earlier call gave back, which nothing can be held against, so that call's arguments may be more than are named.
-Within an object the leaderboard's rules have a list of accepted values for each key; plain values are wrapped so.
+Arguments are compared as the Berkeley Function Calling Leaderboard does. There, each argument has the list of its
+accepted values, with `""` among them where it may be missing; other sources have the one value. A value `API_call_N`
+stands for the result of an earlier call. It cannot be checked, so that call may have more arguments than those named.
+Inside an object, the leaderboard's rules have a list of accepted values for each key; plain values are wrapped so.
 """
 
 from __future__ import annotations
@@ -21,13 +21,23 @@ from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
-from toolbelt.evals.cases.fields import Parsed, Row, default_steps, shown
+from toolbelt.evals.cases.fields import ExclusionReason, ParsedCase, default_steps, read_messages
 from toolbelt.evals.cases.own_layout import CALL_KEYS, CASE_KEYS
-from toolbelt.evals.cases.references import Names, Unresolved
+from toolbelt.evals.cases.references import ToolNames, Unresolved
+from toolbelt.sources.section import Section
 
-NOT_IN_CATALOG = "label not in the catalog"
-NOT_OFFERED = "label not among the tools offered"
-OFFER_NOT_IN_CATALOG = "offered tool not in the catalog"
+IMPORTED_KEYS = frozenset({"expected_args", "expected_ids", "expected_any_of"})
+"""Keys that only the imported layout has."""
+_SHARED_KEYS = frozenset(
+    ("id", "query", "messages", "system", "expected", "offered", "role", "kind", "tags", "cluster", "note")
+)
+"""Keys that mean the same in both layouts."""
+OWN_KEYS = (frozenset(CASE_KEYS) - _SHARED_KEYS) | (frozenset(CALL_KEYS) - {"tool"})
+"""Keys that only toolbelt's own layout has, of a case or of a call; each changes what is right."""
+_COMPARED = tuple(key for key in (*CASE_KEYS, *sorted(OWN_KEYS - set(CASE_KEYS))) if key not in ("id", "note", "args"))
+"""Keys that another key may be a misspelling of; the others are too short to tell, or change nothing."""
+_ALIKE = 0.8
+_NO_LETTER = re.compile(r"[^a-z]")
 _TAG_FIELDS = ("subset", "split", "group")
 """Fields of public sets that say which part of them a case is from."""
 _EARLIER_CALL = re.compile(r"API_call_\d+")
@@ -36,147 +46,178 @@ _EARLIER_CALL = re.compile(r"API_call_\d+")
 class _ExcludedError(Exception):
     """A case that cannot be asked with this catalog."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: ExclusionReason, detail: str) -> None:
         super().__init__(reason)
         self.reason, self.detail = reason, detail
 
 
-def adapt_case(data: object, names: Names, *, lists: bool) -> Parsed:
-    """The case of one line of the public layout, a pure function of the line and the catalog.
+def parse_imported_case(data: object, names: ToolNames, *, lists: bool) -> ParsedCase:
+    """The case of one line, a pure function of the line and the catalog.
 
     Args:
-        data: What the line holds, as JSON.
-        names: What labels mean.
-        lists: Whether `expected_args` has lists of accepted values, rather than the values.
+        data: The JSON value of the line.
+        names: Resolves the labels.
+        lists: Whether `expected_args` has lists of accepted values, not the values.
     """
-    row = _PublicRow(data if isinstance(data, dict) else {}, names, lists=lists)
+    row = Section.of_row(data)
     if not isinstance(data, dict):
-        row.error("wrong-type", f"A case is an object, not {shown(data)}.")
-        return Parsed(None, tuple(row.findings))
+        row.add_error("wrong-type", f"A case is an object, not {row.describe()}.")
+        return ParsedCase(None, tuple(row.findings))
     try:
-        case = row.case()
-    except _ExcludedError as reason:
-        if not row.is_wrong:
-            return Parsed(None, (), reason.reason, reason.detail)
+        case = _ImportedLayoutReader(row, names, lists=lists).read()
+    except _ExcludedError as exclusion:
+        if not row.has_errors:
+            return ParsedCase(None, (), exclusion.reason, exclusion.detail)
         case = None
-    return Parsed(None if row.is_wrong else case, tuple(row.findings))
+    return ParsedCase(None if row.has_errors else case, tuple(row.findings))
 
 
-class _PublicRow(Row):
-    def __init__(self, data: Mapping[str, Any], names: Names, *, lists: bool) -> None:
-        super().__init__(data)
+class _ImportedLayoutReader:
+    """Reads one line; a wrong value adds a finding and counts as absent."""
+
+    def __init__(self, row: Section, names: ToolNames, *, lists: bool) -> None:
+        self._row = row
         self._names = names
         self._lists = lists
 
-    def case(self) -> Case:
-        data = self.data
+    def read(self) -> Case:
+        row = self._row
         for key in ("id", "expected"):
-            if key not in data:
-                self.error("missing-field", f"A case needs `{key}`.")
-        for key, meant in stray_keys(data):
-            self.error("own-key", _own_key_message(key, meant))
-        case_id = self.text("id") or ""
-        # `query` repeats what the user says last in `messages`.
-        messages = self.messages()
-        labels = None if data.get("expected") is None else self.texts("expected")
+            if key not in row.value:
+                row.add_error("missing-field", f"A case needs `{key}`.")
+        for key, own_key in stray_keys(row.value):
+            row.add_error("own-key", _own_key_message(key, own_key))
+        case_id = row.read_text("id") or ""
+        messages = read_messages(row)  # where there are `messages`, `query` only repeats the last of the user
+        labels = None if row.value.get("expected") is None else row.read_texts("expected")
         ids = self._per_call("expected_ids", labels)
         arguments = self._per_call("expected_args", labels)
-        kind = self.text("kind") or ""
+        kind = row.read_text("kind") or ""
         offered = self._offered()
         calls: tuple[ExpectedCall, ...] | None = None
         if labels is not None:
             tools = [self._tools(label, offered, ids, number) for number, label in enumerate(labels)]
-            calls = tuple(ExpectedCall(one, self._arguments(arguments, number)) for number, one in enumerate(tools))
+            calls = tuple(
+                ExpectedCall(tool_ids, self._arguments(arguments, number)) for number, tool_ids in enumerate(tools)
+            )
         return Case(
             id=case_id,
             messages=messages,
             expected=calls,
-            role=_label(data.get("role")),
+            role=_text_or_none(row.value.get("role")),
             kind=kind,
             tags=tuple(dict.fromkeys(self._tags())),
-            cluster=_label(data.get("cluster")) or "",
+            cluster=_text_or_none(row.value.get("cluster")) or "",
             offered=offered,
             steps=default_steps(() if calls is None else (calls,)),
         )
 
-    def _per_call(self, key: str, labels: tuple[str, ...] | None) -> list[Any] | None:
-        if self.data.get(key) is None:
+    def _per_call(self, key: str, labels: tuple[str, ...] | None) -> list[Section] | None:
+        """The entries of a list with one for each call; `None` where there is no such list."""
+        if self._row.value.get(key) is None or (entries := self._row.read_list(key)) is None:
             return None
-        value = self.data[key]
-        if not isinstance(value, list):
-            self.error("wrong-type", f"`{key}` must be a list, not {shown(value)}.")
-        elif len(value) != len(labels or ()):
-            self.error("wrong-length", f"`{key}` has {len(value)} entries for {len(labels or ())} calls in `expected`.")
-        else:
-            return value
+        if len(entries) == len(labels or ()):
+            return self._row.read_items(key)
+        message = f"`{key}` has {len(entries)} entries for {len(labels or ())} calls in `expected`."
+        self._row.add_error("wrong-length", message)
         return None
 
     def _offered(self) -> tuple[str, ...] | None:
-        if self.data.get("offered") is None:
+        if self._row.value.get("offered") is None:
             return None
-        written = self.texts("offered")
-        found = []
-        for reference in written:
-            tool_id = self._names.look_up(reference)
+        tool_ids = []
+        for reference in self._row.read_texts("offered"):
+            tool_id = self._names.resolve(reference)
             if isinstance(tool_id, Unresolved):
-                raise _ExcludedError(OFFER_NOT_IN_CATALOG, reference)
-            found.append(tool_id)
-        return tuple(dict.fromkeys(found))
+                raise _ExcludedError(ExclusionReason.OFFER_NOT_IN_CATALOG, reference)
+            tool_ids.append(tool_id)
+        return tuple(dict.fromkeys(tool_ids))
 
     def _tools(
-        self, label: str, offered: tuple[str, ...] | None, ids: list[Any] | None, number: int
+        self, label: str, offered: tuple[str, ...] | None, ids: list[Section] | None, number: int
     ) -> tuple[str, ...]:
+        """Ids of the tools that a label may mean."""
         if ids is not None:
-            found = self._known(self.texts_of(ids[number], f"expected_ids[{number}]"))
-            if not found:
-                raise _ExcludedError(NOT_IN_CATALOG, label)
+            tool_ids = self._known(ids[number].read_texts())
+            if not tool_ids:
+                raise _ExcludedError(ExclusionReason.NOT_IN_CATALOG, label)
             if offered is not None:
-                found = tuple(tool_id for tool_id in found if tool_id in offered)
+                tool_ids = tuple(tool_id for tool_id in tool_ids if tool_id in offered)
         elif offered is not None:
-            found = self._names.within(offered, label)
+            tool_ids = self._names.within(offered, label)
         else:
-            found = tuple(self._candidates(label))
-            if not found:
-                raise _ExcludedError(NOT_IN_CATALOG, label)
-        if not found:
-            raise _ExcludedError(NOT_OFFERED, label)
-        if ids is None and len(found) > 1:
-            self.warn("ambiguous-label", f"{label!r} may be any of {', '.join(found)}; each of them counts as right.")
-        return found
+            resolved = self._names.resolve(label)
+            tool_ids = (resolved,) if isinstance(resolved, str) else resolved.candidates
+            if not tool_ids:
+                raise _ExcludedError(ExclusionReason.NOT_IN_CATALOG, label)
+        if not tool_ids:
+            raise _ExcludedError(ExclusionReason.NOT_OFFERED, label)
+        if ids is None and len(tool_ids) > 1:
+            message = f"{label!r} may be any of {', '.join(tool_ids)}; each of them counts as right."
+            self._row.add_warning("ambiguous-label", message)
+        return tool_ids
 
     def _known(self, references: tuple[str, ...]) -> tuple[str, ...]:
-        found = map(self._names.look_up, references)
-        return tuple(dict.fromkeys(tool_id for tool_id in found if isinstance(tool_id, str)))
+        resolved = map(self._names.resolve, references)
+        return tuple(dict.fromkeys(tool_id for tool_id in resolved if isinstance(tool_id, str)))
 
-    def _candidates(self, label: str) -> Iterator[str]:
-        """The tool a label means; every one that bears it, where several do and nothing says which."""
-        found = self._names.look_up(label)
-        if isinstance(found, str):
-            yield found
-            return
-        yield from found.candidates
-
-    def _arguments(self, written: list[Any] | None, number: int) -> ExpectedArguments | None:
-        if written is None or written[number] is None:
+    def _arguments(self, entries: list[Section] | None, number: int) -> ExpectedArguments | None:
+        if entries is None or entries[number].value is None:
             return None
-        values = self.mapping(written[number], f"expected_args[{number}]")
         accepted: dict[str, tuple[Any, ...]] = {}
-        unknowable = False
-        for name, value in values.items():
+        has_unknown = False
+        for name, value in (entries[number].read_mapping() or {}).items():
             if not self._lists and _is_earlier_call(value):
-                unknowable = True
+                has_unknown = True
             else:
                 accepted[name] = tuple(map(freeze, value)) if self._lists else (freeze(_wrapped(value)),)
         optional = frozenset(name for name in accepted if self._lists and "" in accepted[name])
-        return ExpectedArguments(FrozenDict(accepted), optional, not unknowable, ArgumentRules.BFCL)
+        return ExpectedArguments(FrozenDict(accepted), optional, not has_unknown, ArgumentRules.BFCL)
 
     def _tags(self) -> Iterator[str]:
-        tags = self.data.get("tags")
-        yield from (tag for tag in (tags if isinstance(tags, list) else ()) if _label(tag))
-        yield from (value for key in _TAG_FIELDS if (value := _label(self.data.get(key))))
+        tags = self._row.value.get("tags")
+        yield from (tag for tag in (tags if isinstance(tags, list) else ()) if _text_or_none(tag))
+        yield from (value for key in _TAG_FIELDS if (value := _text_or_none(self._row.value.get(key))))
 
 
-def has_only_lists(data: Mapping[str, Any]) -> bool | None:
+def stray_keys(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Keys of an imported line that are toolbelt's own, or a misspelling, each with the own key.
+
+    `steps` is ignored where it is text: public sets describe there how people solved the task.
+    """
+    for key in data:
+        if key == "steps" and isinstance(data[key], str):
+            continue
+        if (own_key := _find_own_key(key)) is not None:
+            yield key, own_key
+
+
+def has_foreign_key(data: Mapping[str, Any]) -> bool:
+    """Whether a line has a key of another source: neither a key of toolbelt nor a misspelling of one."""
+    return any(key not in _SHARED_KEYS and _find_own_key(key) is None for key in data)
+
+
+@lru_cache(maxsize=4096)
+def _find_own_key(key: str) -> str | None:
+    """The own key that a key is, or is a misspelling of; `None` for a key of another source."""
+    if key in OWN_KEYS:
+        return key
+    if key in _SHARED_KEYS or key in IMPORTED_KEYS:
+        return None
+    letters = _letters(key)
+    return next((known for known in _COMPARED if _is_misspelling(letters, _letters(known))), None)
+
+
+def _is_misspelling(key: str, known: str) -> bool:
+    """One letter more, less, changed or swapped."""
+    return abs(len(key) - len(known)) <= 1 and SequenceMatcher(None, key, known).ratio() >= _ALIKE
+
+
+def _letters(key: str) -> str:
+    return _NO_LETTER.sub("", key.casefold())
+
+
+def has_value_lists(data: Mapping[str, Any]) -> bool | None:
     """Whether every value in `expected_args` of a line is a list; `None` where there is no value."""
     written = data.get("expected_args")
     calls = [call for call in written if isinstance(call, dict)] if isinstance(written, list) else []
@@ -184,15 +225,15 @@ def has_only_lists(data: Mapping[str, Any]) -> bool | None:
     return all(isinstance(value, list) for value in values) if values else None
 
 
-def _own_key_message(key: str, meant: str) -> str:
+def _own_key_message(key: str, own_key: str) -> str:
     remedy = 'write each call in `expected` as {"tool": NAME} to use it, or take it out'
-    if key == meant:
-        return f"`{key}` is of toolbelt's own layout and would be overlooked in an imported case: {remedy}."
-    return f"{key!r} looks like `{meant}`, a key of toolbelt's own: put that right, or rename it if it is the source's."
+    if key == own_key:
+        return f"`{key}` is a key of toolbelt's own layout and has no effect in an imported case: {remedy}."
+    return f"{key!r} looks like `{own_key}`, a key of toolbelt's own: correct it, or rename it if it is the source's."
 
 
 def _wrapped(value: Any) -> Any:
-    """A plain value as the leaderboard's rules write it: each key of an object with the list of what is accepted."""
+    """A plain value as the leaderboard's rules write it: each key of an object has the list of accepted values."""
     if isinstance(value, dict):
         return {key: [item] for key, item in value.items()}
     if isinstance(value, list):
@@ -208,56 +249,5 @@ def _is_earlier_call(value: Any) -> bool:
     return False
 
 
-def _label(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
-
-
-IMPORTED_KEYS = frozenset({"expected_args", "expected_ids", "expected_any_of"})
-"""Keys that only the imported layout has."""
-_SHARED_KEYS = frozenset(
-    ("id", "query", "messages", "system", "expected", "offered", "role", "kind", "tags", "cluster", "note")
-)
-"""Keys that mean the same in both layouts."""
-OWN_KEYS = (frozenset(CASE_KEYS) - _SHARED_KEYS) | (frozenset(CALL_KEYS) - {"tool"})
-"""Keys that only toolbelt's own layout has, of a case or of a call; each changes what is right."""
-_COMPARED = tuple(key for key in (*CASE_KEYS, *sorted(OWN_KEYS - set(CASE_KEYS))) if key not in ("id", "note", "args"))
-"""Those that another key may be a slip of; the rest are too short to tell, or change nothing."""
-_ALIKE = 0.8
-_NO_LETTER = re.compile(r"[^a-z]")
-
-
-def stray_keys(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys of an imported line that are toolbelt's own, or nearly so, each with the key that it is or may mean.
-
-    `steps` is left alone where it is text: public sets tell there how people went about it.
-    """
-    for key in data:
-        if key == "steps" and isinstance(data[key], str):
-            continue
-        if (meant := _meant(key)) is not None:
-            yield key, meant
-
-
-def has_foreign_key(data: Mapping[str, Any]) -> bool:
-    """Whether any key is a source's own: neither of toolbelt's layout nor a slip of a key of it."""
-    return any(key not in _SHARED_KEYS and _meant(key) is None for key in data)
-
-
-@lru_cache(maxsize=4096)
-def _meant(key: str) -> str | None:
-    """The key of toolbelt's own that a key is or may be a slip of; `None` for one that is a source's own."""
-    if key in OWN_KEYS:
-        return key
-    if key in _SHARED_KEYS or key in IMPORTED_KEYS:
-        return None
-    spelled = _letters(key)
-    return next((known for known in _COMPARED if _is_slip(spelled, _letters(known))), None)
-
-
-def _is_slip(spelled: str, known: str) -> bool:
-    """A letter more, less, changed or swapped."""
-    return abs(len(spelled) - len(known)) <= 1 and SequenceMatcher(None, spelled, known).ratio() >= _ALIKE
-
-
-def _letters(key: str) -> str:
-    return _NO_LETTER.sub("", key.casefold())

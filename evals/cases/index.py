@@ -1,4 +1,4 @@
-"""Where the usable cases of a file stand: a few bytes for each, so that memory does not grow with what cases hold."""
+"""Index of the usable cases of a file: a few bytes for each, so that memory does not grow with their content."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.case_file import Line, read_lines
 from toolbelt.evals.cases.digests import DatasetDigest, id_digest, line_digest
-from toolbelt.evals.cases.layout import Layout, LayoutFinder
-from toolbelt.evals.cases.references import AsWritten, Names
+from toolbelt.evals.cases.fields import ExclusionReason
+from toolbelt.evals.cases.layout import Layout, LayoutDetector
+from toolbelt.evals.cases.references import LiteralNames, ToolNames
 from toolbelt.findings import Finding, Severity, sorted_findings
 
 MAX_FINDINGS = 1000
-"""Mistakes that are told one by one; of further ones only the number is."""
+"""Findings that are listed; further ones are only counted."""
 MAX_EXCLUSIONS = 1000
-"""Excluded cases that are kept one by one; of further ones only the number is."""
+"""Excluded cases that are listed; further ones are only counted."""
 _Value = TypeVar("_Value", bound=Hashable)
 
 
@@ -29,19 +30,19 @@ class Exclusion:
 
     Attributes:
         case_id: Its id.
-        line: Where it stands, counted from 1.
-        reason: Why, in words that are the same for all alike.
-        detail: The label that this is about.
+        line: Of the file, counted from 1.
+        reason: Why.
+        detail: The label that causes it.
     """
 
     case_id: str
     line: int
-    reason: str
+    reason: ExclusionReason
     detail: str
 
 
-class _Shared(Generic[_Value]):
-    """Values that many cases share, each held once."""
+class _Interned(Generic[_Value]):
+    """Numbers for values that many cases share; each value is stored once."""
 
     def __init__(self) -> None:
         self.values: list[_Value] = []
@@ -65,13 +66,13 @@ class CaseIndex:
         digests: 64 bits of each line.
         ids: 64 bits of each id.
         lines: Line numbers, counted from 1.
-        excluded: Cases that cannot be asked, by reason.
-        exclusions: Them one by one, as far as `MAX_EXCLUSIONS`.
+        excluded: Number of cases that cannot be asked, by reason.
+        exclusions: The first `MAX_EXCLUSIONS` of them.
         roles: Every role that a case names.
-        warnings: What is doubtful, as far as `MAX_FINDINGS`.
-        clusters: How many there are.
-        drafts: Cases that nobody has reviewed yet.
-        answered: Ids of every tool that is in a right answer.
+        warnings: Warnings of lines, at most `MAX_FINDINGS`.
+        clusters: Number of clusters.
+        drafts: Number of cases that nobody has reviewed yet.
+        answered: Ids of the tools that are in a right answer.
         digest: Of cases and grading.
     """
 
@@ -92,11 +93,11 @@ class CaseIndex:
     _is_draft: bytearray = field(default_factory=bytearray)
     _kinds: array[int] = field(default_factory=lambda: array("I"))
     _tags: array[int] = field(default_factory=lambda: array("I"))
-    _kind_names: _Shared[str] = field(default_factory=_Shared)
-    _tag_sets: _Shared[tuple[str, ...]] = field(default_factory=_Shared)
+    _kind_names: _Interned[str] = field(default_factory=_Interned)
+    _tag_sets: _Interned[tuple[str, ...]] = field(default_factory=_Interned)
 
     def add(self, case: Case, line: Line) -> None:
-        """One more usable case."""
+        """Add a usable case."""
         self.offsets.append(line.offset)
         self.lengths.append(len(line.raw))
         self.digests.append(line_digest(line.raw))
@@ -124,22 +125,22 @@ class CaseIndex:
 
     def count_kinds(self) -> dict[str, int]:
         """Cases by kind, in order of appearance."""
-        counted = Counter(self._kinds)
-        return {kind: counted[number] for number, kind in enumerate(self._kind_names.values)}
+        cases = Counter(self._kinds)
+        return {kind: cases[number] for number, kind in enumerate(self._kind_names.values)}
 
     def count_tags(self) -> dict[str, int]:
         """Cases by tag, in order of appearance."""
-        made: Counter[str] = Counter()
-        counted = Counter(self._tags)
+        counts: Counter[str] = Counter()
+        cases = Counter(self._tags)
         for number, tags in enumerate(self._tag_sets.values):
-            made.update(dict.fromkeys(tags, counted[number]))
-        return dict(made)
+            counts.update(dict.fromkeys(tags, cases[number]))
+        return dict(counts)
 
 
-def find_layout(
+def read_layout(
     handle: BinaryIO, source: str, *, has_imported_catalog: bool = False
 ) -> tuple[Layout, tuple[Finding, ...]]:
-    """How the lines of a file are written, and what is wrong about the whole of it; looks at each line.
+    """The layout of a file, from all of its lines, with findings about the whole file.
 
     Args:
         handle: The file.
@@ -147,13 +148,13 @@ def find_layout(
         has_imported_catalog: Whether the catalog beside it is a `catalog.jsonl`.
 
     Raises:
-        InvalidFileError: there is none.
+        InvalidFileError: the file has no line.
     """
-    finder = LayoutFinder(has_imported_catalog=has_imported_catalog)
+    finder = LayoutDetector(has_imported_catalog=has_imported_catalog)
     number = 0
     for line in read_lines(handle, source):
         number = line.number
-        finder.look(line.data, number)
+        finder.add_line(line.data, number)
     if not number:
         message = "There is no case in this file; each is a line, a JSON object."
         raise InvalidFileError([Finding("empty", Severity.ERROR, message, source)])
@@ -164,7 +165,7 @@ def find_layout(
 def index_cases(
     handle: BinaryIO,
     source: str,
-    names: Names,
+    names: ToolNames,
     progress: Callable[[int], None] | None = None,
     *,
     has_imported_catalog: bool = False,
@@ -174,69 +175,69 @@ def index_cases(
     Args:
         handle: The file.
         source: Its path as the user wrote it.
-        names: What references mean.
+        names: Resolves the tools that cases name.
         progress: Called with the number of lines read.
-        has_imported_catalog: Whether the catalog beside it is a `catalog.jsonl`, which tells how it is written.
+        has_imported_catalog: Whether the catalog beside it is a `catalog.jsonl`, which says that it is imported.
 
     Raises:
-        InvalidFileError: every mistake of every line, as far as `MAX_FINDINGS`.
+        InvalidFileError: every mistake of every line, at most `MAX_FINDINGS`.
     """
-    layout, findings = find_layout(handle, source, has_imported_catalog=has_imported_catalog)
-    reading = _Reading(CaseIndex(layout), source, names, findings)
+    layout, findings = read_layout(handle, source, has_imported_catalog=has_imported_catalog)
+    builder = _IndexBuilder(CaseIndex(layout), source, names, findings)
     for line in read_lines(handle, source):
-        reading.read(line)
+        builder.read(line)
         if progress is not None and line.number % 200 == 0:
             progress(line.number)
-    return reading.finish(handle)
+    return builder.finish(handle)
 
 
 class _Findings:
-    """Findings, errors apart from warnings, of each as many as are told."""
+    """Findings by severity; of each the first `MAX_FINDINGS`, and how many there are."""
 
     def __init__(self) -> None:
-        self._kept: dict[Severity, list[Finding]] = {severity: [] for severity in Severity}
+        self._listed: dict[Severity, list[Finding]] = {severity: [] for severity in Severity}
         self._counts: Counter[Severity] = Counter()
 
     @property
     def errors(self) -> int:
-        """How many there were."""
+        """How many errors."""
         return self._counts[Severity.ERROR]
 
     def add(self, finding: Finding) -> None:
         self._counts[finding.severity] += 1
-        if len(self._kept[finding.severity]) < MAX_FINDINGS:
-            self._kept[finding.severity].append(finding)
+        if len(self._listed[finding.severity]) < MAX_FINDINGS:
+            self._listed[finding.severity].append(finding)
 
-    def told(self, source: str) -> tuple[Finding, ...]:
-        """In the order of lines, with how many more there were."""
-        made = list(sorted_findings(finding for kept in self._kept.values() for finding in kept))
-        for severity, kept in self._kept.items():
-            if untold := self._counts[severity] - len(kept):
-                message = f"{untold:,} more of these are not listed."
-                made.append(Finding("further-findings", severity, message, source))
-        return tuple(made)
+    def listed(self, source: str) -> tuple[Finding, ...]:
+        """The listed findings in the order of lines, and the numbers of further ones."""
+        findings = list(sorted_findings(finding for listed in self._listed.values() for finding in listed))
+        for severity, listed in self._listed.items():
+            if silent := self._counts[severity] - len(listed):
+                message = f"{silent:,} more of these are not listed."
+                findings.append(Finding("further-findings", severity, message, source))
+        return tuple(findings)
 
 
-class _Reading:
-    def __init__(self, index: CaseIndex, source: str, names: Names, findings: tuple[Finding, ...]) -> None:
+class _IndexBuilder:
+    def __init__(self, index: CaseIndex, source: str, names: ToolNames, findings: tuple[Finding, ...]) -> None:
         self._index = index
         self._source = source
         self._names = names
-        self._as_written = AsWritten()
+        self._literal_names = LiteralNames()
         self._digest = DatasetDigest()
         self._clusters: set[int] = set()
         self._findings = _Findings()
         for finding in findings:
             self._findings.add(finding)
-        self._ids = array("Q")  # of every line that has one, excluded ones too, with its number
+        self._ids = array("Q")  # of every line with an id, also of excluded cases; `_lines` has the line numbers
         self._lines = array("I")
 
     def read(self, line: Line) -> None:
-        self._keep(line.findings, line)
+        self._add_findings(line.findings, line)
         if line.findings:
             return
         parsed = self._index.layout.parse(line.data, self._names)
-        self._keep(parsed.findings, line)
+        self._add_findings(parsed.findings, line)
         case_id = line.data.get("id") if isinstance(line.data, dict) else None
         if isinstance(case_id, str):
             self._ids.append(id_digest(case_id))
@@ -250,27 +251,27 @@ class _Reading:
         else:
             self._index.add(parsed.case, line)
             self._clusters.add(id_digest(parsed.case.cluster))
-        written = self._index.layout.parse(line.data, self._as_written).case
-        if written is not None:
-            self._digest.add(written)
+        literal = self._index.layout.parse(line.data, self._literal_names).case
+        if literal is not None:
+            self._digest.add(literal)
 
     def finish(self, handle: BinaryIO) -> CaseIndex:
-        for finding in self._repeated(handle):
+        for finding in self._repeated_ids(handle):
             self._findings.add(finding)
         if self._findings.errors:
-            raise InvalidFileError(self._findings.told(self._source))
+            raise InvalidFileError(self._findings.listed(self._source))
         if not len(self._index.offsets):
-            raise InvalidFileError([self._nothing_left()])
-        self._index.warnings = self._findings.told(self._source)
+            raise InvalidFileError([self._all_excluded()])
+        self._index.warnings = self._findings.listed(self._source)
         self._index.digest = self._digest.hexdigest()
         self._index.clusters = len(self._clusters)
         return self._index
 
-    def _keep(self, findings: tuple[Finding, ...], line: Line) -> None:
+    def _add_findings(self, findings: tuple[Finding, ...], line: Line) -> None:
         for finding in findings:
             self._findings.add(replace(finding, file=self._source, line=line.number))
 
-    def _repeated(self, handle: BinaryIO) -> Iterator[Finding]:
+    def _repeated_ids(self, handle: BinaryIO) -> Iterator[Finding]:
         if len(set(self._ids)) == len(self._ids):
             return
         seen: dict[int, int] = {}
@@ -283,8 +284,8 @@ class _Reading:
                 message = f"The id {line.data['id']!r} stands in line {firsts[line.number]} already."
                 yield Finding("duplicate-id", Severity.ERROR, message, self._source, line.number)
 
-    def _nothing_left(self) -> Finding:
+    def _all_excluded(self) -> Finding:
         reasons = ", ".join(f"{reason} ({count:,})" for reason, count in self._index.excluded.most_common())
-        examples = ", ".join(repr(one.detail) for one in self._index.exclusions[:3])
+        examples = ", ".join(repr(exclusion.detail) for exclusion in self._index.exclusions[:3])
         message = f"None of these cases can be asked with this catalog: {reasons}, such as {examples}."
         return Finding("no-usable-case", Severity.ERROR, message, self._source)

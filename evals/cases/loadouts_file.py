@@ -9,13 +9,13 @@ from typing import Any
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.cases.fields import shown
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.reader import WrittenLoadout, read_loadouts
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key, parse_json, read_text
+from toolbelt.sources.document import describe_value
 
 LOADOUTS_FILE = "loadouts.json"
 _PATH = "loadouts"
@@ -69,7 +69,9 @@ class _Lists:
     def read(self) -> None:
         data = self.document.data
         if not isinstance(data, dict):
-            message = f"Loadouts are an object that maps names to lists of tools, not {shown(data)}."
+            message = (
+                f"Loadouts are an object that maps names to lists of tools, not {describe_value(data, is_json=True)}."
+            )
             self._add("wrong-type", message)
             return
         for name, value in data.items():
@@ -91,7 +93,11 @@ class _Lists:
         if isinstance(value, list):
             self._read_list(name, value, path)
         elif not isinstance(value, dict):
-            self._add("wrong-type", f"Loadout {name!r} must be a list of tools, not {shown(value)}.", *path)
+            self._add(
+                "wrong-type",
+                f"Loadout {name!r} must be a list of tools, not {describe_value(value, is_json=True)}.",
+                *path,
+            )
         elif value and all(isinstance(item, str) for item in value.values()):
             self.left_out.append(name)
         else:
@@ -107,10 +113,10 @@ class _Lists:
         self._place((name,), path)
         for index, reference in enumerate(value):
             if not isinstance(reference, str) or not reference.strip():
-                message = f"Loadout {name!r} must hold ids of tools, not {shown(reference)}."
+                message = f"Loadout {name!r} must hold ids of tools, not {describe_value(reference, is_json=True)}."
                 self._add("wrong-type", message, *path, index)
                 continue
-            found = self.names.look_up(reference)
+            found = self.names.resolve(reference)
             tool = self.names.find_tool(found) if isinstance(found, str) else None
             if tool is None:
                 self.unknown.setdefault(name, []).append(reference)

@@ -1,4 +1,4 @@
-"""Whether a query gives away the tool that is to be found."""
+"""Whether a query mentions a tool by its name."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ _PART = re.compile(r"[^\W_]+")
 _QUOTES = "`'\"‘’‚“”„«»‹›「」『』"
 _BETWEEN = r"[\s_\-./:]*"
 _START, _END = "(?<![a-z0-9_])", "(?![a-z0-9_])"
-"""Of a name; letters of writing without blanks may stand right beside it."""
+"""Of a name; letters of scripts without blanks may stand right beside it."""
 _BY = r"(?:use|using|via|call|calling|invoke|run)\s+(?:the\s+)?"
 _MOST_KEPT = 20_000
-"""Names whose patterns are kept: those of a very large catalog."""
+"""Cached patterns: enough for the names of a very large catalog."""
 
 
-def names_tool(query: str, name: str) -> bool:
-    """Whether a query names a tool, case aside.
+def mentions_tool(query: str, name: str) -> bool:
+    """Whether a query mentions a tool; upper and lower case are the same.
 
-    A name of several parts, such as `git_push` or `getWeather`, counts however the parts are set apart. One of a single
-    part, such as `search`, is mostly a word like any other: it counts in quotes, before or after the word "tool", and
-    after "use", "call" and the like where it stands as a tool would, with nothing of its own behind it.
+    A name of several parts, such as `git_push` or `getWeather`, counts with any separator between them. A name of one
+    part, such as `search`, is usually an ordinary word: it counts in quotes, before or after the word "tool", and
+    after "use", "call" and the like, where it has no object.
     """
     if (known := _pattern(name)) is None:
         return False
-    said = query.casefold()
-    return known[0] in said and known[1].search(said) is not None
+    first_part, pattern = known
+    text = query.casefold()
+    return first_part in text and pattern.search(text) is not None
 
 
 @lru_cache(_MOST_KEPT)
 def _pattern(name: str) -> tuple[str, re.Pattern[str]] | None:
-    """What must stand in a text for it to be worth a look, and what is looked for; both in lower case."""
+    """A part that must occur, for a quick check, and the pattern; both in lower case. `None` without any letter."""
     parts = [part.casefold() for part in _PART.findall(split_name(name))]
     if not parts:
         return None

@@ -1,4 +1,4 @@
-"""Which tool of a catalog a case means."""
+"""Resolve the references of a case to tools of a catalog."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.patterns import fold
 
 _MOST_SUGGESTIONS = 100
-"""Unknown names that are worth a search for the nearest; with more, it is the wrong catalog."""
+"""Unknown names that get suggestions, which cost time; with more, it is the wrong catalog."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A reference that means no tool, or several.
+    """A reference to no tool, or to several.
 
     Attributes:
         rule: Slug of the finding.
         message: What is wrong, with the nearest names or the candidates.
-        candidates: Ids of all that bear an ambiguous name.
+        candidates: Ids of all tools with an ambiguous name.
     """
 
     rule: str
@@ -29,11 +29,11 @@ class Unresolved:
     candidates: tuple[str, ...] = ()
 
 
-class Names(Protocol):
-    """What turns the references of a case into ids."""
+class ToolNames(Protocol):
+    """Resolves references of a case to ids of tools."""
 
-    def look_up(self, reference: str) -> str | Unresolved:
-        """The id of the one tool that is meant."""
+    def resolve(self, reference: str) -> str | Unresolved:
+        """The id of the tool."""
         ...
 
     def within(self, offered: Sequence[str], label: str) -> tuple[str, ...]:
@@ -46,24 +46,24 @@ class Names(Protocol):
 
 
 class CatalogNames:
-    """Names as a catalog has them; what was looked up once is kept."""
+    """Resolves names with a catalog, and caches the results."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._tools = {tool.id: tool for tool in catalog.tools}
-        self._found: dict[str, str | Unresolved] = {tool_id: tool_id for tool_id in self._tools}
+        self._resolved: dict[str, str | Unresolved] = {tool_id: tool_id for tool_id in self._tools}
         parts = ((tool.id, tool.path, tool.name, catalog.wire_names[tool.id]) for tool in catalog.tools)
         self._known = {fold(part) for names in parts for part in names}
         self._misses = 0
 
-    def look_up(self, reference: str) -> str | Unresolved:
-        """As `Catalog.get_tool` understands it."""
-        if (found := self._found.get(reference)) is None:
-            found = self._found[reference] = self._resolve(reference)
-        return found
+    def resolve(self, reference: str) -> str | Unresolved:
+        """As `Catalog.get_tool` resolves it."""
+        if (result := self._resolved.get(reference)) is None:
+            result = self._resolved[reference] = self._resolve_uncached(reference)
+        return result
 
     def within(self, offered: Sequence[str], label: str) -> tuple[str, ...]:
-        """An id goes before names."""
+        """An id counts before names."""
         if label in offered:
             return (label,)
         return tuple(tool_id for tool_id in offered if self._tools[tool_id].name == label)
@@ -72,7 +72,7 @@ class CatalogNames:
         """The tool of that id."""
         return self._tools.get(tool_id)
 
-    def _resolve(self, reference: str) -> str | Unresolved:
+    def _resolve_uncached(self, reference: str) -> str | Unresolved:
         if fold(reference) not in self._known:
             self._misses += 1
             if self._misses > _MOST_SUGGESTIONS:
@@ -85,10 +85,10 @@ class CatalogNames:
             return Unresolved("unknown-tool", str(error))
 
 
-class AsWritten:
-    """Every reference stands for itself: a case whatever the catalog, for its digest."""
+class LiteralNames:
+    """Takes every reference for an id: a case without a catalog, for its digest."""
 
-    def look_up(self, reference: str) -> str | Unresolved:
+    def resolve(self, reference: str) -> str | Unresolved:
         """The reference."""
         return reference
 
@@ -97,5 +97,5 @@ class AsWritten:
         return (label,)
 
     def find_tool(self, tool_id: str) -> Tool | None:  # noqa: ARG002
-        """None is known."""
+        """Never known."""
         return None

@@ -9,8 +9,8 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import option
 from toolbelt.console.screen import notify, progress
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.cases.dataset import Dataset, find_form
-from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cases.dataset import Dataset, detect_layout
+from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.evals.cases.lint.lint import lint_dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.findings import Finding, sorted_findings
@@ -33,11 +33,11 @@ def lint(
     """
     try:
         opened, workspace = open_with_project(dataset, catalog, config)
-        form: Form | None = opened.form
+        form: LayoutKind | None = opened.layout
         findings = _findings(opened, workspace, own_catalog=catalog is None)
         complete = True
     except InvalidFileError as error:  # what cannot be read is a finding too
-        form, findings, complete = find_form(dataset), error.findings, False
+        form, findings, complete = detect_layout(dataset), error.findings, False
     if form is not None and not as_json:
         notify(f"layout: {form.description}")
     if not complete and not as_json:

@@ -95,7 +95,7 @@ def _summary(dataset: Dataset, workspace: Workspace) -> dict[str, Any]:
     return {
         "name": dataset.name,
         "source": dataset.source,
-        "layout": dataset.form.value,
+        "layout": dataset.layout.value,
         "digest": dataset.digest,
         "cases": len(dataset),
         "clusters": dataset.clusters,

@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
-from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.evals.cli.dataset_card_view import card_parts
 from toolbelt.evals.cli.dataset_card_view import fact as _fact
 from toolbelt.text import json_text, plural, visible, visible_lines
@@ -39,7 +39,7 @@ def dataset_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
     tools = f"{plural(catalog['tools'], 'tool')} in {plural(catalog['plugins'], 'plugin')}"
     parts: list[RenderableType] = [
         Text.assemble((visible(data["name"]), "bold"), f"  {plural(data['cases'], 'case')} in {data['source']}"),
-        _fact("layout", Form(data["layout"]).description),
+        _fact("layout", LayoutKind(data["layout"]).description),
         _fact("catalog", f"{catalog['name']}: {tools} ({catalog['source']})"),
         _fact("digest", data["digest"]),
         _fact("clusters", f"{data['clusters']:,}"),

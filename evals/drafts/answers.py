@@ -1,4 +1,4 @@
-"""What a model wrote, read strictly: every draft that cannot be used is a fault with its reason."""
+"""Read and check what a model wrote: every draft that cannot be used becomes a fault with its reason."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.cases.fields import shown
-from toolbelt.evals.cases.mentions import names_tool
-from toolbelt.evals.cases.own_layout import may_take
+from toolbelt.evals.cases.mentions import mentions_tool
+from toolbelt.evals.cases.own_layout import accepts_argument
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
 from toolbelt.sources import parse_json
+from toolbelt.sources.document import describe_value
 
 LONGEST_QUERY = 4000
 """Characters."""
@@ -29,8 +29,8 @@ _NO_TOOL = ("null", "none")
 _PARTS = ("tasks", "near_misses")
 
 
-class Reason(StrEnum):
-    """Why a draft is left out, in words that are the same for all alike."""
+class FaultReason(StrEnum):
+    """Why a draft is left out; the value is shown to people and stands in `--json`."""
 
     NO_JSON = "the answer is not JSON"
     OTHER_FORM = "not in the form asked for"
@@ -49,16 +49,16 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Something that cannot be used.
+class AnswerFault:
+    """One or several drafts that cannot be used.
 
     Attributes:
         reason: Why.
-        detail: What, in a line, as the model may be told.
-        drafts: How many that are.
+        detail: Which, in one line; the model sees it when it is asked again.
+        drafts: How many drafts.
     """
 
-    reason: Reason
+    reason: FaultReason
     detail: str
     drafts: int = 1
 
@@ -67,12 +67,12 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenTask:
-    """A task as a model wrote it, its arguments found valid.
+class ParsedTask:
+    """A task as a model wrote it, with valid arguments.
 
     Attributes:
         arguments: Of the call.
-        queries: Its wordings, not yet looked at.
+        queries: Its wordings, not checked yet.
         of: 1-based number of an earlier task of which these are further wordings; `None` for a new one.
     """
 
@@ -82,11 +82,11 @@ class WrittenTask:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenMiss:
-    """A near miss as a model wrote it, its tool found.
+class ParsedNearMiss:
+    """A near miss as a model wrote it, with a known tool.
 
     Attributes:
-        query: Not yet looked at.
+        query: Not checked yet.
         tool: Id of the tool that is right; `None` where none is.
     """
 
@@ -94,14 +94,14 @@ class WrittenMiss:
     tool: str | None
 
 
-class Checker:
-    """Reads answers, and holds them against a catalog.
+class DraftChecker:
+    """Reads answers and checks them against a catalog.
 
     Args:
-        catalog: What there is.
+        catalog: The known tools.
 
     Attributes:
-        names: What its tools are called.
+        names: Resolves the names of its tools.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -109,81 +109,78 @@ class Checker:
         self._wire_names = catalog.wire_names
         self._validator = lru_cache(64)(_validator_of)
 
-    def tasks(self, data: Mapping[str, Any], tool: Tool) -> Iterator[WrittenTask | Fault]:
+    def tasks(self, data: Mapping[str, Any], tool: Tool) -> Iterator[ParsedTask | AnswerFault]:
         """The tasks of an answer, in order."""
         for number, entry in enumerate(_list(data, "tasks"), start=1):
             place = f"task {number}"
             queries = entry.get("queries") if isinstance(entry, dict) else None
             if not isinstance(queries, list):
-                yield Fault(Reason.OTHER_FORM, place)
+                yield AnswerFault(FaultReason.OTHER_FORM, place)
                 continue
             drafts = max(len(queries), 1)
             if "task" in entry and "arguments" not in entry:
                 of = entry["task"]
-                # Without arguments it is about an earlier task, or about nothing that is known.
+                # Without arguments, it must refer to an earlier task.
                 is_number = type(of) is int
-                yield (
-                    WrittenTask(FrozenDict(), tuple(queries), of)
-                    if is_number
-                    else Fault(Reason.OTHER_FORM, place, drafts)
-                )
+                fault = AnswerFault(FaultReason.OTHER_FORM, place, drafts)
+                yield ParsedTask(FrozenDict(), tuple(queries), of) if is_number else fault
                 continue
             arguments = entry.get("arguments", {})
-            if why := self._fault_of(arguments, tool):
-                yield Fault(Reason.BAD_ARGUMENTS, f"{place}, {why}", drafts)
+            if why := self._argument_fault(arguments, tool):
+                yield AnswerFault(FaultReason.BAD_ARGUMENTS, f"{place}, {why}", drafts)
             else:
-                yield WrittenTask(freeze(arguments), tuple(queries))
+                yield ParsedTask(freeze(arguments), tuple(queries))
 
-    def near_misses(self, data: Mapping[str, Any], tool: Tool) -> Iterator[WrittenMiss | Fault]:
+    def near_misses(self, data: Mapping[str, Any], tool: Tool) -> Iterator[ParsedNearMiss | AnswerFault]:
         """The near misses of an answer, in order."""
         for number, entry in enumerate(_list(data, "near_misses"), start=1):
             place = f"near miss {number}"
             name = entry.get("tool", ...) if isinstance(entry, dict) else ...
             if name is None:
-                yield WrittenMiss(entry.get("query"), None)
+                yield ParsedNearMiss(entry.get("query"), None)
             elif not isinstance(name, str) or not name.strip():
-                yield Fault(Reason.OTHER_FORM, place)
-            elif isinstance(found := self.names.look_up(name.strip()), Unresolved):
-                if name.strip().casefold() in _NO_TOOL and not found.candidates:  # tools may be called that, too
-                    yield WrittenMiss(entry.get("query"), None)
+                yield AnswerFault(FaultReason.OTHER_FORM, place)
+            elif isinstance(tool_id := self.names.resolve(name.strip()), Unresolved):
+                if name.strip().casefold() in _NO_TOOL and not tool_id.candidates:  # a tool may have that name
+                    yield ParsedNearMiss(entry.get("query"), None)
                 else:
-                    yield Fault(Reason.UNKNOWN_TOOL, f"{place}, {shown(name)}")
-            elif found == tool.id:
-                yield Fault(Reason.SAME_TOOL, place)
+                    yield AnswerFault(FaultReason.UNKNOWN_TOOL, f"{place}, {name!r}")
+            elif tool_id == tool.id:
+                yield AnswerFault(FaultReason.SAME_TOOL, place)
             else:
-                yield WrittenMiss(entry.get("query"), found)
+                yield ParsedNearMiss(entry.get("query"), tool_id)
 
-    def fault_of_query(self, query: Any, tool_ids: Iterable[str]) -> Reason | None:
-        """Why a query that must name none of these tools cannot be used, whatever others there are."""
+    def query_fault(self, query: Any, tool_ids: Iterable[str]) -> FaultReason | None:
+        """Why a query cannot be used that must name none of these tools; earlier queries do not count here."""
         if not isinstance(query, str) or not query.strip():
-            return Reason.NO_TEXT
+            return FaultReason.NO_TEXT
         if len(query) > LONGEST_QUERY:
-            return Reason.TOO_LONG
+            return FaultReason.TOO_LONG
         if any(unicodedata.category(letter) == "Cc" and letter not in "\n\t\r" for letter in query):
-            return Reason.UNPRINTABLE
+            return FaultReason.UNPRINTABLE
         tools = [tool for tool in map(self.names.find_tool, tool_ids) if tool is not None]
         names = (name for tool in tools for name in (tool.name, self._wire_names[tool.id]))
-        return Reason.NAMES_TOOL if any(names_tool(query, name) for name in names) else None
+        return FaultReason.NAMES_TOOL if any(mentions_tool(query, name) for name in names) else None
 
-    def _fault_of(self, arguments: Any, tool: Tool) -> str | None:
+    def _argument_fault(self, arguments: Any, tool: Tool) -> str | None:
         if not isinstance(arguments, dict):
-            return f"`arguments` must be an object, not {shown(arguments)}"
-        if undescribed := [name for name in arguments if not may_take(tool, name)]:
-            return f"there is no argument {shown(undescribed[0])}"
+            return f"`arguments` must be an object, not {describe_value(arguments, is_json=True)}"
+        if undescribed := [name for name in arguments if not accepts_argument(tool, name)]:
+            return f"there is no argument {undescribed[0]!r}"
         validator = self._validator(tool)
-        found = None if validator is None else next(iter(validator.faults(arguments)), None)
-        return None if found is None else found.message[:200]
+        fault = None if validator is None else next(iter(validator.faults(arguments)), None)
+        return None if fault is None else fault.message[:200]
 
 
 def read_answer(text: str) -> dict[str, Any] | None:
-    """The JSON object of an answer, in a fence or not, with or without words around it; `None` if there is none.
+    """The JSON object of an answer, in a code fence or not, with or without words around it; `None` if there is none.
 
-    Of several, the first that has tasks or near misses.
+    Of several, the first with tasks or near misses.
     """
-    said = _THOUGHTS.sub("", text)
-    whole = said[said.find("{") : said.rfind("}") + 1]
+    visible = _THOUGHTS.sub("", text)
+    widest = visible[visible.find("{") : visible.rfind("}") + 1]
     first: dict[str, Any] | None = None
-    for candidate in (said, *_FENCED.findall(said), whole):
+    for candidate in (visible, *_FENCED.findall(visible), widest):
         try:
             data = parse_json(candidate.strip(), "the answer").data
         except InvalidFileError:
@@ -195,8 +192,8 @@ def read_answer(text: str) -> dict[str, Any] | None:
     return first
 
 
-def alike_key(query: str) -> str:
-    """What two queries share that say the same: all but case, white space, and how the sentence ends."""
+def normalized_query(query: str) -> str:
+    """A query without what makes no difference: case, white space, and the punctuation at its end."""
     text = " ".join(unicodedata.normalize("NFC", query).casefold().split())
     return text.rstrip(_END_OF_SENTENCE) or text
 

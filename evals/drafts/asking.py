@@ -1,4 +1,4 @@
-"""Asking a model for drafts: many tools at once, every answer kept, until all is asked or something ends it."""
+"""Ask a model for drafts: many tools at once, every answer stored, until all is asked or a failure or cap ends it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message
-from toolbelt.evals.drafts.answer_store import Journal, request_key
-from toolbelt.evals.drafts.answers import Checker
+from toolbelt.evals.drafts.answer_store import AnswerStore, request_key
+from toolbelt.evals.drafts.answers import DraftChecker
 from toolbelt.evals.drafts.jobs import Jobs
-from toolbelt.evals.drafts.tool_drafts import Answer, Drafting
+from toolbelt.evals.drafts.tool_drafts import ModelAnswer, ToolDrafts
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
@@ -24,26 +24,26 @@ NOTHING_OFFERED = Offer()
 
 @dataclass(eq=False)
 class Drafter:
-    """Asks for what is not in the journal yet.
+    """Asks for what is not stored yet.
 
     Attributes:
         jobs: What is to be drafted.
         checker: Reads the answers.
-        journal: Keeps them.
-        model: Who is asked.
-        budget: What may be asked and spent.
-        policy: How failures are met.
+        answers: Stores them.
+        model: Writes them.
+        budget: Limits requests and cost.
+        policy: Which failures are tried again, and when.
         counter: Counts prompts.
-        sampling: How to ask.
+        sampling: Temperature and seed.
         max_concurrency: Tools under way at once.
         api_base: Where the model is asked; `None` for its provider's own place.
         reasons: Why not all could be asked, in words: what ended it, and the first failure.
-        failures: How asking failed, by the number of the job, for those without an answer.
+        failures: Failures of the jobs without an answer, by their number.
     """
 
     jobs: Jobs
-    checker: Checker
-    journal: Journal
+    checker: DraftChecker
+    answers: AnswerStore
     model: Model
     budget: Budget
     policy: RetryPolicy
@@ -55,52 +55,52 @@ class Drafter:
     failures: dict[int, Failure] = field(default_factory=dict)
     _gate: Gate = field(default_factory=Gate)
     _in_a_row: int = 0
-    _is_over: bool = False
+    _has_ended: bool = False
     _done: int = 0
 
-    async def work(self, advance: Callable[[int], object]) -> None:
-        """Ask until nothing is left that can be.
+    async def run(self, advance: Callable[[int], object]) -> None:
+        """Ask until every job has its answers, or none can be asked any more.
 
         Args:
-            advance: Told how many tools are through.
+            advance: Called with the number of tools done.
 
         Raises:
-            StorageError: an answer could not be kept; all kept before are.
+            StorageError: an answer could not be stored; those before it are.
         """
-        left = iter(range(len(self.jobs)))
+        numbers = iter(range(len(self.jobs)))
         try:
-            await run_workers(self._worker(left, advance) for _ in range(self.max_concurrency))
+            await run_workers(self._worker(numbers, advance) for _ in range(self.max_concurrency))
         finally:
             await self.model.close()
 
-    async def _worker(self, left: Iterator[int], advance: Callable[[int], object]) -> None:
-        for number in left:
-            if self._is_over:
+    async def _worker(self, numbers: Iterator[int], advance: Callable[[int], object]) -> None:
+        for number in numbers:
+            if self._has_ended:
                 return
-            drafting = Drafting(self.jobs.job(number), self.checker)
+            drafts = ToolDrafts(self.jobs.job(number), self.checker)
             try:
-                await self._draft(drafting, number)
+                await self._draft(drafts, number)
                 self._in_a_row = 0
-            except CapReached as reached:
-                self._end(str(reached))
+            except CapReached as cap:
+                self._end(str(cap))
                 return
             except Unanswered as unanswered:
                 self.failures[number] = unanswered.error.failure
-                self._mind(unanswered, drafting.job.tool.id)
+                self._record_failure(unanswered, drafts.job.tool.id)
             self._done += 1
             advance(self._done)
-            await asyncio.sleep(0)  # so that Ctrl-C and the others get a turn where nothing has to be waited for
+            await asyncio.sleep(0)  # lets Ctrl-C and the other workers through where no answer is awaited
 
-    async def _draft(self, drafting: Drafting, number: int) -> None:
-        while (messages := drafting.messages) is not None:
+    async def _draft(self, drafts: ToolDrafts, number: int) -> None:
+        while (messages := drafts.messages) is not None:
             key = request_key(self.model.name, self.sampling, messages, self.api_base)
-            answer = self.journal.find(key)
-            drafting.take(answer if answer is not None else await self._ask(drafting, number, key, messages))
+            answer = self.answers.find(key)
+            drafts.add_answer(answer if answer is not None else await self._ask(drafts, number, key, messages))
 
-    async def _ask(self, drafting: Drafting, number: int, key: bytes, messages: tuple[Message, ...]) -> Answer:
-        tool = drafting.job.tool.id
+    async def _ask(self, drafts: ToolDrafts, number: int, key: bytes, messages: tuple[Message, ...]) -> ModelAnswer:
+        tool = drafts.job.tool.id
         client = RetryingClient(
-            self.model, self.budget, self.policy, lambda record: self.journal.add(key, tool, record), self._gate
+            self.model, self.budget, self.policy, lambda record: self.answers.add(key, tool, record), self._gate
         )
         own_tokens = PromptCounter(self.counter).count_latest(Conversation(messages))
         try:
@@ -108,10 +108,10 @@ class Drafter:
         except Unanswered as unanswered:
             if unanswered.error.failure not in (Failure.REFUSED, Failure.CONTEXT_OVERFLOW):
                 raise
-        return self.journal.get(key)
+        return self.answers.get(key)
 
-    def _mind(self, unanswered: Unanswered, tool: str) -> None:
-        """Say the first failure; leave a model that only fails, or that cannot do better."""
+    def _record_failure(self, unanswered: Unanswered, tool: str) -> None:
+        """Note the first failure; end where the model only fails, or the failure is final."""
         self._in_a_row += 1
         model = self.model.name
         if unanswered.error.failure.is_for_good:
@@ -122,6 +122,6 @@ class Drafter:
             self.reasons.append(f"{tool}: {unanswered}")
 
     def _end(self, reason: str) -> None:
-        if not self._is_over:  # of many at once, the first says it
+        if not self._has_ended:  # several workers may end at once; the first reason counts
             self.reasons.insert(0, reason)
-        self._is_over = True
+        self._has_ended = True

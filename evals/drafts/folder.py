@@ -1,8 +1,8 @@
-"""The folder that drafts go to, and what a human has done there since: that is never lost.
+"""The folder of drafts, and what a human has changed in it since; such changes are never lost.
 
-What was written is remembered in `.toolbelt-drafts`: 64 bits of each line, in a file named by the digest of the cases
-that it is about. So a folder is known to be untouched whenever a kill came; and where it is not, a line that differs
-from all that was written is a human's, and one that was written and is gone was taken out by one.
+`.toolbelt-drafts` remembers what was written: 64 bits of each line, in a file named by the digest of the cases. So a
+folder is known to be untouched, whenever a kill came. Otherwise, a line that differs from all that was written is a
+human's, and a line that was written and is not there was taken out by a human.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from toolbelt.catalog.files import format_catalog
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case_file import MAX_LINE, Line, open_lines, read_lines
 from toolbelt.evals.cases.digests import id_digest, line_digest
-from toolbelt.evals.cases.own_layout import parse_case
-from toolbelt.evals.cases.references import Names
-from toolbelt.evals.drafts.answers import alike_key
+from toolbelt.evals.cases.own_layout import parse_own_case
+from toolbelt.evals.cases.references import ToolNames
+from toolbelt.evals.drafts.answers import normalized_query
 from toolbelt.evals.drafts.tool_drafts import stem_of
 from toolbelt.findings import Finding, Severity
 from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, open_catalog, write_catalog
 
 MEMORY = ".toolbelt-drafts"
-"""The folder within it for answers and what was written."""
+"""The folder inside it for the answers and for the digests of written lines."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinePlace:
     """Where a line is.
 
     Attributes:
         offset: Of its first byte.
         length: In bytes.
-        digest: 64 bits of it.
+        digest: 64 bits.
     """
 
     offset: int
@@ -46,33 +46,33 @@ class Place:
 
 
 @dataclass(eq=False)
-class Touched:
-    """What a human has done to the cases, and what was left as it was drafted; a few bytes for each line.
+class FolderState:
+    """What a human has changed in the cases, and which drafts are unchanged; a few bytes for each line.
 
     Attributes:
-        gone: 64 bits of each line that was written here and was taken out.
-        ids: Numbers of a human's lines, by 64 bits of their ids.
-        queries: Likewise of their queries.
-        places: Where their lines are.
-        drafts: Where those are that are as they were drafted, by 64 bits of what their ids begin with.
-        is_untouched: Whether the file is as it was last written, however its lines end; or not there.
+        gone: Digest of each line that was written here and was taken out.
+        ids: Numbers of a human's lines, by the digest of their ids.
+        queries: Digests of the queries of a human's lines.
+        places: Where a human's lines are.
+        drafts: Where unchanged drafts are, by the digest of the stem of their ids.
+        is_untouched: Whether the file is as it was last written, except for line ends, or is not there.
     """
 
     gone: set[int] = field(default_factory=set)
     ids: dict[int, int] = field(default_factory=dict)
     queries: set[int] = field(default_factory=set)
-    places: list[Place] = field(default_factory=list)
-    drafts: dict[int, list[Place]] = field(default_factory=dict)
+    places: list[LinePlace] = field(default_factory=list)
+    drafts: dict[int, list[LinePlace]] = field(default_factory=dict)
     is_untouched: bool = True
 
     @property
     def kept(self) -> int:
-        """Lines that are a human's."""
+        """How many lines are a human's."""
         return len(self.places)
 
     def add(self, line: Line, digest: int) -> Iterator[Finding]:
-        """One more line that is a human's; with what is wrong where its id was there already."""
-        self.places.append(Place(line.offset, len(line.raw), digest))
+        """Add a human's line; gives a finding where its id occurred before."""
+        self.places.append(LinePlace(line.offset, len(line.raw), digest))
         data = line.data if isinstance(line.data, dict) else {}
         if isinstance(data.get("id"), str):
             first = self.ids.setdefault(id_digest(data["id"]), line.number)
@@ -80,19 +80,19 @@ class Touched:
                 message = f"The id {data['id']!r} stands in line {first} already."
                 yield Finding("duplicate-id", Severity.ERROR, message)
         if isinstance(data.get("query"), str):
-            self.queries.add(id_digest(alike_key(data["query"])))
+            self.queries.add(id_digest(normalized_query(data["query"])))
 
     def add_draft(self, line: Line, digest: int) -> None:
-        """One more line that is as it was drafted."""
+        """Add a line that is unchanged."""
         stem = id_digest(stem_of(line.data["id"]))
-        self.drafts.setdefault(stem, []).append(Place(line.offset, len(line.raw), digest))
+        self.drafts.setdefault(stem, []).append(LinePlace(line.offset, len(line.raw), digest))
 
 
 class DraftFolder:
-    """Where drafts go.
+    """A folder of drafts.
 
     Args:
-        path: Made when it is first written to.
+        path: Created when it is first written to.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,7 +100,7 @@ class DraftFolder:
         self.memory = path / MEMORY
         self.cases = path / CASES_FILE
 
-    def refuse_files(self) -> None:
+    def check_paths(self) -> None:
         """Raises `ToolbeltError` where a file is in the way of a folder, or a folder of a file."""
         for folder in (self.path, self.memory):
             if folder.exists() and not folder.is_dir():
@@ -109,48 +109,52 @@ class DraftFolder:
             if file.is_dir():
                 raise ToolbeltError(f"{str(file)!r} is a folder; name another.")
 
-    def look(self, names: Names | None = None) -> Touched:
-        """What a human has done to the cases, in this session or before any earlier one.
+    def read_state(self, names: ToolNames | None = None) -> FolderState:
+        """What a human has changed in the cases since they were written.
 
         Args:
-            names: What a human's lines are held against; without, only whether they can be kept at all is looked at.
+            names: Resolves the tools in a human's lines; without it, the lines only have to be JSON.
 
         Raises:
-            InvalidFileError: with lines of a human's, the cases could not be opened; what is wrong, line by line.
+            InvalidFileError: with a human's lines, the cases could not be opened; every mistake, line by line.
             StorageError: the cases may not be read.
         """
-        touched = Touched()
+        state = FolderState()
         if not self.cases.exists():
-            return touched
-        found: list[Finding] = []
+            return state
+        findings: list[Finding] = []
         source = str(self.cases)
         with open_lines(source) as handle:
             present = {line_digest(line.raw) for line in read_lines(handle, source)}
-            written, touched.is_untouched = self._remembered(present)
-            touched.gone = written - present
+            written, state.is_untouched = self._remembered(present)
+            state.gone = written - present
             for line in read_lines(handle, source):
                 digest = line_digest(line.raw)
                 if digest not in written:
-                    wrong = (*touched.add(line, digest), *_errors_of(line, names))
-                    found += (replace(finding, file=source, line=line.number) for finding in wrong)
+                    mistakes = (*state.add(line, digest), *_errors_of(line, names))
+                    findings += (replace(finding, file=source, line=line.number) for finding in mistakes)
                 elif digest in present:
-                    present.remove(digest)  # a draft that was copied is one draft
-                    touched.add_draft(line, digest)
-        if found:
-            raise InvalidFileError(found)
-        return touched
+                    present.remove(digest)  # a copied draft counts once
+                    state.add_draft(line, digest)
+        if findings:
+            raise InvalidFileError(findings)
+        return state
 
-    def lines(self, places: Iterable[Place]) -> Iterator[str]:
-        """The lines at these places, as they are, one at a time."""
-        with contextlib.ExitStack() as held:
+    def lines(self, places: Iterable[LinePlace]) -> Iterator[str]:
+        """The lines at these places, one at a time."""
+        with contextlib.ExitStack() as stack:
             handle = None
             for place in places:
-                handle = handle or held.enter_context(open_lines(str(self.cases)))
+                handle = handle or stack.enter_context(open_lines(str(self.cases)))
                 handle.seek(place.offset)
                 yield handle.read(place.length).decode()
 
     def remember(self, written: Iterable[int], digest: str) -> None:
-        """Note what is about to be written, before cases of that digest take their place.
+        """Remember the lines that are about to be written.
+
+        Args:
+            written: Their digests.
+            digest: Of the whole file of cases.
 
         Raises:
             StorageError: the disk would not.
@@ -162,7 +166,7 @@ class DraftFolder:
             raise StorageError(f"Cannot write {str(self.memory)!r}: {error.strerror or error}.") from None
 
     def forget_others(self) -> None:
-        """Drop what was noted of cases that are there no more."""
+        """Forget lines of cases that were replaced."""
         current = self._memory_of(_digest(self.cases))
         for file in self.memory.glob("lines-*"):
             if file != current:
@@ -170,7 +174,7 @@ class DraftFolder:
                     file.unlink()
 
     def put_catalog(self, catalog: Catalog, *, overwrite: bool) -> None:
-        """Have the catalog beside the cases.
+        """Write the catalog beside the cases, unless it is there.
 
         Raises:
             ToolbeltError: another is there, and may not be replaced.
@@ -197,7 +201,7 @@ class DraftFolder:
             )
 
     def has_catalog(self, catalog: Catalog) -> bool:
-        """Whether this catalog is there already, in whatever form."""
+        """Whether this catalog is there, in any form."""
         if not any((self.path / name).is_file() for name in CATALOG_FILES):
             return False
         try:
@@ -207,12 +211,12 @@ class DraftFolder:
         return format_catalog(beside, "json") == format_catalog(catalog, "json")
 
     def _remembered(self, present: set[int]) -> tuple[set[int], bool]:
-        """The lines that were written here, and whether the cases are as they were then."""
+        """Digests of the lines that were written here, and whether the cases are unchanged since."""
         if (exact := self._memory_of(_digest(self.cases))).exists():
             return _read_memory(exact), True
-        # A kill may have left what was about to be written beside what was.
-        found = [_read_memory(file) for file in sorted(self.memory.glob("lines-*"))]
-        return max(found, key=lambda lines: (len(lines & present), -len(lines)), default=set()), False
+        # After a kill there may be a second file, of cases that were never written.
+        candidates = [_read_memory(file) for file in sorted(self.memory.glob("lines-*"))]
+        return max(candidates, key=lambda lines: (len(lines & present), -len(lines)), default=set()), False
 
     def _memory_of(self, digest: str) -> Path:
         return self.memory / f"lines-{digest[:32]}"
@@ -226,7 +230,7 @@ def _read_memory(file: Path) -> set[int]:
 
 
 def _digest(file: Path) -> str:
-    """Of the lines, whatever ends them: an editor may have changed that, and nothing else."""
+    """Digest of the lines without line ends, which an editor may change."""
     digest = hashlib.sha256()
     try:
         with file.open("rb") as handle:
@@ -238,9 +242,9 @@ def _digest(file: Path) -> str:
     return digest.hexdigest()
 
 
-def _errors_of(line: Line, names: Names | None) -> Iterator[Finding]:
-    """Why a line is no case."""
+def _errors_of(line: Line, names: ToolNames | None) -> Iterator[Finding]:
+    """Why a line is not a case."""
     if line.findings or names is None:
         yield from line.findings
         return
-    yield from (found for found in parse_case(line.data, names).findings if found.severity is Severity.ERROR)
+    yield from (finding for finding in parse_own_case(line.data, names).findings if finding.severity is Severity.ERROR)

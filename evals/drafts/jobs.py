@@ -1,4 +1,4 @@
-"""What is to be drafted: for each tool and language some tasks and some near misses."""
+"""Which tools to draft for: one job for each tool and language, with its tasks and near misses."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from toolbelt.errors import NotFoundError
 from toolbelt.patterns import matches
 
 NEIGHBOURS = 5
-"""Tools most like the one in question that a model is told of."""
+"""Similar tools that a prompt lists."""
 _MOST_WORDS = 60
-"""Words of a tool that its neighbours are looked up by; all of them would say little more, and take long."""
+"""Words of a tool that find its neighbours; more words add little and take long."""
 _MOST_TEXTS = 3000
-"""Texts that these words may stand in, taken together, so that ten thousand tools take a minute and not ten."""
+"""Texts that may contain these words, summed over the words: a limit for speed with ten thousand tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How much is asked for, for each tool and language.
+    """How much to draft for each tool and language.
 
     Attributes:
-        tasks: For which the tool is right.
-        wordings: Of each task; they make up its cluster.
-        near_misses: Queries that sound like the tool and are for another, or for none.
+        tasks: Tasks for which the tool is right.
+        wordings: Queries for each task; they are its cluster.
+        near_misses: Queries that sound like the tool, but need another tool or none.
     """
 
     tasks: int = 3
@@ -38,17 +38,17 @@ class Wanted:
 
     @property
     def cases(self) -> int:
-        """In all."""
+        """Cases in all."""
         return self.tasks * self.wordings + self.near_misses
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A tool that another is easily taken for.
+    """A similar tool.
 
     Attributes:
         name: Its wire name.
-        tool: What it is.
+        tool: The tool.
     """
 
     name: str
@@ -61,10 +61,10 @@ class Job:
 
     Attributes:
         name: The tool's wire name.
-        tool: What it is.
-        neighbours: The tools most like it, the nearest first.
+        tool: The tool.
+        neighbours: The most similar tools, the nearest first.
         wanted: How much to draft.
-        language: What queries are written in; `None` for the model's choice, English as a rule.
+        language: Of the queries; `None` for the model's choice, mostly English.
     """
 
     name: str
@@ -75,13 +75,13 @@ class Job:
 
 
 class Jobs:
-    """Every job, in the order of the catalog; made when asked for.
+    """Every job, in the order of the catalog; each is made when it is asked for.
 
     Args:
-        catalog: Where the neighbours are from.
-        tools: What to draft for.
-        wanted: How much.
-        languages: Each makes a job of its own for each tool.
+        catalog: Has the neighbours.
+        tools: The tools to draft for.
+        wanted: How much for each tool and language.
+        languages: One job for each tool and language.
     """
 
     def __init__(self, catalog: Catalog, tools: Sequence[Tool], wanted: Wanted, languages: Sequence[str] = ()) -> None:
@@ -104,35 +104,35 @@ class Jobs:
         """The job at 0-based `number`."""
         tool = self.tools[number // len(self._languages)]
         names, tools = self.catalog.wire_names, self.catalog.tools
-        near = tuple(Neighbour(names[tools[one].id], tools[one]) for one in self._neighbours(tool))
+        near = tuple(Neighbour(names[tools[position].id], tools[position]) for position in self._neighbours(tool))
         return Job(names[tool.id], tool, near, self.wanted, self._languages[number % len(self._languages)])
 
     def _neighbours(self, tool: Tool) -> tuple[int, ...]:
         position = self._positions[tool.id]
         if position not in self._near:
-            scores = self._index.scores_of(self._telling_words(position))
-            others = ((-score, one) for one, score in enumerate(scores) if score > 0 and one != position)
-            self._near[position] = tuple(one for _, one in heapq.nsmallest(NEIGHBOURS, others))
+            scores = self._index.scores_of(self._distinctive_words(position))
+            others = ((-score, other) for other, score in enumerate(scores) if score > 0 and other != position)
+            self._near[position] = tuple(other for _, other in heapq.nsmallest(NEIGHBOURS, others))
         return self._near[position]
 
-    def _telling_words(self, position: int) -> list[str]:
-        """The words that say most of a tool, among those that others have too."""
+    def _distinctive_words(self, position: int) -> list[str]:
+        """The most distinctive words of a tool, among those that other tools have, too."""
         words, index = self._words[position], self._index
         shared = (word for word in words if index.count(word) > 1)
         ranked = heapq.nsmallest(_MOST_WORDS, shared, key=lambda word: (-index.weight(word) * words[word], word))
-        found = list(itertools.accumulate(index.count(word) for word in ranked))
-        return [word for word, texts in zip(ranked, found, strict=True) if texts <= max(_MOST_TEXTS, found[0])]
+        totals = list(itertools.accumulate(index.count(word) for word in ranked))
+        return [word for word, texts in zip(ranked, totals, strict=True) if texts <= max(_MOST_TEXTS, totals[0])]
 
 
 def choose_tools(
     catalog: Catalog, patterns: Sequence[str] = (), limit: int | None = None, seed: int = 0
 ) -> tuple[Tool, ...]:
-    """Tools of a catalog, in its order.
+    """The tools to draft for, in the order of the catalog.
 
     Args:
-        catalog: Where they are.
+        catalog: Has them.
         patterns: Of ids, `plugin/tool` or bare names (rule L4); all tools if there is none.
-        limit: Draw so many of them; with more, those drawn with fewer are among them.
+        limit: How many to draw; a greater limit adds to those that a smaller one draws.
         seed: Of the draw.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a model is told, so that it drafts cases."""
+"""The prompts that ask a model for drafts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from toolbelt.evals.conversation import Message
 from toolbelt.evals.drafts.jobs import Job
 
 _MOST_DESCRIPTION = 400
-"""Characters of a neighbour's description that are told."""
+"""Characters of a neighbour's description in a prompt."""
 _MOST_REPEATED = 20_000
-"""Characters of a useless answer that are held against its writer."""
+"""Characters of an unusable answer that the second prompt repeats."""
 _MOST_FAULTS = 12
 
 SYSTEM = (
@@ -29,13 +29,13 @@ def opening_messages(job: Job) -> tuple[Message, ...]:
 
 
 def further_messages(
-    before: Sequence[Message], said: str, faults: Sequence[str], missing: Sequence[str]
+    before: Sequence[Message], answer: str, faults: Sequence[str], missing: Sequence[str]
 ) -> tuple[Message, ...]:
-    """The second request, which says what was wrong with the first answer.
+    """The second request, with what was wrong with the first answer.
 
     Args:
-        before: What was asked.
-        said: The answer.
+        before: The first request.
+        answer: Text of the answer.
         faults: What of it cannot be used, and why.
         missing: What is still wanted.
     """
@@ -44,7 +44,7 @@ def further_messages(
     lines += ["", "Still wanted, by the same rules and unlike what you wrote before:"]
     lines += [f"- {part}" for part in missing]
     lines += ["", "Answer with JSON alone, in the same form, with what is still wanted; nothing else."]
-    repeated = said.strip()[:_MOST_REPEATED] or "(nothing)"
+    repeated = answer.strip()[:_MOST_REPEATED] or "(nothing)"
     return (*before, {"role": "assistant", "content": repeated}, {"role": "user", "content": "\n".join(lines)})
 
 
@@ -57,8 +57,9 @@ def _opening(job: Job) -> Iterator[str]:
     if job.neighbours:
         yield ""
         yield "Other tools that are easily taken for it:"
-        for one in job.neighbours:
-            yield f"- {one.name}: {' '.join(one.tool.description.split())[:_MOST_DESCRIPTION]}"
+        for neighbour in job.neighbours:
+            description = " ".join(neighbour.tool.description.split())[:_MOST_DESCRIPTION]
+            yield f"- {neighbour.name}: {description}"
     yield ""
     if wanted.tasks:
         yield (
@@ -96,5 +97,5 @@ def _json(value: Any) -> str:
     return json.dumps(thaw(value), ensure_ascii=False)
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _count(number: int, singular: str, plural: str | None = None) -> str:
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"

@@ -1,4 +1,4 @@
-"""Drafting for one tool: what to ask next, and what came of the answers; a pure function of them."""
+"""The drafts for one tool, a pure function of the answers about it: what to ask next, and the lines of a case file."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from typing import Any
 from toolbelt.catalog.frozen import thaw
 from toolbelt.evals.conversation import Message
 from toolbelt.evals.drafts.answers import (
-    Checker,
-    Fault,
-    Reason,
-    WrittenMiss,
-    WrittenTask,
-    alike_key,
+    AnswerFault,
+    DraftChecker,
+    FaultReason,
+    ParsedNearMiss,
+    ParsedTask,
+    normalized_query,
     read_answer,
 )
 from toolbelt.evals.drafts.jobs import Job
 from toolbelt.evals.drafts.prompts import further_messages, opening_messages
 
 ROUNDS = 2
-"""How often a model is asked about one tool at the most: what cannot be used is asked for again, once."""
-_OF_ALL = frozenset({Reason.NO_JSON, Reason.REFUSED, Reason.OVERFLOW})
-"""Faults of a whole answer, which are why all is missing that is."""
-_ENDINGS: Mapping[str, Reason] = {"refused": Reason.REFUSED, "context_overflow": Reason.OVERFLOW}
+"""Requests for one tool at most: what cannot be used is asked for once more."""
+_OF_ALL = frozenset({FaultReason.NO_JSON, FaultReason.REFUSED, FaultReason.OVERFLOW})
+"""Faults of a whole answer; they explain everything that is missing."""
+_FINAL_FAILURES: Mapping[str, FaultReason] = {"refused": FaultReason.REFUSED, "context_overflow": FaultReason.OVERFLOW}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a model said for good.
+class ModelAnswer:
+    """The final answer of a model.
 
     Attributes:
-        text: Its words.
-        failure: `refused` or `context_overflow` where it said none, and would not another time.
+        text: Its text.
+        failure: `refused` or `context_overflow` where there is no text, and would not be another time.
     """
 
     text: str = ""
@@ -49,8 +49,8 @@ class Task:
     """A task for which the tool is right.
 
     Attributes:
-        arguments: Of the call.
-        queries: Its wordings.
+        arguments: Of the expected call.
+        queries: Wordings of the task.
     """
 
     arguments: Mapping[str, Any]
@@ -70,39 +70,39 @@ class NearMiss:
     tool: str | None
 
 
-class Drafting:
-    """Gathers the drafts for one tool from the answers about it.
+class ToolDrafts:
+    """Collects the drafts for one tool from the answers about it.
 
     Attributes:
         job: What is wanted.
-        messages: What to ask now; `None` when nothing more is to be asked.
-        tasks: Those that can be used, with the wordings that can.
-        near_misses: Those that can be used.
-        refused: What was left out, or is missing, by reason; in drafts, but for an answer that is none at all.
+        messages: The next request; `None` when nothing more is to be asked.
+        tasks: The usable tasks, with their usable wordings.
+        near_misses: The usable near misses.
+        refused: Drafts left out or missing, by reason; an answer without any draft counts as one.
     """
 
-    def __init__(self, job: Job, checker: Checker) -> None:
+    def __init__(self, job: Job, checker: DraftChecker) -> None:
         self.job = job
         self.messages: tuple[Message, ...] | None = opening_messages(job)
         self.tasks: list[Task] = []
         self.near_misses: list[NearMiss] = []
-        self.refused: Counter[Reason] = Counter()
+        self.refused: Counter[FaultReason] = Counter()
         self._checker = checker
         self._seen: set[str] = set()
         self._rounds = 0
 
     @property
     def drafted(self) -> int:
-        """Cases there are."""
+        """Usable cases so far."""
         return sum(len(task.queries) for task in self.tasks) + len(self.near_misses)
 
     @property
     def missing(self) -> int:
-        """Cases there are fewer than wanted."""
+        """Cases that are still wanted."""
         return self.job.wanted.cases - self.drafted
 
-    def take(self, answer: Answer) -> None:
-        """Take in the answer to `messages`, which are what is to be asked next from then on."""
+    def add_answer(self, answer: ModelAnswer) -> None:
+        """Read the answer to `messages`, and set `messages` to the next request."""
         before = self.messages or ()
         self._rounds += 1
         faults = list(self._read(answer))
@@ -112,65 +112,65 @@ class Drafting:
         if not self.missing:
             return
         if self._rounds < ROUNDS and not answer.failure:
-            told = [str(fault) for fault in faults if fault.reason is not Reason.SURPLUS]
-            self.messages = further_messages(before, answer.text, told, list(self._wanted()))
+            texts = [str(fault) for fault in faults if fault.reason is not FaultReason.SURPLUS]
+            self.messages = further_messages(before, answer.text, texts, list(self._still_wanted()))
         elif not any(fault.reason in _OF_ALL for fault in faults):
-            lost = sum(fault.drafts for fault in faults if fault.reason is not Reason.SURPLUS)
-            self.refused += Counter({Reason.TOO_FEW: max(self.missing - lost, 0)})
+            left_out = sum(fault.drafts for fault in faults if fault.reason is not FaultReason.SURPLUS)
+            self.refused += Counter({FaultReason.TOO_FEW: max(self.missing - left_out, 0)})
 
-    def _read(self, answer: Answer) -> Iterator[Fault]:
+    def _read(self, answer: ModelAnswer) -> Iterator[AnswerFault]:
         if answer.failure:
-            yield Fault(_ENDINGS[answer.failure], "")
+            yield AnswerFault(_FINAL_FAILURES[answer.failure], "")
             return
         if (data := read_answer(answer.text)) is None:
-            yield Fault(Reason.NO_JSON, "")
+            yield AnswerFault(FaultReason.NO_JSON, "")
             return
-        first = len(self.tasks)
-        for written in self._checker.tasks(data, self.job.tool):
-            yield from (written,) if isinstance(written, Fault) else self._add_task(written, first)
+        known = len(self.tasks)
+        for task in self._checker.tasks(data, self.job.tool):
+            yield from (task,) if isinstance(task, AnswerFault) else self._add_task(task, known)
         for miss in self._checker.near_misses(data, self.job.tool):
-            yield from (miss,) if isinstance(miss, Fault) else self._add_miss(miss)
+            yield from (miss,) if isinstance(miss, AnswerFault) else self._add_miss(miss)
 
-    def _add_task(self, written: WrittenTask, known: int) -> Iterator[Fault]:
-        if written.of is not None:
-            if not 1 <= written.of <= known:
-                yield Fault(Reason.OTHER_FORM, f"there is no task {written.of}", max(len(written.queries), 1))
+    def _add_task(self, parsed: ParsedTask, known: int) -> Iterator[AnswerFault]:
+        if parsed.of is not None:
+            if not 1 <= parsed.of <= known:
+                yield AnswerFault(FaultReason.OTHER_FORM, f"there is no task {parsed.of}", max(len(parsed.queries), 1))
                 return
-            task = self.tasks[written.of - 1]
+            task = self.tasks[parsed.of - 1]
         elif len(self.tasks) == self.job.wanted.tasks:
-            yield from (Fault(Reason.SURPLUS, "") for _ in written.queries)
+            yield from (AnswerFault(FaultReason.SURPLUS, "") for _ in parsed.queries)
             return
         else:
-            task = Task(written.arguments)
-        for query in written.queries:
+            task = Task(parsed.arguments)
+        for query in parsed.queries:
             if len(task.queries) == self.job.wanted.wordings:
-                yield Fault(Reason.SURPLUS, "")
-            elif (fault := self._fault_of(query)) is not None:
+                yield AnswerFault(FaultReason.SURPLUS, "")
+            elif (fault := self._query_fault(query)) is not None:
                 yield fault
             else:
                 task.queries.append(query.strip())
-        if written.of is None and task.queries:
+        if parsed.of is None and task.queries:
             self.tasks.append(task)
 
-    def _add_miss(self, miss: WrittenMiss) -> Iterator[Fault]:
+    def _add_miss(self, miss: ParsedNearMiss) -> Iterator[AnswerFault]:
         if len(self.near_misses) == self.job.wanted.near_misses:
-            yield Fault(Reason.SURPLUS, "")
-        elif (fault := self._fault_of(miss.query, miss.tool)) is not None:
+            yield AnswerFault(FaultReason.SURPLUS, "")
+        elif (fault := self._query_fault(miss.query, miss.tool)) is not None:
             yield fault
         else:
             self.near_misses.append(NearMiss(miss.query.strip(), miss.tool))
 
-    def _fault_of(self, query: Any, right: str | None = None) -> Fault | None:
-        """Why a query cannot be used; one that can is there already from now on."""
+    def _query_fault(self, query: Any, right: str | None = None) -> AnswerFault | None:
+        """Why a query cannot be used; a usable one is remembered, so that it cannot be used again."""
         named = (self.job.tool.id, *(() if right is None else (right,)))
-        reason = self._checker.fault_of_query(query, named)
-        if reason is None and (key := alike_key(query)) in self._seen:
-            reason = Reason.REPEATED
+        reason = self._checker.query_fault(query, named)
+        if reason is None and (key := normalized_query(query)) in self._seen:
+            reason = FaultReason.REPEATED
         elif reason is None:
             self._seen.add(key)
-        return None if reason is None else Fault(reason, repr(query)[:120])
+        return None if reason is None else AnswerFault(reason, repr(query)[:120])
 
-    def _wanted(self) -> Iterator[str]:
+    def _still_wanted(self) -> Iterator[str]:
         wanted = self.job.wanted
         if more := wanted.tasks - len(self.tasks):
             yield f"{more} more in `tasks`, each with {wanted.wordings} in `queries`"
@@ -189,34 +189,34 @@ _THAI, _LAO_END = "\u0e00", "\u0eff"
 
 
 def draft_stem(name: str, key: bytes) -> str:
-    """What the ids of all drafts for one tool by the same settings begin with.
+    """The beginning of the ids of all drafts for one tool and the same settings.
 
     Args:
         name: The tool's wire name.
-        key: What was asked first.
+        key: Key of the first request.
     """
     return f"{name}.{key.hex()[:8]}"
 
 
 def stem_of(case_id: str) -> str:
-    """What the id of a draft begins with."""
+    """The stem in the id of a draft."""
     return case_id.rsplit(".", 2)[0]
 
 
-def case_rows(drafting: Drafting, model: str, key: bytes) -> Iterator[dict[str, Any]]:
-    """The cases that were drafted for one tool, in order.
+def case_rows(drafts: ToolDrafts, model: str, key: bytes) -> Iterator[dict[str, Any]]:
+    """The drafted cases of one tool, in order, as data for lines.
 
     Args:
-        drafting: What came of the answers.
-        model: Who wrote them.
-        key: What was asked; its beginning is in the ids, so that those of other settings differ.
+        drafts: The usable ones.
+        model: Name of the model that wrote them.
+        key: Key of the first request; its beginning is in the ids, so that drafts of other settings have other ids.
     """
-    job = drafting.job
+    job = drafts.job
     stem = draft_stem(job.name, key)
     tags = [TAG] if job.language is None else [TAG, job.language]
-    for number, task in enumerate(drafting.tasks, start=1):
+    for number, task in enumerate(drafts.tasks, start=1):
         for wording, query in enumerate(task.queries, start=1):
-            call, unstated = _call(job.tool.id, task.arguments, query)
+            call, unstated = _expected_call(job.tool.id, task.arguments, query)
             note = f"drafted by {model}"
             if unstated:
                 note += f"; unchecked, as the query does not state them word for word: {', '.join(unstated)}"
@@ -230,7 +230,7 @@ def case_rows(drafting: Drafting, model: str, key: bytes) -> Iterator[dict[str, 
                 "draft": True,
                 "note": note,
             }
-    for number, miss in enumerate(drafting.near_misses, start=1):
+    for number, miss in enumerate(drafts.near_misses, start=1):
         yield {
             "id": f"{stem}.near.{number}",
             "query": miss.query,
@@ -242,50 +242,50 @@ def case_rows(drafting: Drafting, model: str, key: bytes) -> Iterator[dict[str, 
         }
 
 
-def _call(tool: str, arguments: Mapping[str, Any], query: str) -> tuple[dict[str, Any], list[str]]:
-    """The call that is expected, with the arguments that the query states; names of the others."""
-    stated = {name: thaw(value) for name, value in arguments.items() if is_stated(value, query)}
+def _expected_call(tool: str, arguments: Mapping[str, Any], query: str) -> tuple[dict[str, Any], list[str]]:
+    """The expected call with the arguments that the query states, and the names of the other arguments."""
+    stated = {name: thaw(value) for name, value in arguments.items() if states_value(value, query)}
     call: dict[str, Any] = {"tool": tool, "args": stated} if stated else {"tool": tool}
     return call, [name for name in arguments if name not in stated]
 
 
-def is_stated(value: Any, query: str) -> bool:
-    """Whether a query states a value so that any right call has just this one: its texts and numbers stand in it.
+def states_value(value: Any, query: str) -> bool:
+    """Whether a query states a value, so that every right call has it: its texts and numbers occur in the query.
 
-    They stand as words and numbers of their own: no "a" in "cat", no 7 in "17", no 5 in "-5". Truth values and nulls
-    are stated in other words always, and taken for granted. What is empty cannot be stated.
+    They must be words and numbers of their own: no "a" in "cat", no 7 in "17", no 5 in "-5". Truth values and nulls
+    are always stated in other words, and count as stated. An empty value cannot be stated.
     """
     if isinstance(value, str):
-        return _stands_in(value, query)
+        return _occurs_in(value, query)
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int | float):
         if not math.isfinite(value):
             return False
-        return _stands_in(str(int(value)) if value == int(value) else str(value), query)
+        return _occurs_in(str(int(value)) if value == int(value) else str(value), query)
     items = list(value.values() if isinstance(value, Mapping) else value)
-    return bool(items) and all(is_stated(item, query) for item in items)
+    return bool(items) and all(states_value(item, query) for item in items)
 
 
-def _stands_in(text: str, query: str) -> bool:
-    """Whether a text, or the digits of a number, stand in a query by themselves."""
-    text, query = (" ".join(one.casefold().replace("\u2212", "-").split()) for one in (text, query))
+def _occurs_in(text: str, query: str) -> bool:
+    """Whether a text, or the digits of a number, occur in a query as words of their own."""
+    text, query = (" ".join(part.casefold().replace("\u2212", "-").split()) for part in (text, query))
     if not text:
         return False
     if _NUMBER.fullmatch(text):
-        # A minus sign is one that follows no word: that in "10-5" is none.
-        found = rf"(?<![\d.,a-z_])(?<!(?<!\w)-){re.escape(text)}(?![.,]?\d)"
-        return re.search(found, query) is not None
-    around = f" {query} "
+        # A hyphen is a minus sign only where no word stands before it: not in "10-5".
+        pattern = rf"(?<![\d.,a-z_])(?<!(?<!\w)-){re.escape(text)}(?![.,]?\d)"
+        return re.search(pattern, query) is not None
+    padded = f" {query} "
     return any(
-        not _is_one_word(around[one.start() - 1], text[0]) and not _is_one_word(text[-1], around[one.end()])
-        for one in re.finditer(re.escape(text), around)
-        if one.start() and one.end() < len(around)
+        not _is_one_word(padded[match.start() - 1], text[0]) and not _is_one_word(text[-1], padded[match.end()])
+        for match in re.finditer(re.escape(text), padded)
+        if match.start() and match.end() < len(padded)
     )
 
 
 def _is_one_word(left: str, right: str) -> bool:
-    """Whether two letters, side by side, belong to one word; not so in writing without blanks."""
+    """Whether two neighbouring letters belong to one word; never in scripts without blanks."""
     return all(
         (letter.isalnum() or letter == "_" or unicodedata.category(letter).startswith("M"))
         and unicodedata.east_asian_width(letter) not in "WF"

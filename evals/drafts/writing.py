@@ -1,4 +1,4 @@
-"""The answers made into a file of cases: in the order of the catalog, the same for the same answers."""
+"""Write the file of cases from the answers, in the order of the catalog; the same answers give the same file."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from typing import Any
 from toolbelt.evals.cases.case_file import CasesWriter, case_line
 from toolbelt.evals.cases.digests import id_digest, line_digest
 from toolbelt.evals.conversation import Message
-from toolbelt.evals.drafts.answer_store import Journal, request_key
-from toolbelt.evals.drafts.answers import Checker, Reason, alike_key
-from toolbelt.evals.drafts.folder import DraftFolder, Place, Touched
+from toolbelt.evals.drafts.answer_store import AnswerStore, request_key
+from toolbelt.evals.drafts.answers import DraftChecker, FaultReason, normalized_query
+from toolbelt.evals.drafts.folder import DraftFolder, FolderState, LinePlace
 from toolbelt.evals.drafts.jobs import Job, Jobs
 from toolbelt.evals.drafts.prompts import opening_messages
-from toolbelt.evals.drafts.tool_drafts import Drafting, case_rows, draft_stem
+from toolbelt.evals.drafts.tool_drafts import ToolDrafts, case_rows, draft_stem
 from toolbelt.providers.chat import Failure, Sampling
 
 NOT_ASKED = "not asked yet"
-"""Why a tool has fewer drafts where it was not asked about, or not for what is missing."""
+"""Reason of missing drafts that were not asked for."""
 FAILED = "asked, and failed"
-"""Likewise where it was, this time, and no answer came."""
+"""Reason of missing drafts that were asked for now, without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Short:
-    """A tool with fewer drafts than were wanted.
+class ShortTool:
+    """A tool with fewer drafts than wanted.
 
     Attributes:
         tool: Its id.
         language: As asked for; `None` where none was.
-        wanted: Cases.
-        drafted: Cases.
-        reasons: What was left out, by reason.
+        wanted: How many cases.
+        drafted: How many cases.
+        reasons: Drafts left out, by reason.
     """
 
     tool: str
@@ -47,28 +47,28 @@ class Short:
 
 
 @dataclass(eq=False)
-class Drafted:
-    """What a file of drafts came to.
+class DraftSummary:
+    """What the file of cases has, and what was left out.
 
     Attributes:
-        cases: Lines in it.
+        cases: Lines of the file.
         kinds: Drafts by kind.
-        refused: Drafts of the model's that were left out, by reason.
-        short: Tools with too few.
-        kept: Lines of a human's, which stand first.
-        superseded: Drafts that are left out since a human's line has their id.
-        deleted: Drafts that are left out since a human took them out.
-        earlier: Drafts of other tools or settings that were there, and still are.
-        replaced: Drafts that were there, and for which the same request was answered otherwise now, or of no use.
-        unanswered: Tools, times languages, that there is no answer about, or not the last.
-        unanswered_tools: Tools that this is so for in any language.
-        failed: Of those, how many failed this time, by how.
+        refused: Drafts of the model that were left out, by reason.
+        short: Tools with too few drafts.
+        kept: Lines of a human, which come first.
+        superseded: Drafts left out because a human's line has their id.
+        deleted: Drafts left out because a human took them out.
+        earlier: Drafts of other tools or settings, kept from earlier calls.
+        replaced: Earlier drafts whose request has another answer now, or an unusable one.
+        unanswered: Jobs (a tool in a language) without a final answer.
+        unanswered_tools: Tools with such a job.
+        failed: Jobs that failed in this call, by failure.
     """
 
     cases: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
-    short: list[Short] = field(default_factory=list)
+    short: list[ShortTool] = field(default_factory=list)
     kept: int = 0
     superseded: int = 0
     deleted: int = 0
@@ -80,21 +80,21 @@ class Drafted:
 
 
 @dataclass(eq=False)
-class Finisher:
-    """Writes the cases from the answers in a journal.
+class DraftWriter:
+    """Writes the cases from the stored answers.
 
     Attributes:
         jobs: What was wanted.
         checker: Reads the answers.
-        journal: Has them.
-        model: Who wrote them.
-        sampling: How it was asked.
-        api_base: Where; `None` for the provider's own place.
+        answers: Has them.
+        model: Name of the model that wrote them.
+        sampling: Temperature and seed it was asked with.
+        api_base: Where it was asked; `None` for the provider's own place.
     """
 
     jobs: Jobs
-    checker: Checker
-    journal: Journal
+    checker: DraftChecker
+    answers: AnswerStore
     model: str
     sampling: Sampling
     api_base: str | None = None
@@ -102,147 +102,148 @@ class Finisher:
     def write(
         self,
         folder: DraftFolder,
-        touched: Touched,
+        state: FolderState,
         advance: Callable[[int], object],
         failures: Mapping[int, Failure] | None = None,
-    ) -> Drafted:
-        """Write `cases.jsonl`; nothing has changed before all of it is written.
+    ) -> DraftSummary:
+        """Replace `cases.jsonl` once all of it is written.
 
-        A human's lines come first, then the drafts of other tools and settings that are there, then these. What is
-        there for one of these tools by the same settings gives way only where all was answered about it.
+        A human's lines come first, then earlier drafts of other tools and settings, then the drafts of these jobs.
+        Earlier drafts of a job are replaced only where all its answers are there.
 
         Args:
-            folder: Where.
-            touched: What a human has done there.
-            advance: Told how many tools are through.
-            failures: How asking failed this time, by the number of the job.
+            folder: Of the cases.
+            state: What a human has changed there.
+            advance: Called with the number of jobs done.
+            failures: Failures of this call, by the number of the job.
 
         Raises:
             StorageError: the disk would not; the cases are as they were.
         """
-        made = Drafted()
+        summary = DraftSummary()
         digest = hashlib.sha256()
         written = array("Q")
         with CasesWriter(folder.cases, overwrite=True) as writer:
 
-            def put(line: str) -> None:
+            def add(line: str) -> None:
                 writer.add_line(line)
                 digest.update(f"{line}\n".encode())
 
-            for line in folder.lines(touched.places):
-                put(line)
-                made.kept += 1
-            for line in _Merge(self, folder, touched, made, failures or {}).lines(advance):
-                put(line)
+            for line in folder.lines(state.places):
+                add(line)
+                summary.kept += 1
+            for line in _Merge(self, folder, state, summary, failures or {}).lines(advance):
+                add(line)
                 written.append(line_digest(line.encode()))
-            made.cases = writer.count
-            if not made.cases:
-                return made  # a file without a case would be no dataset
-            # What was taken out is remembered, too: else it would come back the next time.
-            folder.remember([*written, *touched.gone], digest.hexdigest())
+            summary.cases = writer.count
+            if not summary.cases:
+                return summary  # a file without a case is no dataset
+            # Drafts that were taken out are remembered, too; they would come back otherwise.
+            folder.remember([*written, *state.gone], digest.hexdigest())
             writer.finish()
         folder.forget_others()
-        return made
+        return summary
 
     def key(self, messages: Sequence[Message]) -> bytes:
-        """What the answer to a request is found by."""
+        """The key of the answer to a request."""
         return request_key(self.model, self.sampling, messages, self.api_base)
 
-    def replay(self, drafting: Drafting) -> None:
-        """Take in the answers there are."""
-        while (messages := drafting.messages) is not None and (answer := self.journal.find(self.key(messages))):
-            drafting.take(answer)
+    def replay(self, drafts: ToolDrafts) -> None:
+        """Read the stored answers of a job."""
+        while (messages := drafts.messages) is not None and (answer := self.answers.find(self.key(messages))):
+            drafts.add_answer(answer)
 
 
 class _Merge:
-    """The drafts of a file, those that are there and those that were answered."""
+    """The drafts of a file: earlier ones and those of the stored answers."""
 
     def __init__(
         self,
-        finisher: Finisher,
+        writer: DraftWriter,
         folder: DraftFolder,
-        touched: Touched,
-        made: Drafted,
+        state: FolderState,
+        summary: DraftSummary,
         failures: Mapping[int, Failure],
     ) -> None:
-        self._finisher = finisher
+        self._writer = writer
         self._folder = folder
-        self._touched = touched
-        self._made = made
+        self._state = state
+        self._summary = summary
         self._failures = failures
-        self._seen = set(touched.queries)
+        self._seen = set(state.queries)
         self._last_unanswered = ""
 
     def lines(self, advance: Callable[[int], object]) -> Iterator[str]:
-        """Of both; those that are there of other tools and settings first."""
-        finisher, drafts = self._finisher, dict(self._touched.drafts)
-        own = {}
-        if drafts:
-            for number, job in enumerate(finisher.jobs):
-                own[number] = drafts.pop(id_digest(draft_stem(job.name, finisher.key(opening_messages(job)))), [])
-        for line, _ in self._kept(place for places in drafts.values() for place in places):
-            self._made.earlier += 1
+        """All of them; earlier drafts of other tools and settings come first."""
+        writer, others = self._writer, dict(self._state.drafts)
+        earlier: dict[int, list[LinePlace]] = {}
+        if others:
+            for number, job in enumerate(writer.jobs):
+                stem = draft_stem(job.name, writer.key(opening_messages(job)))
+                earlier[number] = others.pop(id_digest(stem), [])
+        for line, _ in self._unchanged(place for places in others.values() for place in places):
+            self._summary.earlier += 1
             yield line
-        for number, job in enumerate(finisher.jobs):
-            yield from self._job(number, job, own.get(number, []))
+        for number, job in enumerate(writer.jobs):
+            yield from self._job(number, job, earlier.get(number, []))
             if number % 50 == 49:
                 advance(number + 1)
 
-    def _job(self, number: int, job: Job, places: list[Place]) -> Iterator[str]:
-        drafting = Drafting(job, self._finisher.checker)
-        key = self._finisher.key(drafting.messages or ())
-        self._finisher.replay(drafting)
-        is_whole = drafting.messages is None
-        there: set[int] = set()
-        for line, row in self._kept(() if is_whole else places):
-            there.add(id_digest(row["id"]))
-            self._made.kinds[row["kind"]] += 1
+    def _job(self, number: int, job: Job, places: list[LinePlace]) -> Iterator[str]:
+        drafts = ToolDrafts(job, self._writer.checker)
+        key = self._writer.key(drafts.messages or ())
+        self._writer.replay(drafts)
+        is_answered = drafts.messages is None
+        kept: set[int] = set()
+        for line, row in self._unchanged(() if is_answered else places):
+            kept.add(id_digest(row["id"]))
+            self._summary.kinds[row["kind"]] += 1
             yield line
-        rows = [(case_line(row), row) for row in case_rows(drafting, self._finisher.model, key)]
-        if is_whole:
+        rows = [(case_line(row), row) for row in case_rows(drafts, self._writer.model, key)]
+        if is_answered:
             drafted = {line_digest(line.encode()) for line, _ in rows}
-            self._made.replaced += sum(place.digest not in drafted for place in places)
-        refused = self._made.refused[Reason.REPEATED]
-        yield from (line for line, row in rows if id_digest(row["id"]) not in there and self._is_new(line, row))
-        self._count(number, drafting, self._made.refused[Reason.REPEATED] - refused)
+            self._summary.replaced += sum(place.digest not in drafted for place in places)
+        refused = self._summary.refused[FaultReason.REPEATED]
+        yield from (line for line, row in rows if id_digest(row["id"]) not in kept and self._is_new(line, row))
+        self._count(number, drafts, self._summary.refused[FaultReason.REPEATED] - refused)
 
-    def _kept(self, places: Iterable[Place]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Lines that stay, with what they hold."""
+    def _unchanged(self, places: Iterable[LinePlace]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Earlier drafts that stay, each with its data."""
         for line in self._folder.lines(places):
             row = json.loads(line)
-            if id_digest(row["id"]) in self._touched.ids:
-                self._made.superseded += 1
+            if id_digest(row["id"]) in self._state.ids:
+                self._summary.superseded += 1
             else:
-                self._seen.add(id_digest(alike_key(row["query"])))
+                self._seen.add(id_digest(normalized_query(row["query"])))
                 yield line, row
 
     def _is_new(self, line: str, row: dict[str, Any]) -> bool:
         """Whether a draft goes into the file; it is counted in either case."""
-        if id_digest(row["id"]) in self._touched.ids:
-            self._made.superseded += 1
-        elif line_digest(line.encode()) in self._touched.gone:
-            self._made.deleted += 1
-        elif (query := id_digest(alike_key(row["query"]))) in self._seen:
-            self._made.refused[Reason.REPEATED] += 1
+        if id_digest(row["id"]) in self._state.ids:
+            self._summary.superseded += 1
+        elif line_digest(line.encode()) in self._state.gone:
+            self._summary.deleted += 1
+        elif (query := id_digest(normalized_query(row["query"]))) in self._seen:
+            self._summary.refused[FaultReason.REPEATED] += 1
         else:
             self._seen.add(query)
-            self._made.kinds[row["kind"]] += 1
+            self._summary.kinds[row["kind"]] += 1
             return True
         return False
 
-    def _count(self, number: int, drafting: Drafting, repeated: int) -> None:
-        job, made = drafting.job, self._made
-        reasons: Counter[str] = Counter({str(reason): count for reason, count in drafting.refused.items()})
-        made.refused.update(reasons)
+    def _count(self, number: int, drafts: ToolDrafts, repeated: int) -> None:
+        job, summary = drafts.job, self._summary
+        reasons: Counter[str] = Counter({str(reason): count for reason, count in drafts.refused.items()})
+        summary.refused.update(reasons)
         if repeated:
-            reasons[str(Reason.REPEATED)] += repeated
-        if drafting.messages is not None:
-            made.unanswered += 1
-            made.unanswered_tools += job.tool.id != self._last_unanswered  # languages of a tool stand together
+            reasons[str(FaultReason.REPEATED)] += repeated
+        if drafts.messages is not None:
+            summary.unanswered += 1
+            summary.unanswered_tools += job.tool.id != self._last_unanswered  # the jobs of a tool are neighbours
             self._last_unanswered = job.tool.id
             failure = self._failures.get(number)
             reasons[NOT_ASKED if failure is None else f"{FAILED}: {failure}"] = 1
-            made.failed.update([] if failure is None else [str(failure)])
-        if drafting.missing + repeated:
-            wanted = job.wanted.cases
-            made.short.append(Short(job.tool.id, job.language, wanted, drafting.drafted - repeated, dict(reasons)))
+            summary.failed.update([] if failure is None else [str(failure)])
+        if drafts.missing + repeated:
+            drafted = drafts.drafted - repeated
+            summary.short.append(ShortTool(job.tool.id, job.language, job.wanted.cases, drafted, dict(reasons)))

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Row
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.render.numbers import format_share
 from toolbelt.text import plural
 
@@ -129,7 +129,7 @@ def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
     if cell is None:
         return HeatCell(NOT_RUN)
     share = cell.accuracy.value
-    if cell.state is CellState.NO_CHOICE and cell.verdict is Verdict.UNKNOWN:
+    if cell.state is CellState.NO_CHOICE and cell.verdict is FitVerdict.UNKNOWN:
         return HeatCell(NO_WINDOW)
     if cell.state in STATE_WORDS or share is None:
         return HeatCell(STATE_WORDS.get(cell.state, STATE_WORDS[CellState.UNSCORED]))

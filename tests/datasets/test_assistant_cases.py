@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.datasets.written_cases import Row, calls, each_case, results_of, rows, tools_of
+from tests.datasets.written_cases import CaseFields, calls, each_case, results_of, rows, tools_of
 from toolbelt import Catalog, Plugin
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Selection
@@ -90,7 +90,7 @@ def _plugin_of(catalog: Catalog) -> Callable[[str], Plugin]:
 
 
 @each_case("assistant")
-def test_what_is_asked_for_its_answer_has_one_where_a_request_is_to_spare(dataset: str, row: Row) -> None:
+def test_what_is_asked_for_its_answer_has_one_where_a_request_is_to_spare(dataset: str, row: CaseFields) -> None:
     """After all calls in one reply the model is asked again: "ok" in place of a text would have it look anew."""
     asked = Counter(tools_of(call)[0] for call in row["expected"])
     if row["kind"] not in {"multi", "parallel"}:
@@ -103,7 +103,7 @@ def test_what_is_asked_for_its_answer_has_one_where_a_request_is_to_spare(datase
 
 
 @each_case("assistant")
-def test_results_that_can_be_computed_are_so(dataset: str, row: Row) -> None:
+def test_results_that_can_be_computed_are_so(dataset: str, row: CaseFields) -> None:
     for tool in row.get("results", {}).keys() & COMPUTED.keys():
         given = [call["args"] for call in row["expected"] if tool in tools_of(call)]
         assert results_of(row, tool) == [COMPUTED[tool](arguments) for arguments in given]
@@ -187,7 +187,7 @@ def test_results_that_can_be_computed_are_so(dataset: str, row: Row) -> None:
     ],
 )
 def test_E4_what_some_answers_are_worth(
-    case_id: str, made: list[tuple[str, Row]], outcome: Outcome, catalog: Catalog
+    case_id: str, made: list[tuple[str, CaseFields]], outcome: Outcome, catalog: Catalog
 ) -> None:
     dataset = open_dataset("assistant")
     (case,) = (case for case in map(dataset.case, range(len(dataset))) if case.id == case_id)

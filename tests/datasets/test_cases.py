@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from tests.datasets.written_cases import (
     DATASETS,
-    Row,
+    CaseFields,
     asked,
     calls,
     each_case,
@@ -40,11 +40,11 @@ LANGUAGES = {
 each_dataset = pytest.mark.parametrize("dataset", DATASETS)
 
 
-def kind_of(row: Row) -> str:
+def kind_of(row: CaseFields) -> str:
     return str(row["kind"])
 
 
-def difficulties(row: Row) -> list[str]:
+def difficulties(row: CaseFields) -> list[str]:
     return [tag for tag in row["tags"] if tag in DIFFICULTIES]
 
 
@@ -83,7 +83,7 @@ def test_no_query_is_there_twice(dataset: str) -> None:
 
 @each_dataset
 def test_a_cluster_is_three_ways_to_ask_for_the_same(dataset: str) -> None:
-    clusters: dict[str, list[Row]] = {}
+    clusters: dict[str, list[CaseFields]] = {}
     for row in rows(dataset):
         if "cluster" in row:
             clusters.setdefault(row["cluster"], []).append(row)
@@ -150,21 +150,21 @@ def test_a_kind_is_what_its_name_says(kind: str, is_so: Any) -> None:
 
 
 @each_case(*DATASETS)
-def test_each_case_has_one_difficulty_and_a_role(dataset: str, row: Row) -> None:
+def test_each_case_has_one_difficulty_and_a_role(dataset: str, row: CaseFields) -> None:
     assert len(difficulties(row)) == 1
     assert REGISTRIES[dataset].get_loadout(row["role"]) is not None
     assert len(row["tags"]) == len(set(row["tags"]))
 
 
 @each_case(*DATASETS)
-def test_E3_each_tool_is_in_the_catalog_by_a_name_that_means_one(dataset: str, row: Row) -> None:
+def test_E3_each_tool_is_in_the_catalog_by_a_name_that_means_one(dataset: str, row: CaseFields) -> None:
     named = [*right_tools(row), *row.get("forbidden", ()), *row.get("allowed_extra", ()), *row.get("results", {})]
     for name in named:
         assert CATALOGS[dataset].get_tool(name).name == name
 
 
 @each_case(*DATASETS)
-def test_E3_each_argument_is_one_the_tool_takes(dataset: str, row: Row) -> None:
+def test_E3_each_argument_is_one_the_tool_takes(dataset: str, row: CaseFields) -> None:
     for call in calls(row):
         for tool in tools_of(call):
             properties = CATALOGS[dataset].get_tool(tool).parameters["properties"]
@@ -175,7 +175,7 @@ def test_E3_each_argument_is_one_the_tool_takes(dataset: str, row: Row) -> None:
 
 
 @each_case(*DATASETS)
-def test_an_argument_that_is_the_default_may_be_left_out(dataset: str, row: Row) -> None:
+def test_an_argument_that_is_the_default_may_be_left_out(dataset: str, row: CaseFields) -> None:
     for call in calls(row):
         properties = CATALOGS[dataset].get_tool(tools_of(call)[0]).parameters["properties"]
         defaults = {name for name, value in written_arguments(call) if properties[name].get("default", ...) == value}
@@ -183,13 +183,13 @@ def test_an_argument_that_is_the_default_may_be_left_out(dataset: str, row: Row)
 
 
 @each_case(*DATASETS)
-def test_E3_nothing_forbidden_is_right(dataset: str, row: Row) -> None:
+def test_E3_nothing_forbidden_is_right(dataset: str, row: CaseFields) -> None:
     extra = set(row.get("allowed_extra", ()))
     assert (right_tools(row) | extra) & set(row.get("forbidden", ())) == set()
 
 
 @each_case(*DATASETS)
-def test_E3_surplus_calls_leave_room_for_the_right_ones(dataset: str, row: Row) -> None:
+def test_E3_surplus_calls_leave_room_for_the_right_ones(dataset: str, row: CaseFields) -> None:
     longest = max(len(answer) for answer in (row["expected"], *row.get("accept", ())))
     if row.get("allowed_extra") and longest:
         assert row["steps"] > longest, "a look around first must not use up the steps"
@@ -198,12 +198,12 @@ def test_E3_surplus_calls_leave_room_for_the_right_ones(dataset: str, row: Row) 
 
 
 @each_case(*DATASETS)
-def test_results_are_of_tools_that_may_be_called(dataset: str, row: Row) -> None:
+def test_results_are_of_tools_that_may_be_called(dataset: str, row: CaseFields) -> None:
     assert row.get("results", {}).keys() <= right_tools(row) | set(row.get("allowed_extra", ()))
 
 
 @each_case(*DATASETS)
-def test_what_the_second_step_needs_the_first_one_says(dataset: str, row: Row) -> None:
+def test_what_the_second_step_needs_the_first_one_says(dataset: str, row: CaseFields) -> None:
     if row["kind"] != "dependent":
         return
     assert row["match"] == "ordered"
@@ -213,7 +213,7 @@ def test_what_the_second_step_needs_the_first_one_says(dataset: str, row: Row) -
 
 
 @each_case(*DATASETS)
-def test_the_role_has_the_tools_unless_the_case_is_about_that(dataset: str, row: Row) -> None:
+def test_the_role_has_the_tools_unless_the_case_is_about_that(dataset: str, row: CaseFields) -> None:
     catalog, shown = CATALOGS[dataset], active(dataset, row["role"])
     ids = [{catalog.get_tool(tool).id for tool in tools_of(call)} for call in row["expected"]]
     assert ("outside-role" in row["tags"]) == (row["kind"] == "outside")
@@ -225,13 +225,13 @@ def test_the_role_has_the_tools_unless_the_case_is_about_that(dataset: str, row:
 
 
 @each_case(*DATASETS)
-def test_only_an_easy_case_names_its_tool(dataset: str, row: Row) -> None:
+def test_only_an_easy_case_names_its_tool(dataset: str, row: CaseFields) -> None:
     named = [tool for call in row["expected"] for tool in tools_of(call) if leaks(tool, asked(row))]
     assert not named or "easy" in row["tags"], named
 
 
 @each_case(*DATASETS)
-def test_every_confusable_case_says_what_discriminates_and_from_what(dataset: str, row: Row) -> None:
+def test_every_confusable_case_says_what_discriminates_and_from_what(dataset: str, row: CaseFields) -> None:
     if row["kind"] != "confusable":
         return
     assert row["note"].strip()
@@ -245,14 +245,14 @@ def test_every_confusable_case_says_what_discriminates_and_from_what(dataset: st
 
 
 @each_case(*DATASETS)
-def test_cases_about_arguments_check_some_and_histories_have_one(dataset: str, row: Row) -> None:
+def test_cases_about_arguments_check_some_and_histories_have_one(dataset: str, row: CaseFields) -> None:
     if row["kind"] == "arguments":
         assert all(list(written_arguments(call)) for call in calls(row))
     assert "messages" in row or row["kind"] != "history"
 
 
 @each_case(*DATASETS)
-def test_a_history_is_a_conversation_that_ends_with_the_user(dataset: str, row: Row) -> None:
+def test_a_history_is_a_conversation_that_ends_with_the_user(dataset: str, row: CaseFields) -> None:
     messages = row.get("messages", [{"role": "user"}])
     assert messages[-1]["role"] == "user"
     made = [call for message in messages for call in message.get("tool_calls", ())]
@@ -263,7 +263,7 @@ def test_a_history_is_a_conversation_that_ends_with_the_user(dataset: str, row: 
 
 
 @each_case(*DATASETS)
-def test_a_long_case_is_long_and_the_others_are_not(dataset: str, row: Row) -> None:
+def test_a_long_case_is_long_and_the_others_are_not(dataset: str, row: CaseFields) -> None:
     written = json.dumps(row.get("messages", row.get("query")), ensure_ascii=False)
     if "long" in row["tags"]:
         assert len(written) > 2500

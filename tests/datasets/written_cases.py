@@ -15,54 +15,54 @@ FOLDER = Path(__file__).resolve().parents[2] / "datasets"
 DATASETS = ("assistant", "tiered")
 PROSE = frozenset({"process", "think"})
 """Names of tools that are words anybody uses; such a name gives nothing away unless it is quoted."""
-Row = dict[str, Any]
+CaseFields = dict[str, Any]
 
 
 @cache
-def rows(dataset: str) -> tuple[Row, ...]:
+def rows(dataset: str) -> tuple[CaseFields, ...]:
     """Every line of a dataset."""
     text = (FOLDER / dataset / "cases.jsonl").read_text(encoding="utf-8")
     return tuple(json.loads(line) for line in text.split("\n") if line)
 
 
-def calls(row: Row) -> Iterator[Row]:
+def calls(row: CaseFields) -> Iterator[CaseFields]:
     """Every call of every answer that is right."""
     for answer in (row["expected"], *row.get("accept", ())):
         yield from answer
 
 
-def tools_of(call: Row) -> list[str]:
+def tools_of(call: CaseFields) -> list[str]:
     """The tools any of which will do for a call."""
     return call["tool"] if isinstance(call["tool"], list) else [call["tool"]]
 
 
-def right_tools(row: Row) -> set[str]:
+def right_tools(row: CaseFields) -> set[str]:
     """Every tool of every answer that is right."""
     return {tool for call in calls(row) for tool in tools_of(call)}
 
 
-def said(row: Row) -> str:
+def said(row: CaseFields) -> str:
     """All that the user says."""
     if "query" in row:
         return str(row["query"])
     return "\n".join(message["content"] for message in row["messages"] if message["role"] == "user")
 
 
-def asked(row: Row) -> str:
+def asked(row: CaseFields) -> str:
     """What the user says last."""
     if "query" in row:
         return str(row["query"])
     return str(row["messages"][-1]["content"])
 
 
-def written_arguments(call: Row) -> Iterator[tuple[str, Any]]:
+def written_arguments(call: CaseFields) -> Iterator[tuple[str, Any]]:
     """Name and value of each argument that is accepted."""
     yield from call.get("args", {}).items()
     for name, values in call.get("args_any", {}).items():
         yield from ((name, value) for value in values)
 
 
-def results_of(row: Row, tool: str) -> list[Any]:
+def results_of(row: CaseFields, tool: str) -> list[Any]:
     """What the calls of a tool are answered with, in turn."""
     written = row["results"][tool]
     return written if isinstance(written, list) else [written]
@@ -76,10 +76,10 @@ def leaks(name: str, text: str) -> bool:
     return re.search(rf"(?<![a-z0-9]){pattern}(?![a-z0-9])", text, re.IGNORECASE) is not None
 
 
-def each_case(*datasets: str) -> Callable[[Callable[[str, Row], None]], Callable[[str], None]]:
+def each_case(*datasets: str) -> Callable[[Callable[[str, CaseFields], None]], Callable[[str], None]]:
     """Holds a claim against every case of the datasets; a test for each dataset, which names the cases that fail it."""
 
-    def made(claim: Callable[[str, Row], None]) -> Callable[[str], None]:
+    def made(claim: Callable[[str, CaseFields], None]) -> Callable[[str], None]:
         def test(dataset: str) -> None:
             wrong = []
             for row in rows(dataset):

@@ -151,7 +151,7 @@ class ConfigReader:
         from toolbelt.loadouts.registry import BUILT_IN_LOADOUTS
         from toolbelt.models.project_models import Known, read_models  # most projects have names alone
 
-        loadouts = [*_keys(document, "loadouts"), *(one.name for one in BUILT_IN_LOADOUTS)]
+        loadouts = [*_keys(document, "loadouts"), *(loadout.name for loadout in BUILT_IN_LOADOUTS)]
         known = Known(loadouts, _keys(document, "agents"))
         names, own, findings = read_models(document, "models", known=known)
         self.models, self.own_models = tuple(names), tuple(own)

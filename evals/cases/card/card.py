@@ -1,4 +1,4 @@
-"""What a card says (`card.yaml` beside the cases), and where it is.
+"""The card of a dataset: its content as values, and its place (`card.yaml` beside the cases).
 
     name: mine
     summary: What a support agent is asked.
@@ -23,7 +23,7 @@
       - cases: [single-refund-4]
         text: Cancelling the order comes near.
 
-`README.md` is the prose for people. A dataset without a card is none the worse.
+`README.md` is the prose for people. A dataset need not have a card.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Content:
     """What can be counted.
 
     Attributes:
-        cases: That can be asked.
-        clusters: Of cases.
-        kinds: Cases by kind.
-        answered_tools: Tools that are in a right answer.
+        cases: Number of cases that can be asked.
+        clusters: Number of clusters.
+        kinds: Number of cases by kind.
+        answered_tools: Number of tools that are in a right answer.
         digest: Of the cases and their grading (rule E7), 64 hexadecimal digits.
-        catalog_digest: Of the catalog beside the cases, likewise; `None` where there is none.
+        catalog_digest: Of the catalog beside the cases, 64 hexadecimal digits; `None` where there is none.
     """
 
     cases: int
@@ -69,13 +69,13 @@ class Content:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A case whose label a reader would have chosen otherwise.
+    """A case that a reader would label differently.
 
     Attributes:
         case: Its id.
-        why: What the reader said.
-        done: What became of it.
-        removed: Whether the case was taken out, so that its id is of none that is there.
+        why: The reader's reason.
+        done: What was done about it.
+        removed: Whether the case was taken out, so that its id is unknown.
     """
 
     case: str
@@ -86,14 +86,14 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of a sample by who did not know the labels.
+    """One reading of a sample by somebody who did not know the labels.
 
     Attributes:
-        reader: Who.
-        sample: Cases read.
-        agreed: Of these, how many with the label.
-        seed: What the sample was drawn with.
-        disagreements: The others, one by one.
+        reader: Who read it.
+        sample: Number of cases read.
+        agreed: Number of them where the reader chose the label.
+        seed: Of the draw of the sample.
+        disagreements: The other cases.
     """
 
     reader: str
@@ -105,11 +105,11 @@ class Reading:
 
 @dataclass(frozen=True)
 class Ambiguity:
-    """A doubt that is known.
+    """A known doubt about some cases.
 
     Attributes:
         cases: Their ids.
-        text: What it is.
+        text: The doubt.
     """
 
     cases: tuple[str, ...]
@@ -118,7 +118,7 @@ class Ambiguity:
 
 @dataclass(frozen=True)
 class Card:
-    """A whole card; texts that are not there are empty.
+    """A whole card; missing texts are empty.
 
     Attributes:
         name: Of the dataset.
@@ -126,9 +126,9 @@ class Card:
         licence: An SPDX expression.
         languages: Of the queries.
         made: How the cases were made.
-        content: As counted when the card was last brought up to date.
+        content: As counted when the card was last updated.
         readings: In the order of the file.
-        ambiguities: Likewise.
+        ambiguities: In the order of the file.
     """
 
     name: str
@@ -142,12 +142,12 @@ class Card:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Keys that a reader would miss."""
+        """Keys that a reader needs and the card lacks."""
         return tuple(key for key in ("summary", "licence", "languages", "made") if not getattr(self, key))
 
 
 def card_path(source: str) -> Path | None:
-    """Where the card of a file of cases is, or would be; `None` for one that is not a dataset folder's.
+    """Where the card of a file of cases belongs; `None` for a file that is not the one of a dataset folder.
 
     Args:
         source: Path of the file of cases.

@@ -1,4 +1,4 @@
-"""What a card's `content` has to be, counted from what is there."""
+"""Compare a card with its dataset: count what `content` should say, and list the differences."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from toolbelt.findings import Finding, Severity
 
 @dataclass(frozen=True)
 class Difference:
-    """A place where a card and its dataset do not agree.
+    """A value on which a card and its dataset differ.
 
     Attributes:
         key: `cases`, `kinds.single`, ...
-        written: What the card says; `None` where it says nothing.
-        counted: What is so; `None` where there is no such thing.
+        written: In the card; `None` where it has none.
+        counted: In the dataset; `None` where it has none.
     """
 
     key: str
@@ -37,11 +37,11 @@ class Difference:
 
 
 def count_content(dataset: Dataset, *, own_catalog: bool = True) -> Content:
-    """What is there.
+    """The content that the card of a dataset should state.
 
     Args:
-        dataset: Opened.
-        own_catalog: Whether its catalog is the one beside the cases, rather than one given in its place.
+        dataset: Its cases and catalog are counted.
+        own_catalog: Whether its catalog is the one beside the cases, not another one in its place.
     """
     catalog = dataset.catalog_file.catalog
     has_catalog = own_catalog and not dataset.catalog_is_fallback
@@ -56,7 +56,7 @@ def count_content(dataset: Dataset, *, own_catalog: bool = True) -> Content:
 
 
 def catalog_digest(catalog: Catalog) -> str:
-    """Of every tool as a model or a loadout sees it, in whatever order; 64 hexadecimal digits."""
+    """Digest of every tool as a model or a loadout sees it, in any order; 64 hexadecimal digits."""
     lines = []
     for plugin in catalog.plugins:
         for tool in plugin.tools:
@@ -66,7 +66,7 @@ def catalog_digest(catalog: Catalog) -> str:
 
 
 def content_data(content: Content) -> dict[str, Any]:
-    """As it is written, `catalog_digest` only where there is one."""
+    """As it is written in a card; `catalog_digest` only where there is one."""
     data = {key: getattr(content, key) for key in CONTENT_KEYS}
     data["kinds"] = dict(content.kinds)
     if content.catalog_digest is None:
@@ -75,14 +75,15 @@ def content_data(content: Content) -> dict[str, Any]:
 
 
 def differences(written: Content | None, counted: Content) -> tuple[Difference, ...]:
-    """Where they do not agree, key by key; the digest of a catalog only where both have one."""
-    said = dict(_flat(written)) if written is not None else {}
-    found = dict(_flat(counted))
+    """The differences, key by key; digests of catalogs are compared only where both have one."""
+    in_card = dict(_flat(written)) if written is not None else {}
+    in_dataset = dict(_flat(counted))
     if written is not None and (written.catalog_digest is None or counted.catalog_digest is None):
-        said.pop("catalog_digest", None)
-        found.pop("catalog_digest", None)
-    keys = dict.fromkeys((*found, *said))
-    return tuple(Difference(key, said.get(key), found.get(key)) for key in keys if said.get(key) != found.get(key))
+        in_card.pop("catalog_digest", None)
+        in_dataset.pop("catalog_digest", None)
+    keys = dict.fromkeys((*in_dataset, *in_card))
+    values = ((key, in_card.get(key), in_dataset.get(key)) for key in keys)
+    return tuple(Difference(key, written, counted) for key, written, counted in values if written != counted)
 
 
 def _flat(content: Content) -> Iterator[tuple[str, str | int]]:
@@ -98,11 +99,11 @@ def _short(value: str | int) -> str:
 
 
 def lint_card(dataset: Dataset, *, own_catalog: bool = True) -> Iterator[Finding]:
-    """Every mistake of the card, and that it does not say what is so; nothing where there is none.
+    """Every mistake of the card, and a warning if it is out of date; nothing where there is no card.
 
     Args:
-        dataset: Opened.
-        own_catalog: Whether its catalog is the one beside the cases; with another, what is counted differs.
+        dataset: Of the card.
+        own_catalog: Whether its catalog is the one beside the cases, not another one in its place.
     """
     path = card_path(dataset.source)
     if path is None:
@@ -118,8 +119,8 @@ def lint_card(dataset: Dataset, *, own_catalog: bool = True) -> Iterator[Finding
     yield from examined.findings
     if examined.of_content:
         return
-    if wrong := differences(examined.card.content, count_content(dataset, own_catalog=own_catalog)):
-        more = f", and {len(wrong) - 3:,} more" if len(wrong) > 3 else ""
-        message = f"{'; '.join(map(str, wrong[:3]))}{more}. `toolbelt dataset card --write` brings it up to date."
+    if stale := differences(examined.card.content, count_content(dataset, own_catalog=own_catalog)):
+        more = f", and {len(stale) - 3:,} more" if len(stale) > 3 else ""
+        message = f"{'; '.join(map(str, stale[:3]))}{more}. `toolbelt dataset card --write` brings it up to date."
         line = examined.document.find_line("content")
         yield Finding("card-stale", Severity.WARNING, message, str(path), line)

@@ -1,4 +1,4 @@
-"""Bringing a card's `content` up to date in the text, so that all that people wrote around it stays as it was."""
+"""Update the `content` of a card in its text; everything else that people wrote stays as it is."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ content:  # kept by `toolbelt dataset card --write`
 
 
 def new_card(name: str, content: Content) -> str:
-    """The text of a card with what can be known, and comments on what cannot."""
+    """The text of a new card: what can be counted, and comments on what people have to write."""
     return _NEW.format(name=_word(name), content=_block(content_data(content), "  ", "\n"))
 
 
 def with_content(text: str, content: Content) -> str:
-    """The text of a card with another `content`; values are changed where they stand.
+    """The text of a card with an updated `content`; values are changed in place.
 
     Args:
         text: A YAML mapping.
-        content: As it should be.
+        content: The new content.
 
     Raises:
-        InvalidFileError: the text is no YAML.
-        ToolbeltError: it is written so that its `content` cannot be changed without changing more.
+        InvalidFileError: the text is not YAML.
+        ToolbeltError: `content` cannot be changed without changing more, such as an anchor.
     """
     wanted = content_data(content)
-    for edit in (_edited, _replaced):
-        made = edit(text, wanted)
-        if made is not None and _is_right(text, made, wanted):
-            return made
+    for edit in (_with_values_edited, _with_block_replaced):
+        edited = edit(text, wanted)
+        if edited is not None and _is_right(text, edited, wanted):
+            return edited
     raise ToolbeltError(
         "This card is written so that its `content` cannot be changed alone: take that key out, or write it as a "
         "block of its own, and try again."
@@ -62,7 +62,7 @@ def with_content(text: str, content: Content) -> str:
 
 
 def _is_right(before: str, after: str, wanted: Mapping[str, Any]) -> bool:
-    """Whether `content` is as wanted, and nothing else has changed."""
+    """Whether `content` is as wanted, and nothing else was changed."""
     try:
         old, new = parse_yaml(before, "").data, parse_yaml(after, "").data
     except InvalidFileError:
@@ -70,20 +70,20 @@ def _is_right(before: str, after: str, wanted: Mapping[str, Any]) -> bool:
     return isinstance(new, dict) and new == {**old, "content": dict(wanted)}
 
 
-def _edited(text: str, wanted: Mapping[str, Any]) -> str | None:
+def _with_values_edited(text: str, wanted: Mapping[str, Any]) -> str | None:
     """Value by value; `None` where there is no mapping to edit."""
     node = _content_node(text)
     if node is None:
         return _appended(text, wanted)
-    editing = _Editing(text, "\r\n" if "\r\n" in text else "\n")
+    editor = _TextEditor(text, "\r\n" if "\r\n" in text else "\n")
     if not _is_mapping(node) or not node.value:
         return None
-    editing.mapping(node, wanted)
-    return editing.text()
+    editor.update_mapping(node, wanted)
+    return editor.text()
 
 
-def _replaced(text: str, wanted: Mapping[str, Any]) -> str | None:
-    """The whole block anew, where what is there is not even a mapping."""
+def _with_block_replaced(text: str, wanted: Mapping[str, Any]) -> str | None:
+    """The whole block replaced, for a `content` that is no mapping."""
     node = _content_node(text)
     if node is None:
         return None
@@ -116,7 +116,7 @@ def _is_mapping(node: Any) -> bool:
 
 
 def _end(node: Any) -> int:
-    """Where the last character of a node stands; a block's own mark is where the next thing begins."""
+    """Position after the last character of a node; the end mark of a block is where the next node begins."""
     while type(node).__name__ != "ScalarNode" and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last
@@ -124,42 +124,42 @@ def _end(node: Any) -> int:
 
 
 @dataclass(eq=False)
-class _Editing:
-    """Changes to a text, made all together."""
+class _TextEditor:
+    """Collects changes to a text and applies them together."""
 
     source: str
     newline: str
     changes: list[tuple[int, int, str]] = field(default_factory=list)
 
     def text(self) -> str:
-        made = self.source
-        # From the back; of what is added in one place, what was found first stands first.
+        text = self.source
+        # From the end of the text. Of several additions in one place, the first stays first.
         ranked = sorted(enumerate(self.changes), key=lambda change: (*change[1][:2], change[0]), reverse=True)
         for _, (start, end, new) in ranked:
-            made = made[:start] + new + made[end:]
-        return made
+            text = text[:start] + new + text[end:]
+        return text
 
-    def mapping(self, node: Any, wanted: Mapping[str, Any]) -> None:
-        """Make a mapping say what is wanted."""
-        there = {key.value: (key, value) for key, value in node.value}
-        lacking = {key: value for key, value in wanted.items() if key not in there}
-        surplus = [pair for key, pair in there.items() if key not in wanted]
-        if node.flow_style and (lacking or surplus):
+    def update_mapping(self, node: Any, wanted: Mapping[str, Any]) -> None:
+        """Change a mapping to the wanted one."""
+        present = {key.value: (key, value) for key, value in node.value}
+        missing = {key: value for key, value in wanted.items() if key not in present}
+        surplus = [pair for key, pair in present.items() if key not in wanted]
+        if node.flow_style and (missing or surplus):
             self.changes.append((node.start_mark.index, node.end_mark.index, _flow(wanted)))
             return
         for key, value in surplus:
             self.changes.append((self._line_end_before(key.start_mark.index), self._line_end(_end(value)), ""))
-        for key, (_, value) in there.items():
+        for key, (_, value) in present.items():
             if key in wanted:
-                self._value(value, wanted[key])
-        if lacking:
+                self._update_value(value, wanted[key])
+        if missing:
             end = self._line_end(_end(node))
             indent = " " * int(node.value[0][0].start_mark.column)
-            self.changes.append((end, end, self.newline + _block(lacking, indent, self.newline)))
+            self.changes.append((end, end, self.newline + _block(missing, indent, self.newline)))
 
-    def _value(self, node: Any, wanted: Any) -> None:
+    def _update_value(self, node: Any, wanted: Any) -> None:
         if isinstance(wanted, Mapping) and wanted and _is_mapping(node) and node.value:
-            self.mapping(node, wanted)
+            self.update_mapping(node, wanted)
             return
         if type(node).__name__ == "ScalarNode" and node.value == str(wanted):
             return
@@ -169,8 +169,8 @@ class _Editing:
         self.changes.append((start, end, gap + new))
 
     def _line_end(self, index: int) -> int:
-        found = self.source.find("\n", index)
-        end = len(self.source) if found < 0 else found
+        newline = self.source.find("\n", index)
+        end = len(self.source) if newline < 0 else newline
         return end - 1 if self.source[end - 1 : end] == "\r" else end
 
     def _line_end_before(self, index: int) -> int:
@@ -200,7 +200,7 @@ def _scalar(value: Any) -> str:
 
 
 def _word(text: str) -> str:
-    """As YAML, in quotes where that is needed."""
+    """A text as YAML, in quotes where needed."""
     is_plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _RESERVED
     return text if is_plain else _quoted(text)
 

@@ -101,7 +101,7 @@ class Context:
             return None
         if self.pool is not None:
             return self.pool.add_list(tools)
-        found = [(name, self.names.look_up(name)) for name in names_offered(tools)]
+        found = [(name, self.names.resolve(name)) for name in names_offered(tools)]
         for name, tool_id in found:
             if isinstance(tool_id, Unresolved):
                 raise UnmappedError(OFFER_NOT_IN_CATALOG, name)
@@ -119,7 +119,7 @@ class Context:
         """
         if offered is not None:
             found: Sequence[str] = self.names.within(offered, name)
-            if not found and isinstance(meant := self.names.look_up(name), str) and meant in offered:
+            if not found and isinstance(meant := self.names.resolve(name), str) and meant in offered:
                 found = (meant,)
             if not found:
                 raise UnmappedError(NOT_OFFERED, name)
@@ -127,7 +127,7 @@ class Context:
             found = self._bearers.get(name, ())
         if found:
             return found[0] if len(found) == 1 else list(found)
-        looked_up = self.names.look_up(name)
+        looked_up = self.names.resolve(name)
         if isinstance(looked_up, str):
             return looked_up
         if looked_up.candidates:

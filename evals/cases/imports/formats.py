@@ -16,7 +16,7 @@ from toolbelt.evals.cases.imports.livemcpbench import LiveMCPBench
 from toolbelt.evals.cases.imports.openai_log import OpenAILog
 from toolbelt.evals.cases.imports.promptfoo import Promptfoo
 from toolbelt.evals.cases.imports.sources import Source
-from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.findings import Finding, Severity
 
 _LOOKED_AT = 100
@@ -37,13 +37,13 @@ class FormatEntry:
     label: str
     recognises: Callable[[Any], bool]
     make: Callable[[], Format]
-    layout: Form = Form.OWN
+    layout: LayoutKind = LayoutKind.OWN
 
 
 FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
     {
         "livemcpbench": FormatEntry(LiveMCPBench.label, LiveMCPBench.recognises, LiveMCPBench),
-        "bfcl": FormatEntry(Bfcl.label, Bfcl.recognises, Bfcl, Form.PUBLIC),
+        "bfcl": FormatEntry(Bfcl.label, Bfcl.recognises, Bfcl, LayoutKind.PUBLIC),
         "promptfoo": FormatEntry(Promptfoo.label, Promptfoo.recognises, Promptfoo),
         "inspect": FormatEntry(InspectSamples.label, InspectSamples.recognises, InspectSamples),
         "openai": FormatEntry(OpenAILog.label, OpenAILog.recognises, OpenAILog),

@@ -14,16 +14,16 @@ from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.case_file import MAX_LINE, CasesWriter, case_line
 from toolbelt.evals.cases.digests import id_digest
-from toolbelt.evals.cases.fields import Parsed
-from toolbelt.evals.cases.imported_layout import adapt_case
+from toolbelt.evals.cases.fields import ParsedCase
+from toolbelt.evals.cases.imported_layout import parse_imported_case
 from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, Format, Settings
 from toolbelt.evals.cases.imports.formats import FORMATS, empty_sources, find_format
 from toolbelt.evals.cases.imports.import_report import BrokenError, Ledger, LeftOut, UnmappedError
 from toolbelt.evals.cases.imports.sources import Record, Source, open_source, source_names
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
-from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE
-from toolbelt.evals.cases.own_layout import parse_case
+from toolbelt.evals.cases.own_layout import parse_own_case
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.sources import parse_json
 from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, write_catalog
@@ -233,10 +233,10 @@ class _Import:
         self._drafts += row.get("draft") is True
         writer.add_line(text)
 
-    def _parsed(self, row: CaseRow, context: Context) -> Parsed:
-        if FORMATS[self._form].layout is Form.PUBLIC:
-            return adapt_case(row, context.names, lists=True)
-        return parse_case(row, context.names)
+    def _parsed(self, row: CaseRow, context: Context) -> ParsedCase:
+        if FORMATS[self._form].layout is LayoutKind.PUBLIC:
+            return parse_imported_case(row, context.names, lists=True)
+        return parse_own_case(row, context.names)
 
     def _no_catalog(self) -> Finding:
         told = f"{FORMATS[self._form].label}: these sources bring no tools; say with --catalog which the names are of."

@@ -125,7 +125,7 @@ def _recorded_call(call: Performed, context: Context) -> CaseRow:
 
 
 def _tool_of(server: str, tool: str, context: Context) -> str | list[str] | None:
-    found = context.names.look_up(f"{server}/{tool}") if server else None
+    found = context.names.resolve(f"{server}/{tool}") if server else None
     if isinstance(found, str):
         return found
     try:

@@ -102,7 +102,7 @@ class Calls:
                     yield from self._called(f"`messages[{index}]`", name, function.get("arguments"))
 
     def _called(self, place: str, name: str, written: Any) -> Iterator[Finding]:
-        found = self._names.look_up(name)
+        found = self._names.resolve(name)
         if isinstance(found, Unresolved):
             if found.rule == "unknown-tool":
                 yield _warning("unknown-tool-in-history", f"{place} calls what is in no catalog: {found.message}")

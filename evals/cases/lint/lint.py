@@ -15,7 +15,7 @@ from toolbelt.evals.cases.index import MAX_FINDINGS
 from toolbelt.evals.cases.lint.balance import Balance
 from toolbelt.evals.cases.lint.calls import Calls, Roles
 from toolbelt.evals.cases.lint.duplicates import Repeats, Twins, some_lines
-from toolbelt.evals.cases.mentions import names_tool
+from toolbelt.evals.cases.mentions import mentions_tool
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -80,7 +80,7 @@ def _exclusions(dataset: Dataset) -> Iterator[Finding]:
     """Every case that is left out, so that none is dropped in silence."""
     names = CatalogNames(dataset.catalog_file.catalog)
     for one in dataset.exclusions:
-        found = names.look_up(one.detail)
+        found = names.resolve(one.detail)
         why = f" {found.message}" if isinstance(found, Unresolved) else ""
         message = f"Case {one.case_id!r} is left out, {one.reason}: {one.detail!r}.{why}"
         yield Finding("excluded-case", Severity.WARNING, message, dataset.source, one.line)
@@ -115,7 +115,7 @@ class Leaks:
         said = "\n".join(user_texts(case))
         named = {self._tools[tool_id].name for answer in case.answers for call in answer for tool_id in call.tools}
         for name in sorted(named):
-            if names_tool(said, name):
+            if mentions_tool(said, name):
                 message = f"The query names the tool {name!r} that is to be found; reword it, or tag the case {EASY!r}."
                 yield Finding("name-in-query", Severity.WARNING, message)
 

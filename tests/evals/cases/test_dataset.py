@@ -16,7 +16,7 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.stores.catalogs import datasets_folder, open_catalog, shipped_datasets
 
 
@@ -180,7 +180,7 @@ def test_E3_in_an_imported_set_a_label_that_is_gone_excludes_its_case(tmp_path: 
         public(id="d", offered=["search"]),
     ]
     opened = open_dataset(str(write_imported(tmp_path / "theirs", rows)))
-    assert opened.form is Form.PUBLIC
+    assert opened.layout is LayoutKind.PUBLIC
     assert [opened.case(number).id for number in range(len(opened))] == ["a"]
     assert opened.excluded == {"label not in the catalog": 2, "label not among the tools offered": 1}
     assert [(one.case_id, one.line, one.detail) for one in opened.exclusions] == [
@@ -225,7 +225,7 @@ def test_E3_a_catalog_of_ones_own_beside_goes_before_one_of_lines(tmp_path: Path
 
 def test_E3_ones_own_cases_may_stand_beside_a_catalog_of_lines(tmp_path: Path) -> None:
     opened = open_dataset(str(write_imported(tmp_path / "mine", [case(id="a", match="superset", steps=3)])))
-    assert (opened.form, opened.case(0).steps) == (Form.OWN, 3)
+    assert (opened.layout, opened.case(0).steps) == (LayoutKind.OWN, 3)
 
 
 def test_E3_one_bare_name_hides_no_other_mistake(tmp_path: Path) -> None:

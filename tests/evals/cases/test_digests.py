@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from tests.evals.cases.samples import case, public
 from toolbelt.evals.cases.digests import DatasetDigest
-from toolbelt.evals.cases.layout import Form, Layout
-from toolbelt.evals.cases.references import AsWritten
+from toolbelt.evals.cases.layout import Layout, LayoutKind
+from toolbelt.evals.cases.references import LiteralNames
 
 
-def digest(*rows: Any, layout: Layout = Layout(Form.OWN)) -> str:  # noqa: B008
+def digest(*rows: Any, layout: Layout = Layout(LayoutKind.OWN)) -> str:  # noqa: B008
     made = DatasetDigest()
     for row in rows:
-        parsed = layout.parse(row, AsWritten())
+        parsed = layout.parse(row, LiteralNames())
         assert parsed.case is not None, parsed.findings
         made.add(parsed.case)
     return made.hexdigest()
@@ -82,4 +82,4 @@ def test_E7_a_case_more_or_less_is_another_dataset() -> None:
 def test_E7_the_rules_by_which_arguments_are_compared_count() -> None:
     own = case(expected=[{"tool": "git_push", "args": {"remote": ["a", "b"]}, "args_exact": True}])
     row = public(expected_args=[{"remote": ["a", "b"]}])
-    assert len({digest(own), *(digest(row, layout=Layout(Form.PUBLIC, lists)) for lists in (True, False))}) == 3
+    assert len({digest(own), *(digest(row, layout=Layout(LayoutKind.PUBLIC, lists)) for lists in (True, False))}) == 3

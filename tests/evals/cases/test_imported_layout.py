@@ -7,15 +7,13 @@ import pytest
 from tests.evals.cases.samples import NAMES, public
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
-from toolbelt.evals.cases.fields import Parsed
+from toolbelt.evals.cases.fields import ExclusionReason as Reason
+from toolbelt.evals.cases.fields import ParsedCase
 from toolbelt.evals.cases.imported_layout import (
     IMPORTED_KEYS,
-    NOT_IN_CATALOG,
-    NOT_OFFERED,
-    OFFER_NOT_IN_CATALOG,
     OWN_KEYS,
-    adapt_case,
     has_foreign_key,
+    parse_imported_case,
     stray_keys,
 )
 from toolbelt.evals.cases.own_layout import CASE_KEYS
@@ -24,8 +22,8 @@ from toolbelt.evals.scoring.bfcl import check_bfcl
 from toolbelt.findings import Severity
 
 
-def adapt(row: Any, *, lists: bool = True, names: CatalogNames = NAMES) -> Parsed:
-    return adapt_case(row, names, lists=lists)
+def adapt(row: Any, *, lists: bool = True, names: CatalogNames = NAMES) -> ParsedCase:
+    return parse_imported_case(row, names, lists=lists)
 
 
 def made(row: Any, *, lists: bool = True, names: CatalogNames = NAMES) -> Case:
@@ -115,20 +113,28 @@ def test_E3_a_label_that_several_bear_accepts_each_and_says_so(fields: dict[str,
 @pytest.mark.parametrize(
     ("fields", "reason", "detail"),
     [
-        pytest.param({"expected": ["search", "gone"]}, NOT_IN_CATALOG, "gone", id="label-not-in-the-catalog"),
-        pytest.param({"expected_ids": [[]]}, NOT_IN_CATALOG, "git_push", id="label-that-means-nothing"),
-        pytest.param({"expected_ids": [["x/y"]]}, NOT_IN_CATALOG, "git_push", id="ids-that-are-gone"),
-        pytest.param({"offered": ["search"]}, NOT_OFFERED, "git_push", id="label-not-offered"),
+        pytest.param({"expected": ["search", "gone"]}, Reason.NOT_IN_CATALOG, "gone", id="label-not-in-the-catalog"),
+        pytest.param({"expected_ids": [[]]}, Reason.NOT_IN_CATALOG, "git_push", id="label-that-means-nothing"),
+        pytest.param({"expected_ids": [["x/y"]]}, Reason.NOT_IN_CATALOG, "git_push", id="ids-that-are-gone"),
+        pytest.param({"offered": ["search"]}, Reason.NOT_OFFERED, "git_push", id="label-not-offered"),
         pytest.param(
-            {"offered": ["search"], "expected_ids": [["git/git_push"]]}, NOT_OFFERED, "git_push", id="id-not-offered"
+            {"offered": ["search"], "expected_ids": [["git/git_push"]]},
+            Reason.NOT_OFFERED,
+            "git_push",
+            id="id-not-offered",
         ),
-        pytest.param({"offered": ["git_push", "gone"]}, OFFER_NOT_IN_CATALOG, "gone", id="offered-not-in-the-catalog"),
+        pytest.param(
+            {"offered": ["git_push", "gone"]},
+            Reason.OFFER_NOT_IN_CATALOG,
+            "gone",
+            id="offered-not-in-the-catalog",
+        ),
     ],
 )
 def test_E3_a_case_that_cannot_be_asked_is_excluded_with_the_reason(
-    fields: dict[str, Any], reason: str, detail: str
+    fields: dict[str, Any], reason: Reason, detail: str
 ) -> None:
-    assert adapt(public(**fields)) == Parsed(None, (), reason, detail)
+    assert adapt(public(**fields)) == ParsedCase(None, (), reason, detail)
 
 
 def test_E3_lists_hold_accepted_values_and_an_empty_text_permits_leaving_out() -> None:
@@ -219,7 +225,7 @@ def test_E3_a_call_without_arguments_to_hold_against_is_unchecked() -> None:
 )
 def test_E3_a_broken_line_is_an_error_in_an_imported_set_too(row: Any, rule: str) -> None:
     parsed = adapt(row)
-    assert (parsed.case, parsed.excluded) == (None, "")
+    assert (parsed.case, parsed.excluded) == (None, None)
     assert [finding.rule for finding in parsed.findings] == [rule]
 
 

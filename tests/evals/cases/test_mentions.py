@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt.evals.cases.mentions import names_tool
+from toolbelt.evals.cases.mentions import mentions_tool
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ from toolbelt.evals.cases.mentions import names_tool
     ],
 )
 def test_E3_a_name_that_nobody_writes_by_chance(query: str, name: str, named: bool) -> None:
-    assert names_tool(query, name) is named
+    assert mentions_tool(query, name) is named

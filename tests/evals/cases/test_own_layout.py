@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from tests.evals.cases.samples import CATALOG, NAMES, case
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall, Matching
-from toolbelt.evals.cases.own_layout import CASE_KEYS, parse_case
+from toolbelt.evals.cases.own_layout import CASE_KEYS, parse_own_case
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.findings import Severity
 
 
 def read(row: Any) -> Case:
-    parsed = parse_case(row, NAMES)
+    parsed = parse_own_case(row, NAMES)
     assert parsed.findings == ()
     assert parsed.case is not None
     return parsed.case
 
 
 def wrong(row: Any) -> list[tuple[str, str]]:
-    parsed = parse_case(row, NAMES)
+    parsed = parse_own_case(row, NAMES)
     assert parsed.case is None
     return [(finding.rule, finding.message) for finding in parsed.findings if finding.severity is Severity.ERROR]
 
@@ -156,7 +156,7 @@ def test_E3_calls_in_messages_are_in_openais_form(call: Any) -> None:
         {"role": "user", "content": "Read."},
         {"role": "assistant", "content": None, "tool_calls": [READ, call]},
     ]
-    (finding,) = parse_case(case(query=..., messages=user_texts), NAMES).findings
+    (finding,) = parse_own_case(case(query=..., messages=user_texts), NAMES).findings
     assert finding.rule == "invalid-call"
     assert "`messages[1].tool_calls[1]`" in finding.message
 
@@ -176,39 +176,42 @@ def test_E3_messages_are_taken_as_they_are_after_the_system_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "rule", "says"),
+    ("row", "rule", "mentions"),
     [
-        pytest.param([], "wrong-type", "A case is an object, not an empty list", id="no-object"),
-        pytest.param(case(id=...), "missing-field", "needs an `id`", id="no-id"),
-        pytest.param(case(id=7), "wrong-type", "`id` must be text that is not blank, not 7", id="id-of-a-number"),
-        pytest.param(case(id=" "), "wrong-type", "`id` must be text that is not blank, not blank text", id="blank-id"),
-        pytest.param(case(query=...), "missing-field", "needs a `query`, or `messages`", id="nothing-asked"),
-        pytest.param(case(query=""), "wrong-type", "`query` must be text", id="blank-query"),
+        pytest.param([], "wrong-type", "an empty list", id="no-object"),
+        pytest.param(case(id=...), "missing-field", "`id`", id="no-id"),
+        pytest.param(case(id=7), "wrong-type", "`id`", id="id-of-a-number"),
+        pytest.param(case(id=" "), "wrong-type", "`id`", id="blank-id"),
+        pytest.param(case(query=...), "missing-field", "`messages`", id="nothing-asked"),
+        pytest.param(case(query=""), "wrong-type", "`query`", id="blank-query"),
         pytest.param(
-            case(messages=[{"role": "user", "content": "x"}]), "query-and-messages", "not both", id="query-and-messages"
+            case(messages=[{"role": "user", "content": "x"}]),
+            "query-and-messages",
+            "`messages`",
+            id="query-and-messages",
         ),
-        pytest.param(case(query=..., messages=[]), "wrong-type", "with a message in it", id="no-message"),
+        pytest.param(case(query=..., messages=[]), "wrong-type", "`messages`", id="no-message"),
         pytest.param(
             case(query=..., messages=[{"role": "uesr", "content": "x"}]),
             "unknown-role-of-message",
-            "`messages[0]` has the role 'uesr'. Did you mean 'user'?",
+            "'user'",
             id="misspelled-role",
         ),
-        pytest.param(case(query=..., messages=["x"]), "wrong-type", "`messages[0]` must be an object", id="no-message"),
+        pytest.param(case(query=..., messages=["x"]), "wrong-type", "`messages[0]`", id="no-message"),
         pytest.param(
             case(query=..., messages=[{"role": "user", "content": 5}]), "wrong-type", "`messages[0].content`", id="5"
         ),
-        pytest.param(case(expected=...), "missing-field", "null where any may", id="no-expected"),
-        pytest.param(case(expected={}), "wrong-type", "`expected` must be a list of calls", id="expected-no-list"),
+        pytest.param(case(expected=...), "missing-field", "`expected`", id="no-expected"),
+        pytest.param(case(expected={}), "wrong-type", "`expected`", id="expected-no-list"),
         pytest.param(
             case(expected=["search"]), "wrong-type", 'Write {"tool": "search"}', id="a-name-in-place-of-a-call"
         ),
-        pytest.param(case(expected=[{}]), "missing-field", "`expected[0]` needs a `tool`", id="call-without-tool"),
+        pytest.param(case(expected=[{}]), "missing-field", "`expected[0]`", id="call-without-tool"),
         pytest.param(case(expected=[{"tool": []}]), "wrong-type", "an empty list", id="none-of-several-tools"),
         pytest.param(
             case(expected=[{"tool": "git_pull"}]),
             "unknown-tool",
-            "`expected[0].tool`: No tool named 'git_pull'. Did you mean 'git_push'",
+            "'git_push'",
             id="unknown-tool-with-the-nearest",
         ),
         pytest.param(
@@ -217,14 +220,14 @@ def test_E3_messages_are_taken_as_they_are_after_the_system_text() -> None:
         pytest.param(
             case(expected=[{"tool": "search", "arg": {}}]),
             "unknown-key",
-            "a call has no key 'arg'. Did you mean 'args'",
+            "'args'",
             id="unknown-key-of-a-call",
         ),
-        pytest.param(case(accept=[{"tool": "search"}]), "wrong-type", "Each answer is a list", id="accept-flat"),
-        pytest.param(case(accept=None), "wrong-type", "`accept` must be a list of answers", id="accept-null"),
-        pytest.param(case(expected=None, accept=[[]]), "needless-accept", "any call will do", id="accept-beside-null"),
+        pytest.param(case(accept=[{"tool": "search"}]), "wrong-type", "`accept[0]`", id="accept-flat"),
+        pytest.param(case(accept=None), "wrong-type", "`accept`", id="accept-null"),
+        pytest.param(case(expected=None, accept=[[]]), "needless-accept", "`accept`", id="accept-beside-null"),
         pytest.param(case(forbidden=["no"]), "unknown-tool", "`forbidden`", id="unknown-forbidden"),
-        pytest.param(case(forbidden="git_log"), "wrong-type", "`forbidden` must be a list", id="forbidden-text"),
+        pytest.param(case(forbidden="git_log"), "wrong-type", "`forbidden`", id="forbidden-text"),
         pytest.param(case(forbidden=["git_push"]), "forbidden-and-right", "'git/git_push'", id="forbidden-is-expected"),
         pytest.param(
             case(expected=[{"tool": ["git_log", "git_push"]}], forbidden=["git_push"]),
@@ -239,7 +242,10 @@ def test_E3_messages_are_taken_as_they_are_after_the_system_text() -> None:
             id="forbidden-is-accepted",
         ),
         pytest.param(
-            case(forbidden=["search"], allowed_extra=["search"]), "forbidden-and-allowed", "both", id="and-allowed"
+            case(forbidden=["search"], allowed_extra=["search"]),
+            "forbidden-and-allowed",
+            "'web/search'",
+            id="and-allowed",
         ),
         pytest.param(
             case(expected=[{"tool": "git_push", "args": {"remote": 1}, "args_any": {"remote": [2]}}]),
@@ -250,48 +256,51 @@ def test_E3_messages_are_taken_as_they_are_after_the_system_text() -> None:
         pytest.param(
             case(expected=[{"tool": "git_push", "args": {"remote": 1}, "optional": ["remot"]}]),
             "unknown-argument",
-            "Did you mean 'remote'",
+            "'remote'",
             id="optional-that-is-not-listed",
         ),
         pytest.param(
             case(expected=[{"tool": "git_push", "args_any": {"remote": "origin"}}]),
             "wrong-type",
-            "must list the values",
+            "`expected[0].args_any.remote`",
             id="args_any-without-a-list",
         ),
         pytest.param(
             case(expected=[{"tool": "git_push", "args_any": {"remote": []}}]), "wrong-type", "an empty list", id="none"
         ),
         pytest.param(
-            case(expected=[{"tool": "git_push", "args_exact": "yes"}]), "wrong-type", "true or false", id="args_exact"
+            case(expected=[{"tool": "git_push", "args_exact": "yes"}]),
+            "wrong-type",
+            "`expected[0].args_exact`",
+            id="args_exact",
         ),
-        pytest.param(case(match="exakt"), "unknown-match", "Did you mean 'exact'", id="misspelled-match"),
+        pytest.param(case(match="exakt"), "unknown-match", "'exact'", id="misspelled-match"),
         pytest.param(case(match=1), "unknown-match", "exact, superset, ordered", id="match-of-a-number"),
-        pytest.param(case(steps=0), "wrong-type", "at least 1, not 0", id="no-steps"),
-        pytest.param(case(steps=True), "wrong-type", "not true", id="steps-true"),
-        pytest.param(case(steps=1.0), "wrong-type", "not 1.0", id="steps-broken"),
+        pytest.param(case(steps=0), "wrong-type", "`steps`", id="no-steps"),
+        pytest.param(case(steps=True), "wrong-type", "`steps`", id="steps-true"),
+        pytest.param(case(steps=1.0), "wrong-type", "`steps`", id="steps-broken"),
         pytest.param(case(role=["x"]), "wrong-type", "`role`", id="role-list"),
         pytest.param(case(role=None), "wrong-type", "`role`", id="role-null"),
-        pytest.param(case(tags="easy"), "wrong-type", "`tags` must be a list", id="tags-text"),
+        pytest.param(case(tags="easy"), "wrong-type", "`tags`", id="tags-text"),
         pytest.param(case(tags=["a", 1]), "wrong-type", "`tags[1]`", id="tag-of-a-number"),
         pytest.param(case(offered=["search"]), "not-offered", "git/git_push", id="right-but-not-offered"),
-        pytest.param(case(offered=None), "wrong-type", "`offered` must be a list, not null", id="offered-null"),
+        pytest.param(case(offered=None), "wrong-type", "`offered`", id="offered-null"),
         pytest.param(case(results={"x": "y"}), "unknown-tool", "`results`", id="result-of-an-unknown-tool"),
         pytest.param(case(results={"search": []}), "wrong-type", "`results.search`", id="no-result"),
         pytest.param(
             case(results={"search": "a", "web/search": "b"}), "result-twice", "'web/search'", id="one-tool-two-names"
         ),
-        pytest.param(case(expcted=[]), "unknown-key", "'expcted'. Did you mean 'expected'?", id="unknown-key"),
+        pytest.param(case(expcted=[]), "unknown-key", "'expected'", id="unknown-key"),
         pytest.param(case(x_mine=1), "unknown-key", "'x_mine'", id="only-note-is-free"),
     ],
 )
-def test_E3_a_mistake_is_told_with_the_nearest_right_name(row: Any, rule: str, says: str) -> None:
-    [(found, message)] = wrong(row)
-    assert found == rule
-    assert says in message
+def test_E3_a_mistake_is_reported_with_its_place_or_the_nearest_right_name(row: Any, rule: str, mentions: str) -> None:
+    [(reported_rule, message)] = wrong(row)
+    assert reported_rule == rule
+    assert mentions in message
 
 
-def test_E3_all_mistakes_of_a_line_are_told_at_once() -> None:
+def test_E3_all_mistakes_of_a_line_are_reported_at_once() -> None:
     row = {"query": 1, "expected": [{"tool": "nope", "args": 3}], "match": "any", "steps": -1, "extra": 0}
     assert sorted(rule for rule, _ in wrong(row)) == [
         "missing-field",
@@ -315,7 +324,7 @@ def test_E3_all_mistakes_of_a_line_are_told_at_once() -> None:
     ],
 )
 def test_E3_an_argument_that_no_schema_describes_is_a_warning(tool: Any, argument: str, doubtful: bool) -> None:
-    parsed = parse_case(case(expected=[{"tool": tool, "args": {argument: "x"}}]), NAMES)
+    parsed = parse_own_case(case(expected=[{"tool": tool, "args": {argument: "x"}}]), NAMES)
     assert parsed.case is not None
     assert [(f.rule, f.severity) for f in parsed.findings] == [("undescribed-argument", Severity.WARNING)] * doubtful
 
@@ -323,7 +332,7 @@ def test_E3_an_argument_that_no_schema_describes_is_a_warning(tool: Any, argumen
 def test_E3_a_schema_made_of_parts_is_not_held_against_arguments() -> None:
     tool = Tool("t", parameters={"type": "object", "allOf": [{"properties": {"a": {}}}]})
     names = CatalogNames(Catalog(plugins=(Plugin("p", (tool,)),)))
-    assert parse_case(case(expected=[{"tool": "t", "args": {"a": 1}}]), names).findings == ()
+    assert parse_own_case(case(expected=[{"tool": "t", "args": {"a": 1}}]), names).findings == ()
 
 
 _JSON = st.recursive(
@@ -336,7 +345,7 @@ _JSON = st.recursive(
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from((*CASE_KEYS, "other")), _JSON))
 def test_E3_whatever_stands_in_a_line_is_a_case_or_has_an_error(row: dict[str, Any]) -> None:
-    parsed = parse_case(row, NAMES)
+    parsed = parse_own_case(row, NAMES)
     has_error = any(finding.severity is Severity.ERROR for finding in parsed.findings)
     assert (parsed.case is None) is has_error
 
@@ -352,6 +361,6 @@ def test_E3_values_of_arguments_come_through_unchanged(one: Any, several: list[A
 
 def test_E3_an_unknown_name_is_searched_for_only_so_often() -> None:
     names = CatalogNames(CATALOG)
-    messages = [parse_case(case(expected=[{"tool": f"git_pus{n}"}]), names).findings[0].message for n in range(150)]
+    messages = [parse_own_case(case(expected=[{"tool": f"git_pus{n}"}]), names).findings[0].message for n in range(150)]
     assert "Did you mean 'git_push'" in messages[0]
     assert messages[-1] == "`expected[0].tool`: No tool named 'git_pus149'."

@@ -4,14 +4,14 @@ import pytest
 
 from tests.evals.cases.samples import CATALOG, NAMES
 from toolbelt.errors import AmbiguousNameError, NotFoundError
-from toolbelt.evals.cases.references import AsWritten, Unresolved
+from toolbelt.evals.cases.references import LiteralNames, Unresolved
 
 
 @pytest.mark.parametrize(
     "reference", ["git/git_push", "git_push", "GIT_PUSH", "Git/Git_Push", "web/read", "read", "gone", "web_read", ""]
 )
 def test_a_reference_means_what_the_catalog_says(reference: str) -> None:
-    assert [NAMES.look_up(reference) for _ in range(2)] == [_by_the_catalog(reference)] * 2  # looked up, and kept
+    assert [NAMES.resolve(reference) for _ in range(2)] == [_by_the_catalog(reference)] * 2  # looked up, and kept
 
 
 def _by_the_catalog(reference: str) -> str | Unresolved:
@@ -31,5 +31,5 @@ def test_a_label_within_what_is_offered_is_an_id_or_a_name() -> None:
 
 
 def test_as_written_every_reference_stands_for_itself() -> None:
-    names = AsWritten()
-    assert (names.look_up("x"), names.within((), "x"), names.find_tool("x")) == ("x", ("x",), None)
+    names = LiteralNames()
+    assert (names.resolve("x"), names.within((), "x"), names.find_tool("x")) == ("x", ("x",), None)

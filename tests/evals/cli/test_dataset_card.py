@@ -129,7 +129,7 @@ def test_E9_mistakes_of_a_card_exit_2_with_their_lines(toolbelt: Toolbelt, mine:
     (mine / "card.yaml").write_text("nam: x\nambiguities: [{cases: [c], text: t}]\n")
     ran = toolbelt("dataset", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert "mine/card.yaml:1: error: A card has no key 'nam'. Did you mean 'name'?" in ran.err
+    assert "mine/card.yaml:1: error: `nam`: a card has no key 'nam'. Did you mean 'name'?" in ran.err
     assert "mine/card.yaml:2: error: No case named 'c'." in ran.err
 
 

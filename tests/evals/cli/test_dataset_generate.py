@@ -231,7 +231,7 @@ def test_E9_answers_that_cannot_be_read_are_named(
     ran = toolbelt(*arguments)
     assert ran.code == 0
     places = ", ".join(f"mine/.toolbelt-drafts/answers.jsonl:{number}" for number in broken)
-    assert f"cannot be read ({places}): asked again where wanted, and what they took counts to neither cap" in ran.err
+    assert f"cannot be read ({places})" in ran.err
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]], ids=["plain", "forced"])

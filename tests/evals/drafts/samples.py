@@ -12,13 +12,13 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.drafts.answer_store import open_journal
-from toolbelt.evals.drafts.answers import Checker
+from toolbelt.evals.drafts.answer_store import open_answers
+from toolbelt.evals.drafts.answers import DraftChecker
 from toolbelt.evals.drafts.asking import Drafter
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.jobs import Jobs, Wanted
-from toolbelt.evals.drafts.tool_drafts import Drafting
-from toolbelt.evals.drafts.writing import Drafted, Finisher
+from toolbelt.evals.drafts.tool_drafts import ToolDrafts
+from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.scripted import ScriptedModel
 from toolbelt.evals.running.client import Budget, RetryPolicy
@@ -58,9 +58,9 @@ def make_jobs(wanted: Wanted = TWO_EACH, tools: Sequence[Tool] = (REFUND,), lang
     return Jobs(CATALOG, tools, wanted, languages)
 
 
-def make_drafting(wanted: Wanted = TWO_EACH) -> Drafting:
+def make_drafting(wanted: Wanted = TWO_EACH) -> ToolDrafts:
     """Drafting for `pay_back`."""
-    return Drafting(make_jobs(wanted).job(0), Checker(CATALOG))
+    return ToolDrafts(make_jobs(wanted).job(0), DraftChecker(CATALOG))
 
 
 def said(tasks: Sequence[tuple[Any, Sequence[Any]]] = (), misses: Sequence[tuple[Any, Any]] = ()) -> str:
@@ -98,22 +98,22 @@ def draft_into(
     jobs: Jobs | None = None,
     budget: Budget | None = None,
     concurrency: int = 1,
-) -> tuple[Drafted, Drafter]:
+) -> tuple[DraftSummary, Drafter]:
     """Draft and write."""
     jobs = jobs or make_jobs(ONE_EACH, CATALOG.tools)
     model = ScriptedModel(answer)
     target = DraftFolder(folder)
-    checker = Checker(CATALOG)
-    with open_journal(target.memory) as journal:
+    checker = DraftChecker(CATALOG)
+    with open_answers(target.memory) as answers:
         spent = budget or Budget()
         drafter = Drafter(
-            jobs, checker, journal, model, spent, RetryPolicy(0), EstimateCounter(), SAMPLING, concurrency
+            jobs, checker, answers, model, spent, RetryPolicy(0), EstimateCounter(), SAMPLING, concurrency
         )
         target.put_catalog(CATALOG, overwrite=False)
-        asyncio.run(drafter.work(lambda done: None))
-        finisher = Finisher(jobs, checker, journal, model.name, SAMPLING)
-        touched = target.look(CatalogNames(CATALOG))
-        return finisher.write(target, touched, lambda done: None, drafter.failures), drafter
+        asyncio.run(drafter.run(lambda done: None))
+        writer = DraftWriter(jobs, checker, answers, model.name, SAMPLING)
+        state = target.read_state(CatalogNames(CATALOG))
+        return writer.write(target, state, lambda done: None, drafter.failures), drafter
 
 
 def lines(folder: Path) -> list[str]:

@@ -12,8 +12,8 @@ import pytest
 
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
-from toolbelt.evals.drafts.answer_store import open_journal, read_journal, request_key
-from toolbelt.evals.drafts.tool_drafts import Answer
+from toolbelt.evals.drafts.answer_store import open_answers, read_answers, request_key
+from toolbelt.evals.drafts.tool_drafts import ModelAnswer
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.records import RequestRecord
 from toolbelt.providers.chat import NOTHING_REPORTED, Failure, Sampling
@@ -27,31 +27,31 @@ def record(text: str | None = None, failure: Failure | None = None, cost: float 
 
 
 def test_E8_what_was_answered_is_found_again(tmp_path: Path) -> None:
-    with open_journal(tmp_path / "j") as journal:
-        journal.add(KEY, "t", record('half \ud800 and "more"\n'))
-        journal.add(OTHER, "t", record(failure=Failure.RATE_LIMIT, cost=0.0))
-        assert journal.find(KEY) == Answer('half \ud800 and "more"\n')
-    with open_journal(tmp_path / "j") as journal:
-        assert journal.find(KEY) == Answer('half \ud800 and "more"\n')
-        assert journal.find(OTHER) is None
-        assert OTHER not in journal
-        assert (journal.requests, journal.cost_usd, journal.broken) == (2, 0.5, array("L"))
-        journal.add(OTHER, "t", record(failure=Failure.REFUSED, cost=None))
-        assert journal.find(OTHER) == Answer("", "refused")
+    with open_answers(tmp_path / "j") as answers:
+        answers.add(KEY, "t", record('half \ud800 and "more"\n'))
+        answers.add(OTHER, "t", record(failure=Failure.RATE_LIMIT, cost=0.0))
+        assert answers.find(KEY) == ModelAnswer('half \ud800 and "more"\n')
+    with open_answers(tmp_path / "j") as answers:
+        assert answers.find(KEY) == ModelAnswer('half \ud800 and "more"\n')
+        assert answers.find(OTHER) is None
+        assert OTHER not in answers
+        assert (answers.requests, answers.cost_usd, answers.unreadable) == (2, 0.5, array("L"))
+        answers.add(OTHER, "t", record(failure=Failure.REFUSED, cost=None))
+        assert answers.find(OTHER) == ModelAnswer("", "refused")
 
 
 @pytest.mark.parametrize("torn", [b'{"key": "6b6b', b"\xff\x00", b'{"key": "6b", "cost_usd": 0, "text": "x"}'])
 def test_E8_a_torn_last_line_is_cut_off(tmp_path: Path, torn: bytes) -> None:
-    with open_journal(tmp_path) as journal:
-        journal.add(KEY, "t", record("kept"))
+    with open_answers(tmp_path) as answers:
+        answers.add(KEY, "t", record("kept"))
     path = tmp_path / "answers.jsonl"
     before = path.read_bytes()
     path.write_bytes(before + torn)
-    with open_journal(tmp_path) as journal:
-        assert (journal.find(KEY), journal.requests, journal.broken) == (Answer("kept"), 1, array("L"))
-        journal.add(OTHER, "t", record("more"))
-    with open_journal(tmp_path) as journal:
-        assert journal.find(OTHER) == Answer("more")
+    with open_answers(tmp_path) as answers:
+        assert (answers.find(KEY), answers.requests, answers.unreadable) == (ModelAnswer("kept"), 1, array("L"))
+        answers.add(OTHER, "t", record("more"))
+    with open_answers(tmp_path) as answers:
+        assert answers.find(OTHER) == ModelAnswer("more")
 
 
 @pytest.mark.parametrize(
@@ -69,38 +69,38 @@ def test_E8_a_torn_last_line_is_cut_off(tmp_path: Path, torn: bytes) -> None:
     ],
 )
 def test_E8_a_broken_line_is_counted_and_the_rest_is_there(tmp_path: Path, line: str) -> None:
-    with open_journal(tmp_path) as journal:
-        journal.add(KEY, "t", record("kept"))
+    with open_answers(tmp_path) as answers:
+        answers.add(KEY, "t", record("kept"))
     path = tmp_path / "answers.jsonl"
     path.write_text(f"{line}\n{path.read_text()}")
-    with open_journal(tmp_path) as journal:
-        assert (list(journal.broken), journal.find(KEY)) == ([1], Answer("kept"))
+    with open_answers(tmp_path) as answers:
+        assert (list(answers.unreadable), answers.find(KEY)) == ([1], ModelAnswer("kept"))
 
 
 def test_E8_one_process_at_a_time(tmp_path: Path) -> None:
     with (
-        open_journal(tmp_path / "j"),
+        open_answers(tmp_path / "j"),
         pytest.raises(ToolbeltError, match="Another process is drafting"),
-        open_journal(tmp_path / "j"),
+        open_answers(tmp_path / "j"),
     ):
         pass
-    with open_journal(tmp_path / "j") as journal:
-        assert journal.requests == 0
+    with open_answers(tmp_path / "j") as answers:
+        assert answers.requests == 0
 
 
 def test_E8_a_full_disk_costs_the_answer_that_did_not_fit_and_no_other(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    with open_journal(tmp_path) as journal:
-        journal.add(KEY, "t", record("kept"))
+    with open_answers(tmp_path) as answers:
+        answers.add(KEY, "t", record("kept"))
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, before[1]))
         try:
-            with pytest.raises(StorageError, match="What was kept is kept"):
-                journal.add(OTHER, "t", record("x" * 5_000))
+            with pytest.raises(StorageError, match="stored"):
+                answers.add(OTHER, "t", record("x" * 5_000))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
             signal.signal(signal.SIGXFSZ, ignored)
-        journal.add(OTHER, "t", record("short"))
+        answers.add(OTHER, "t", record("short"))
     assert [json.loads(line)["text"] for line in (tmp_path / "answers.jsonl").read_text().splitlines()] == [
         "kept",
         "short",
@@ -124,24 +124,24 @@ def test_E8_an_answer_is_found_by_who_was_asked_what_and_how() -> None:
 
 @pytest.mark.parametrize("torn", [b"", b'{"key": "6b'])
 def test_E8_looking_changes_nothing_and_waits_for_nobody(tmp_path: Path, torn: bytes) -> None:
-    with read_journal(tmp_path / "j") as journal:
-        assert journal is None
+    with read_answers(tmp_path / "j") as answers:
+        assert answers is None
     assert not (tmp_path / "j").exists()
-    with open_journal(tmp_path / "j") as writing:
+    with open_answers(tmp_path / "j") as writing:
         writing.add(KEY, "t", record("kept"))
         path = tmp_path / "j/answers.jsonl"
         path.write_bytes(path.read_bytes() + torn)
         before = path.read_bytes()
-        with read_journal(tmp_path / "j") as journal:
-            assert journal is not None
-            assert (journal.find(KEY), journal.requests, list(journal.broken)) == (Answer("kept"), 1, [])
+        with read_answers(tmp_path / "j") as answers:
+            assert answers is not None
+            assert (answers.find(KEY), answers.requests, list(answers.unreadable)) == (ModelAnswer("kept"), 1, [])
         assert path.read_bytes() == before
 
 
 def test_E8_lines_that_are_broken_are_named_by_number(tmp_path: Path) -> None:
-    with open_journal(tmp_path) as journal:
-        journal.add(KEY, "t", record("kept"))
+    with open_answers(tmp_path) as answers:
+        answers.add(KEY, "t", record("kept"))
     path = tmp_path / "answers.jsonl"
     path.write_text(f"odd\n{path.read_text()}[]\n{path.read_text()}")
-    with open_journal(tmp_path) as journal:
-        assert (list(journal.broken), journal.requests, journal.cost_usd) == ([1, 3], 2, 1.0)
+    with open_answers(tmp_path) as answers:
+        assert (list(answers.unreadable), answers.requests, answers.cost_usd) == ([1, 3], 2, 1.0)

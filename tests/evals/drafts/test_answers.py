@@ -9,12 +9,12 @@ import pytest
 from tests.evals.drafts.samples import CATALOG, REFUND
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.drafts.answers import (
-    Checker,
-    Fault,
-    Reason,
-    WrittenMiss,
-    WrittenTask,
-    alike_key,
+    AnswerFault,
+    DraftChecker,
+    FaultReason,
+    ParsedNearMiss,
+    ParsedTask,
+    normalized_query,
     read_answer,
 )
 
@@ -36,54 +36,56 @@ from toolbelt.evals.drafts.answers import (
     ],
 )
 def test_E3_only_what_says_the_same_is_there_already(one: str, other: str, alike: bool) -> None:
-    assert (alike_key(one) == alike_key(other)) is alike
+    assert (normalized_query(one) == normalized_query(other)) is alike
 
 
 @pytest.mark.parametrize("name", ["none", "Null", " none "])
 def test_E3_no_tool_may_be_written_as_a_word(name: str) -> None:
     data = {"near_misses": [{"query": "Sing.", "tool": name}]}
-    assert list(Checker(CATALOG).near_misses(data, REFUND)) == [WrittenMiss("Sing.", None)]
+    assert list(DraftChecker(CATALOG).near_misses(data, REFUND)) == [ParsedNearMiss("Sing.", None)]
 
 
 @pytest.mark.parametrize("name", ["none", "null"])
 def test_E3_a_tool_that_is_called_none_is_a_tool(name: str) -> None:
     catalog = Catalog((Plugin("p", (Tool(name, "Does nothing."), Tool("other", "Does."))),))
     data = {"near_misses": [{"query": "Rest.", "tool": name}]}
-    checker = Checker(catalog)
-    assert list(checker.near_misses(data, catalog.get_tool("other"))) == [WrittenMiss("Rest.", f"p/{name}")]
+    checker = DraftChecker(catalog)
+    assert list(checker.near_misses(data, catalog.get_tool("other"))) == [ParsedNearMiss("Rest.", f"p/{name}")]
     assert [
-        fault.reason for fault in checker.near_misses(data, catalog.get_tool(name)) if isinstance(fault, Fault)
-    ] == [Reason.SAME_TOOL]
+        fault.reason for fault in checker.near_misses(data, catalog.get_tool(name)) if isinstance(fault, AnswerFault)
+    ] == [FaultReason.SAME_TOOL]
 
 
 @pytest.mark.parametrize(
     "miss", [{"query": "x", "tool": ""}, {"query": "x", "tool": "  "}, {"query": "x"}, {"query": "x", "tool": 3}, "x"]
 )
 def test_E3_a_near_miss_says_which_tool_is_right(miss: Any) -> None:
-    found = list(Checker(CATALOG).near_misses({"near_misses": [miss]}, REFUND))
-    assert found == [Fault(Reason.OTHER_FORM, "near miss 1")]
+    found = list(DraftChecker(CATALOG).near_misses({"near_misses": [miss]}, REFUND))
+    assert found == [AnswerFault(FaultReason.OTHER_FORM, "near miss 1")]
 
 
 @pytest.mark.parametrize("of", ["1", 1.0, True, None, [1]])
 def test_E3_further_wordings_say_of_which_task(of: Any) -> None:
     data = {"tasks": [{"task": of, "queries": ["a", "b"]}]}
-    assert list(Checker(CATALOG).tasks(data, CATALOG.get_tool("track"))) == [Fault(Reason.OTHER_FORM, "task 1", 2)]
+    assert list(DraftChecker(CATALOG).tasks(data, CATALOG.get_tool("track"))) == [
+        AnswerFault(FaultReason.OTHER_FORM, "task 1", 2)
+    ]
 
 
 def test_E3_further_wordings_and_a_new_task_are_told_apart() -> None:
     data = {"tasks": [{"task": 1, "queries": ["a"]}, {"task": "1", "arguments": {"order": 3}, "queries": ["b"]}]}
-    further, new = Checker(CATALOG).tasks(data, REFUND)
-    assert isinstance(further, WrittenTask)
-    assert isinstance(new, WrittenTask)
+    further, new = DraftChecker(CATALOG).tasks(data, REFUND)
+    assert isinstance(further, ParsedTask)
+    assert isinstance(new, ParsedTask)
     assert (further.of, further.queries) == (1, ("a",))
     assert (new.of, dict(new.arguments), new.queries) == (None, {"order": 3}, ("b",))
 
 
 def test_E3_a_fault_counts_all_its_drafts() -> None:
     data = {"tasks": [{"arguments": {"order": "x"}, "queries": ["a", "b", "c"]}]}
-    (fault,) = Checker(CATALOG).tasks(data, REFUND)
-    assert isinstance(fault, Fault)
-    assert (fault.reason, fault.drafts) == (Reason.BAD_ARGUMENTS, 3)
+    (fault,) = DraftChecker(CATALOG).tasks(data, REFUND)
+    assert isinstance(fault, AnswerFault)
+    assert (fault.reason, fault.drafts) == (FaultReason.BAD_ARGUMENTS, 3)
 
 
 @pytest.mark.parametrize(

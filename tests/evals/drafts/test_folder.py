@@ -42,7 +42,7 @@ def test_E3_drafts_are_a_dataset_the_same_each_time(tmp_path: Path) -> None:
     again, drafter = draft_into(tmp_path / "a")
     assert again.cases == 8
     assert drafter.budget.requests == 0
-    assert DraftFolder(tmp_path / "a").look().is_untouched
+    assert DraftFolder(tmp_path / "a").read_state().is_untouched
 
 
 def test_E3_what_a_human_wrote_stays_as_it_is(tmp_path: Path) -> None:
@@ -51,14 +51,14 @@ def test_E3_what_a_human_wrote_stays_as_it_is(tmp_path: Path) -> None:
     own = '{"id": "mine",   "query": "Something else.", "expected": []}'
     mine = [own, reviewed(second), reviewed(first, query="In my words.")]
     put(tmp_path, [*mine, *rest])
-    touched = DraftFolder(tmp_path).look()
-    assert not touched.is_untouched
-    assert (touched.kept, len(touched.gone)) == (3, 3)
+    state = DraftFolder(tmp_path).read_state()
+    assert not state.is_untouched
+    assert (state.kept, len(state.gone)) == (3, 3)
     made, _ = draft_into(tmp_path)
     assert lines(tmp_path) == [*mine, *rest], "and the third, which was taken out, does not come back"
     assert (made.kept, made.superseded, made.deleted) == (3, 2, 1)
     assert third not in lines(tmp_path)
-    assert DraftFolder(tmp_path).look().is_untouched
+    assert DraftFolder(tmp_path).read_state().is_untouched
     for _ in range(2):
         draft_into(tmp_path)
         assert lines(tmp_path) == [*mine, *rest], "nor at any later time"
@@ -157,7 +157,7 @@ def test_E3_how_lines_end_is_no_change(tmp_path: Path, change: Callable[[bytes],
     path = tmp_path / "cases.jsonl"
     before = path.read_bytes()
     path.write_bytes(change(before))
-    assert DraftFolder(tmp_path).look().is_untouched
+    assert DraftFolder(tmp_path).read_state().is_untouched
     draft_into(tmp_path)
     assert path.read_bytes() == before
 
@@ -219,8 +219,8 @@ def test_E8_a_kill_between_the_memory_and_the_cases_loses_nothing(tmp_path: Path
     for file, content in memory.items():
         file.write_bytes(content)
     put(tmp_path, [*map(reviewed, before[:edited]), *before[edited:]])
-    touched = DraftFolder(tmp_path).look()
-    assert (touched.is_untouched, touched.kept, len(touched.gone)) == (not edited, edited, edited)
+    state = DraftFolder(tmp_path).read_state()
+    assert (state.is_untouched, state.kept, len(state.gone)) == (not edited, edited, edited)
     draft_into(tmp_path)
     assert lines(tmp_path) == [*map(reviewed, whole[:edited]), *whole[edited:]]
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.drafts.samples import CATALOG, TWO_EACH, make_drafting, said
-from toolbelt.evals.cases.own_layout import parse_case
+from toolbelt.evals.cases.own_layout import parse_own_case
 from toolbelt.evals.cases.references import CatalogNames
-from toolbelt.evals.drafts.answers import Reason, read_answer
+from toolbelt.evals.drafts.answers import FaultReason, read_answer
 from toolbelt.evals.drafts.jobs import Wanted
-from toolbelt.evals.drafts.tool_drafts import Answer, Drafting, case_rows, is_stated
+from toolbelt.evals.drafts.tool_drafts import ModelAnswer, ToolDrafts, case_rows, states_value
 
 ORDER = {"order": 17}
 GOOD = [
@@ -24,56 +24,56 @@ GOOD = [
 MISS = [("Send a bill for order 17.", "invoice")]
 
 
-def taken(*answers: str, wanted: Wanted = TWO_EACH) -> Drafting:
-    drafting = make_drafting(wanted)
+def taken(*answers: str, wanted: Wanted = TWO_EACH) -> ToolDrafts:
+    drafts = make_drafting(wanted)
     for answer in answers:
-        assert drafting.messages is not None
-        drafting.take(Answer(answer))
-    return drafting
+        assert drafts.messages is not None
+        drafts.add_answer(ModelAnswer(answer))
+    return drafts
 
 
 def test_E3_a_whole_answer_needs_no_second_request() -> None:
-    drafting = taken(said(GOOD, MISS))
-    assert (drafting.messages, drafting.missing, drafting.refused) == (None, 0, {})
-    assert [(dict(task.arguments), task.queries) for task in drafting.tasks] == GOOD
-    assert [(miss.query, miss.tool) for miss in drafting.near_misses] == [(MISS[0][0], "till/invoice")]
+    drafts = taken(said(GOOD, MISS))
+    assert (drafts.messages, drafts.missing, drafts.refused) == (None, 0, {})
+    assert [(dict(task.arguments), task.queries) for task in drafts.tasks] == GOOD
+    assert [(miss.query, miss.tool) for miss in drafts.near_misses] == [(MISS[0][0], "till/invoice")]
 
 
 @pytest.mark.parametrize(
     ("tasks", "misses", "reason"),
     [
-        pytest.param([(ORDER, [None])], [], Reason.NO_TEXT, id="query-is-no-text"),
-        pytest.param([(ORDER, ["  "])], [], Reason.NO_TEXT, id="blank-query"),
-        pytest.param([(ORDER, ["x" * 5000])], [], Reason.TOO_LONG, id="endless-query"),
-        pytest.param([(ORDER, ["Order \x1b[31m17"])], [], Reason.UNPRINTABLE, id="terminal-escape"),
-        pytest.param([(ORDER, ["Use PAY_BACK on 17."])], [], Reason.NAMES_TOOL, id="names-its-tool"),
-        pytest.param([], [("Call send_letter.", "send_letter")], Reason.NAMES_TOOL, id="names-the-right-tool"),
-        pytest.param([], [("Not pay_back, please.", None)], Reason.NAMES_TOOL, id="near-miss-names-the-lure"),
-        pytest.param([(ORDER, ["Undo 17.", "undo 17!"])], [], Reason.REPEATED, id="the-same-words"),
-        pytest.param([({"order": "x"}, ["Undo x."])], [], Reason.BAD_ARGUMENTS, id="wrong-type"),
-        pytest.param([({}, ["Undo it."])], [], Reason.BAD_ARGUMENTS, id="required-one-missing"),
-        pytest.param([({**ORDER, "to": 1}, ["Undo 17."])], [], Reason.BAD_ARGUMENTS, id="undescribed-argument"),
-        pytest.param([([17], ["Undo 17."])], [], Reason.BAD_ARGUMENTS, id="arguments-are-a-list"),
-        pytest.param([], [("Bill 17.", "invioce")], Reason.UNKNOWN_TOOL, id="unknown-tool"),
-        pytest.param([], [("Undo 17.", "till/pay_back")], Reason.SAME_TOOL, id="the-tool-itself"),
-        pytest.param([], [("Bill 17.", ["invoice"])], Reason.OTHER_FORM, id="tool-is-a-list"),
-        pytest.param([], [("a", None), ("b", None)], Reason.SURPLUS, id="more-near-misses-than-asked-for"),
-        pytest.param([*GOOD, (ORDER, ["One more."])], [], Reason.SURPLUS, id="more-tasks-than-asked-for"),
+        pytest.param([(ORDER, [None])], [], FaultReason.NO_TEXT, id="query-is-no-text"),
+        pytest.param([(ORDER, ["  "])], [], FaultReason.NO_TEXT, id="blank-query"),
+        pytest.param([(ORDER, ["x" * 5000])], [], FaultReason.TOO_LONG, id="endless-query"),
+        pytest.param([(ORDER, ["Order \x1b[31m17"])], [], FaultReason.UNPRINTABLE, id="terminal-escape"),
+        pytest.param([(ORDER, ["Use PAY_BACK on 17."])], [], FaultReason.NAMES_TOOL, id="names-its-tool"),
+        pytest.param([], [("Call send_letter.", "send_letter")], FaultReason.NAMES_TOOL, id="names-the-right-tool"),
+        pytest.param([], [("Not pay_back, please.", None)], FaultReason.NAMES_TOOL, id="near-miss-names-the-lure"),
+        pytest.param([(ORDER, ["Undo 17.", "undo 17!"])], [], FaultReason.REPEATED, id="the-same-words"),
+        pytest.param([({"order": "x"}, ["Undo x."])], [], FaultReason.BAD_ARGUMENTS, id="wrong-type"),
+        pytest.param([({}, ["Undo it."])], [], FaultReason.BAD_ARGUMENTS, id="required-one-missing"),
+        pytest.param([({**ORDER, "to": 1}, ["Undo 17."])], [], FaultReason.BAD_ARGUMENTS, id="undescribed-argument"),
+        pytest.param([([17], ["Undo 17."])], [], FaultReason.BAD_ARGUMENTS, id="arguments-are-a-list"),
+        pytest.param([], [("Bill 17.", "invioce")], FaultReason.UNKNOWN_TOOL, id="unknown-tool"),
+        pytest.param([], [("Undo 17.", "till/pay_back")], FaultReason.SAME_TOOL, id="the-tool-itself"),
+        pytest.param([], [("Bill 17.", ["invoice"])], FaultReason.OTHER_FORM, id="tool-is-a-list"),
+        pytest.param([], [("a", None), ("b", None)], FaultReason.SURPLUS, id="more-near-misses-than-asked-for"),
+        pytest.param([*GOOD, (ORDER, ["One more."])], [], FaultReason.SURPLUS, id="more-tasks-than-asked-for"),
     ],
 )
-def test_E3_an_invalid_draft_is_counted_by_its_reason(tasks: Any, misses: Any, reason: Reason) -> None:
-    drafting = taken(said(tasks, misses))
-    assert drafting.refused == {reason: 1}
-    assert drafting.messages is not None, "it is asked for again"
-    drafting.take(Answer(said(tasks, misses)))
-    assert drafting.messages is None, "and only once"
+def test_E3_an_invalid_draft_is_counted_by_its_reason(tasks: Any, misses: Any, reason: FaultReason) -> None:
+    drafts = taken(said(tasks, misses))
+    assert drafts.refused == {reason: 1}
+    assert drafts.messages is not None, "it is asked for again"
+    drafts.add_answer(ModelAnswer(said(tasks, misses)))
+    assert drafts.messages is None, "and only once"
 
 
 def test_E3_the_second_request_says_what_is_wrong_and_what_is_wanted() -> None:
     first = said([(ORDER, ["Undo 17.", "Use pay_back."])], [("Bill 17.", "nothing")])
-    drafting = taken(first)
-    assert drafting.messages is not None
-    *_, repeated, told = drafting.messages
+    drafts = taken(first)
+    assert drafts.messages is not None
+    *_, repeated, told = drafts.messages
     assert repeated == {"role": "assistant", "content": first}
     text = told["content"]
     assert "'Use pay_back.': the query names the tool" in text
@@ -88,33 +88,37 @@ def test_E3_the_second_request_says_what_is_wrong_and_what_is_wanted() -> None:
         ],
         "near_misses": [{"query": "Bill 17.", "tool": "invoice"}],
     }
-    drafting.take(Answer(json.dumps(second)))
-    assert drafting.missing == 0
-    assert drafting.tasks[0].queries == ["Undo 17.", "Reverse order 17."]
-    assert drafting.refused == {Reason.NAMES_TOOL: 1, Reason.UNKNOWN_TOOL: 1, Reason.OTHER_FORM: 1}
+    drafts.add_answer(ModelAnswer(json.dumps(second)))
+    assert drafts.missing == 0
+    assert drafts.tasks[0].queries == ["Undo 17.", "Reverse order 17."]
+    assert drafts.refused == {FaultReason.NAMES_TOOL: 1, FaultReason.UNKNOWN_TOOL: 1, FaultReason.OTHER_FORM: 1}
 
 
 @pytest.mark.parametrize(
     ("first", "second", "reasons"),
     [
-        pytest.param("Sorry?", "<html>", {Reason.NO_JSON: 2}, id="no-json"),
-        pytest.param("[1, 2]", '{"tasks": [', {Reason.NO_JSON: 2}, id="no-object-and-torn"),
-        pytest.param("{}", "{}", {Reason.TOO_FEW: 5}, id="nothing-in-it"),
-        pytest.param('{"tasks": {}}', '{"tasks": [1]}', {Reason.OTHER_FORM: 1, Reason.TOO_FEW: 4}, id="other-forms"),
-        pytest.param("", "", {Reason.NO_JSON: 2}, id="silence"),
+        pytest.param("Sorry?", "<html>", {FaultReason.NO_JSON: 2}, id="no-json"),
+        pytest.param("[1, 2]", '{"tasks": [', {FaultReason.NO_JSON: 2}, id="no-object-and-torn"),
+        pytest.param("{}", "{}", {FaultReason.TOO_FEW: 5}, id="nothing-in-it"),
+        pytest.param(
+            '{"tasks": {}}', '{"tasks": [1]}', {FaultReason.OTHER_FORM: 1, FaultReason.TOO_FEW: 4}, id="other-forms"
+        ),
+        pytest.param("", "", {FaultReason.NO_JSON: 2}, id="silence"),
     ],
 )
-def test_E3_answers_that_say_nothing(first: str, second: str, reasons: dict[Reason, int]) -> None:
-    drafting = taken(first, second)
-    assert (drafting.messages, drafting.drafted) == (None, 0)
-    assert drafting.refused == reasons
+def test_E3_answers_that_say_nothing(first: str, second: str, reasons: dict[FaultReason, int]) -> None:
+    drafts = taken(first, second)
+    assert (drafts.messages, drafts.drafted) == (None, 0)
+    assert drafts.refused == reasons
 
 
-@pytest.mark.parametrize(("failure", "reason"), [("refused", Reason.REFUSED), ("context_overflow", Reason.OVERFLOW)])
-def test_E4_what_asking_again_would_not_mend_is_not_asked_again(failure: str, reason: Reason) -> None:
-    drafting = make_drafting()
-    drafting.take(Answer(failure=failure))
-    assert (drafting.messages, drafting.refused) == (None, {reason: 1})
+@pytest.mark.parametrize(
+    ("failure", "reason"), [("refused", FaultReason.REFUSED), ("context_overflow", FaultReason.OVERFLOW)]
+)
+def test_E4_what_asking_again_would_not_mend_is_not_asked_again(failure: str, reason: FaultReason) -> None:
+    drafts = make_drafting()
+    drafts.add_answer(ModelAnswer(failure=failure))
+    assert (drafts.messages, drafts.refused) == (None, {reason: 1})
 
 
 @pytest.mark.parametrize(
@@ -152,50 +156,56 @@ _JSON = st.recursive(
 
 @given(_JSON, _JSON)
 def test_E3_whatever_a_model_says_no_more_is_drafted_than_was_wanted(first: Any, second: Any) -> None:
-    drafting = make_drafting()
+    drafts = make_drafting()
     for answer in (first, second):
-        if drafting.messages is not None:
-            drafting.take(Answer(json.dumps(answer)))
-    assert drafting.messages is None
-    assert 0 <= drafting.drafted <= drafting.job.wanted.cases
-    assert bool(drafting.refused) or drafting.missing == 0
+        if drafts.messages is not None:
+            drafts.add_answer(ModelAnswer(json.dumps(answer)))
+    assert drafts.messages is None
+    assert 0 <= drafts.drafted <= drafts.job.wanted.cases
+    assert bool(drafts.refused) or drafts.missing == 0
 
 
 @pytest.mark.parametrize(
     ("second", "lost"),
     [
-        pytest.param(said([({"order": "x"}, ["a", "b"])]), {Reason.BAD_ARGUMENTS: 2, Reason.TOO_FEW: 3}, id="a-task"),
-        pytest.param(said([(ORDER, ["Undo 17.", None])]), {Reason.NO_TEXT: 1, Reason.TOO_FEW: 3}, id="a-wording"),
-        pytest.param(said([], [("Bill 17.", None), ("b", None)]), {Reason.SURPLUS: 1, Reason.TOO_FEW: 4}, id="surplus"),
         pytest.param(
-            '{"tasks": [{"task": "1", "queries": ["a"]}]}', {Reason.OTHER_FORM: 1, Reason.TOO_FEW: 4}, id="of"
+            said([({"order": "x"}, ["a", "b"])]), {FaultReason.BAD_ARGUMENTS: 2, FaultReason.TOO_FEW: 3}, id="a-task"
         ),
-        pytest.param("nothing", {Reason.NO_JSON: 1}, id="a-whole-answer"),
+        pytest.param(
+            said([(ORDER, ["Undo 17.", None])]), {FaultReason.NO_TEXT: 1, FaultReason.TOO_FEW: 3}, id="a-wording"
+        ),
+        pytest.param(
+            said([], [("Bill 17.", None), ("b", None)]), {FaultReason.SURPLUS: 1, FaultReason.TOO_FEW: 4}, id="surplus"
+        ),
+        pytest.param(
+            '{"tasks": [{"task": "1", "queries": ["a"]}]}', {FaultReason.OTHER_FORM: 1, FaultReason.TOO_FEW: 4}, id="of"
+        ),
+        pytest.param("nothing", {FaultReason.NO_JSON: 1}, id="a-whole-answer"),
     ],
 )
-def test_E3_the_reasons_account_for_all_that_is_missing(second: str, lost: dict[Reason, int]) -> None:
-    drafting = taken("{}", second)
-    assert drafting.refused == lost
-    if Reason.NO_JSON not in lost:
-        assert sum(count for reason, count in lost.items() if reason is not Reason.SURPLUS) == drafting.missing
+def test_E3_the_reasons_account_for_all_that_is_missing(second: str, lost: dict[FaultReason, int]) -> None:
+    drafts = taken("{}", second)
+    assert drafts.refused == lost
+    if FaultReason.NO_JSON not in lost:
+        assert sum(count for reason, count in lost.items() if reason is not FaultReason.SURPLUS) == drafts.missing
 
 
 def test_E4_a_refusal_in_the_second_round_is_why_the_rest_is_missing() -> None:
-    drafting = taken(said(GOOD))
-    drafting.take(Answer(failure="refused"))
-    assert (drafting.missing, drafting.refused) == (1, {Reason.REFUSED: 1})
+    drafts = taken(said(GOOD))
+    drafts.add_answer(ModelAnswer(failure="refused"))
+    assert (drafts.missing, drafts.refused) == (1, {FaultReason.REFUSED: 1})
 
 
 KEY = bytes(range(16))
 
 
 def test_E3_every_draft_is_a_case_and_says_that_it_is_one() -> None:
-    drafting = make_drafting(Wanted(1, 2, 2))
+    drafts = make_drafting(Wanted(1, 2, 2))
     arguments = {"order": 17, "reason": "too late", "fast": True}
     queries = ["Order 17 came too late, undo it fast.", "Undo 17 fast, it was tardy."]
-    drafting.take(Answer(said([(arguments, queries)], [("Bill 17.", "invoice"), ("Sing.", None)])))
-    rows = list(case_rows(drafting, "m", KEY))
-    cases = [parse_case(row, CatalogNames(CATALOG)) for row in rows]
+    drafts.add_answer(ModelAnswer(said([(arguments, queries)], [("Bill 17.", "invoice"), ("Sing.", None)])))
+    rows = list(case_rows(drafts, "m", KEY))
+    cases = [parse_own_case(row, CatalogNames(CATALOG)) for row in rows]
     assert [parsed.findings for parsed in cases] == [()] * 4
     assert all(parsed.case and parsed.case.draft and "generated" in parsed.case.tags for parsed in cases)
     assert [row["kind"] for row in rows] == ["single", "single", "near-miss", "irrelevant"]
@@ -249,4 +259,4 @@ def test_E3_every_draft_is_a_case_and_says_that_it_is_one() -> None:
     ],
 )
 def test_E3_only_what_a_query_states_is_checked(value: Any, query: str, stated: bool) -> None:
-    assert is_stated(value, query) is stated
+    assert states_value(value, query) is stated

@@ -11,7 +11,7 @@ from toolbelt.evals.cases.case import ArgumentRules
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports.bfcl import NO_GROUND_TRUTH, convert_types
 from toolbelt.evals.cases.imports.context import Keeping, Settings
-from toolbelt.evals.cases.layout import Form
+from toolbelt.evals.cases.layout import LayoutKind
 
 ADD = {
     "name": "math.add",
@@ -49,7 +49,7 @@ def test_E3_arguments_are_compared_by_the_leaderboards_rules(tmp_path: Path) -> 
     assert (call.arguments.rules, call.arguments.optional) == (ArgumentRules.BFCL, frozenset("b"))
     assert dict(call.arguments.accepted) == {"a": (2,), "b": ([1], "")}
     assert (case.offered, case.kind, case.tags, case.draft) == (("math.add",), "single", ("simple_python",), False)
-    assert opened(tmp_path / "out").form is Form.PUBLIC
+    assert opened(tmp_path / "out").layout is LayoutKind.PUBLIC
 
 
 def test_E3_the_answers_beside_a_question_file_are_found_and_a_folder_stands_for_its_files(tmp_path: Path) -> None:

@@ -21,10 +21,10 @@ from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 ROLES = ToolLoadoutRegistry(
     [ToolLoadout("gitter", default_plugins=frozenset({"git"})), ToolLoadout("nobody", default_plugins=frozenset())]
 )
-Row = dict[str, Any]
+CaseFields = dict[str, Any]
 
 
-def lint(folder: Path, rows: list[Row], catalog: Catalog = CATALOG) -> list[Finding]:
+def lint(folder: Path, rows: list[CaseFields], catalog: Catalog = CATALOG) -> list[Finding]:
     return list(lint_dataset(open_dataset(str(write_dataset(folder / "mine", rows, catalog))), ROLES))
 
 
@@ -32,11 +32,11 @@ def rules(findings: list[Finding]) -> list[tuple[str, int | None]]:
     return [(finding.rule, finding.line) for finding in findings]
 
 
-def numbered(*rows: Row) -> list[Row]:
+def numbered(*rows: CaseFields) -> list[CaseFields]:
     return [{**row, "id": str(number)} for number, row in enumerate(rows)]
 
 
-def opened(text: str, query: str) -> Row:
+def opened(text: str, query: str) -> CaseFields:
     said = [{"role": "user", "content": text}, {"role": "assistant", "content": "Done."}]
     return case(query=..., messages=[*said, {"role": "user", "content": query}])
 
@@ -104,7 +104,7 @@ STORY = "Yesterday the build broke after the merge of the parser branch"
         ),
     ],
 )
-def test_E7_what_lint_says_of_cases_together(tmp_path: Path, rows: list[Row], found: Any) -> None:
+def test_E7_what_lint_says_of_cases_together(tmp_path: Path, rows: list[CaseFields], found: Any) -> None:
     assert rules(lint(tmp_path, numbered(*rows))) == found
 
 
@@ -144,7 +144,7 @@ def test_only_a_name_that_stands_as_one_is_told(tmp_path: Path, tool: str, query
     assert [finding.rule for finding in found] == ["name-in-query"] * is_told
 
 
-def calling(name: str, arguments: Any) -> Row:
+def calling(name: str, arguments: Any) -> CaseFields:
     call = {"id": "1", "type": "function", "function": {"name": name, "arguments": arguments}}
     turns = [
         {"role": "user", "content": "Begin."},
@@ -186,11 +186,11 @@ LOG = [{"tool": "git_log"}]
         pytest.param(case(accept=[[*LOG, *LOG]], steps=1), "too-few-steps", id="not-enough-for-another-way"),
     ],
 )
-def test_E3_E5_what_lint_says_of_one_case(tmp_path: Path, row: Row, rule: str | None) -> None:
+def test_E3_E5_what_lint_says_of_one_case(tmp_path: Path, row: CaseFields, rule: str | None) -> None:
     assert [finding.rule for finding in lint(tmp_path, [row])] == ([] if rule is None else [rule])
 
 
-def balanced(count: int, **fields: Any) -> list[Row]:
+def balanced(count: int, **fields: Any) -> list[CaseFields]:
     tools = ["git_push", "git_log", "file/read", "web/read", "search"]
     return [
         case(query=f"q{n}", **{"expected": [{"tool": tools[n % 5]}], "kind": "one", **fields}) for n in range(count)
@@ -215,7 +215,7 @@ def balanced(count: int, **fields: Any) -> list[Row]:
         ),
     ],
 )
-def test_balance(tmp_path: Path, rows: list[Row], found: list[str]) -> None:
+def test_balance(tmp_path: Path, rows: list[CaseFields], found: list[str]) -> None:
     assert [one.rule for one in lint(tmp_path, numbered(*rows)) if one.rule != "conflicting-labels"] == found
 
 

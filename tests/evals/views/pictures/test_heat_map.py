@@ -32,7 +32,7 @@ from toolbelt.evals.views.matrix_text import (
 from toolbelt.evals.views.pictures.canvas import own_settings, text_width
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.pictures.heat_map import MOST_MODELS, MOST_TOOLSETS, draw_heat_map
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.views.blocks import Picture
 
 RUN = RunSummary("r", "2026-03-01", "finished", "d", "sha256:0")
@@ -89,7 +89,8 @@ def test_E4_what_a_cell_says(row: int, column: int, cell: HeatCell) -> None:
 def test_L15_an_unknown_window_is_not_said_to_be_too_small() -> None:
     row = Row("m", (), Pick("m"))
     unknown, small = (
-        Cell("loadout:auto", CellState.NO_CHOICE, verdict=verdict) for verdict in (Verdict.UNKNOWN, Verdict.REFUSES)
+        Cell("loadout:auto", CellState.NO_CHOICE, verdict=verdict)
+        for verdict in (FitVerdict.UNKNOWN, FitVerdict.REFUSES)
     )
     assert (heat_cell(row, unknown).text, heat_cell(row, small).text) == ("window unknown", "nothing fits")
 

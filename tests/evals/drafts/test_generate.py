@@ -10,8 +10,8 @@ from tests.evals.drafts.samples import CATALOG, ONE_EACH, SAMPLING, draft_into, 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Conversation
-from toolbelt.evals.drafts.answer_store import Journal, read_journal
-from toolbelt.evals.drafts.estimate import SAMPLE, TOKENS_PER_CASE, DraftEstimate, estimate_drafting
+from toolbelt.evals.drafts.answer_store import AnswerStore, read_answers
+from toolbelt.evals.drafts.generate import SAMPLE, TOKENS_PER_CASE, DraftEstimate, estimate_drafts
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.models.scripted import ScriptedModel
@@ -20,8 +20,8 @@ from toolbelt.evals.running.prompt_tokens import PromptCounter
 MODEL = ScriptedModel(whole)
 
 
-def estimate(jobs: Jobs, journal: Journal | None = None, api_base: str | None = None) -> DraftEstimate:
-    return estimate_drafting(jobs, MODEL, SAMPLING, EstimateCounter(), journal, lambda done: None, api_base)
+def estimate(jobs: Jobs, answers: AnswerStore | None = None, api_base: str | None = None) -> DraftEstimate:
+    return estimate_drafts(jobs, MODEL, SAMPLING, EstimateCounter(), answers, lambda done: None, api_base)
 
 
 def counted(jobs: Jobs) -> int:
@@ -46,7 +46,7 @@ def test_E6_of_many_a_sample_stands_for_the_rest() -> None:
 def test_E8_what_was_answered_is_not_asked_and_elsewhere_is_elsewhere(tmp_path: Path) -> None:
     draft_into(tmp_path, jobs=make_jobs(ONE_EACH, CATALOG.tools[:3]))
     jobs = make_jobs(ONE_EACH, CATALOG.tools)
-    with read_journal(tmp_path / ".toolbelt-drafts") as journal:
-        here, elsewhere = estimate(jobs, journal), estimate(jobs, journal, "http://127.0.0.1:9/v1")
+    with read_answers(tmp_path / ".toolbelt-drafts") as answers:
+        here, elsewhere = estimate(jobs, answers), estimate(jobs, answers, "http://127.0.0.1:9/v1")
     assert (here.requests, here.answered) == (1, 3)
     assert (elsewhere.requests, elsewhere.answered) == (4, 0)

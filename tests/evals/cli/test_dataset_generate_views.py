@@ -10,10 +10,16 @@ import pytest
 from rich.console import Console
 
 from tests.evals.drafts.samples import CATALOG, ONE_EACH, make_jobs
-from toolbelt.evals.cli.drafting_views import drafted_data, drafted_view, estimate_data, estimate_view, tell_drafted
-from toolbelt.evals.drafts.estimate import DraftEstimate
+from toolbelt.evals.cli.dataset_generate_views import (
+    estimate_data,
+    estimate_view,
+    notify_summary,
+    summary_data,
+    summary_view,
+)
 from toolbelt.evals.drafts.folder import DraftFolder
-from toolbelt.evals.drafts.writing import NOT_ASKED, Drafted, Short
+from toolbelt.evals.drafts.generate import DraftEstimate
+from toolbelt.evals.drafts.writing import NOT_ASKED, DraftSummary, ShortTool
 
 FOLDER = DraftFolder(Path("mine"))
 
@@ -27,7 +33,7 @@ def drawn(view: object, console: Console | None = None) -> str:
 
 def test_E9_kinds_are_shown_the_most_frequent_first() -> None:
     screen = Console(file=io.StringIO(), width=100)
-    shown = drawn(drafted_view(Drafted(kinds=Counter({"near-miss": 1, "single": 1200})), screen), screen)
+    shown = drawn(summary_view(DraftSummary(kinds=Counter({"near-miss": 1, "single": 1200})), screen), screen)
     assert [line.split() for line in shown.splitlines() if line.strip()] == [
         ["drafts", "cases"],
         ["single", "1,200"],
@@ -36,9 +42,9 @@ def test_E9_kinds_are_shown_the_most_frequent_first() -> None:
 
 
 def test_E9_only_what_was_asked_about_is_told_and_not_without_end(capsys: pytest.CaptureFixture[str]) -> None:
-    short = [Short(f"p/t{n}", "Thai", 3, 1, {"too few in the answer": 2}) for n in range(14)]
-    short.append(Short("p/late", None, 3, 0, {NOT_ASKED: 1}))
-    tell_drafted(Drafted(cases=28, kinds=Counter(single=28), short=short), FOLDER)
+    short = [ShortTool(f"p/t{n}", "Thai", 3, 1, {"too few in the answer": 2}) for n in range(14)]
+    short.append(ShortTool("p/late", None, 3, 0, {NOT_ASKED: 1}))
+    notify_summary(DraftSummary(cases=28, kinds=Counter(single=28), short=short), FOLDER)
     told = capsys.readouterr().err.splitlines()
     assert told[0] == "warning: p/t0 in Thai: 1 of 3 drafts (too few in the answer (2))"
     assert told[10] == "warning: 4 more tools with fewer drafts than asked for; --json lists them"
@@ -47,15 +53,15 @@ def test_E9_only_what_was_asked_about_is_told_and_not_without_end(capsys: pytest
 
 
 def test_E3_all_that_became_of_lines_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    made = Drafted(cases=9, kept=1, superseded=2, deleted=3, earlier=4, replaced=5)
-    tell_drafted(made, FOLDER)
+    made = DraftSummary(cases=9, kept=1, superseded=2, deleted=3, earlier=4, replaced=5)
+    notify_summary(made, FOLDER)
     told = capsys.readouterr().err
     assert "note: 1 line of yours kept, first in the file" in told
     assert "note: not drafted again: 2 that you changed, 3 that you took out" in told
     assert "note: 4 drafts of other tools or settings kept, before these" in told
-    assert "warning: 5 drafts of these tools and settings replaced: answered otherwise now" in told
+    assert "warning: 5 drafts of these tools and settings replaced: the answers are different now" in told
     assert "review each" not in told, "nothing was drafted"
-    data = drafted_data(made)
+    data = summary_data(made)
     assert (data["superseded"], data["deleted"], data["earlier"], data["replaced"]) == (2, 3, 4, 5)
 
 
@@ -63,6 +69,8 @@ def test_E6_an_estimate_says_what_is_kept_and_what_is_unknown() -> None:
     jobs = make_jobs(ONE_EACH, CATALOG.tools)
     found = DraftEstimate(1, 3, 1234, 90, None)
     shown = " ".join(drawn(estimate_view(found, jobs, "m\x1b[31m")).split())
-    assert shown.startswith("4 tools, 8 cases: 1 request of m\\x1b[31m; 3 answers kept already, about 1,234 prompt and")
+    assert shown.startswith(
+        "4 tools, 8 cases: 1 request of m\\x1b[31m; 3 answers stored already, about 1,234 prompt and"
+    )
     data = estimate_data(found, jobs, "m")
     assert (data["dry_run"], data["cases"], data["answered"], data["cost_usd"]) == (True, 8, 3, None)

@@ -1,0 +1,299 @@
+"""Draft cases for the tools of a catalog: estimate what it takes, or ask the model and write the cases."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.conversation import Conversation
+from toolbelt.evals.drafts.answer_store import AnswerStore, open_answers, read_answers, request_key
+from toolbelt.evals.drafts.answers import DraftChecker
+from toolbelt.evals.drafts.asking import Drafter
+from toolbelt.evals.drafts.folder import DraftFolder, FolderState
+from toolbelt.evals.drafts.jobs import Jobs, Wanted, choose_tools
+from toolbelt.evals.drafts.prompts import opening_messages
+from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
+from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.providers.chat import Sampling, Usage
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.tokenizers import find_tokenizer, make_counter
+from toolbelt.reporter import SILENT, Advance, Reporter
+from toolbelt.text import plural
+
+SAMPLE = 300
+"""Prompts that an estimate counts; it takes the others to be like them."""
+TOKENS_PER_CASE = 45
+"""Of an answer: a sentence or two, its share of the arguments, and the JSON around them."""
+_MOST_UNREADABLE = 10
+"""Unreadable lines of the answers file that a warning names."""
+
+
+@dataclass(frozen=True)
+class DraftSettings:
+    """What to draft, who writes it, and where it goes.
+
+    Attributes:
+        model: Any litellm name, or `scripted/FILE`.
+        folder: Gets `cases.jsonl` and the catalog.
+        wanted: How much for each tool and language.
+        patterns: Only tools that fit one of these (rule L4); all if there is none.
+        limit: Only so many tools, drawn with `seed`.
+        languages: What queries are written in, in words; the model's choice if there is none.
+        seed: Of the draw of tools, and the model's own where it takes one.
+        temperature: `None` for the provider's default.
+        api_base: Where a hosted model is asked; `None` for the provider's own place.
+        timeout_seconds: For one request.
+        max_concurrency: Tools under way at once.
+        max_retries: How often a request is repeated after a failure that may pass.
+        max_cost: Dollars that the folder may cost in all, earlier calls included.
+        max_requests: Requests for the folder in all, earlier calls included.
+        overwrite: Whether to draft into a folder that a human changed, or that has another catalog.
+
+    Raises:
+        ToolbeltError: the model cannot write, or nothing is asked for.
+    """
+
+    model: str
+    folder: Path
+    wanted: Wanted = field(default_factory=Wanted)
+    patterns: tuple[str, ...] = ()
+    limit: int | None = None
+    languages: tuple[str, ...] = ()
+    seed: int = 0
+    temperature: float | None = None
+    api_base: str | None = None
+    timeout_seconds: float = 120.0
+    max_concurrency: int = 8
+    max_retries: int = 5
+    max_cost: float | None = None
+    max_requests: int | None = None
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        if self.model.startswith("local/"):
+            raise ToolbeltError(
+                f"{self.model} chooses between tools and writes nothing. Give a model that writes, such as "
+                "gpt-4o-mini, or scripted/FILE."
+            )
+        if not self.wanted.cases:
+            raise ToolbeltError("Nothing is asked for: give --per-tool or --near-misses a number above 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftEstimate:
+    """What is still to be asked.
+
+    Attributes:
+        requests: If no answer has to be asked for again; at most twice as many.
+        answered: Requests whose answers are stored already.
+        prompt_tokens: Over all requests; estimated.
+        completion_tokens: Over all requests, by a rule of thumb.
+        cost_usd: `None` where the price is unknown.
+    """
+
+    requests: int
+    answered: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True)
+class DraftResult:
+    """What one call drafted.
+
+    Attributes:
+        model: The name of who wrote them.
+        summary: What the file of cases has now.
+        requests: Requests of this call.
+        cost_usd: Dollars of this call; `None` where the price is unknown.
+        reasons: Why not all could be asked, in words: what ended it, and the first failure.
+    """
+
+    model: str
+    summary: DraftSummary
+    requests: int
+    cost_usd: float | None
+    reasons: tuple[str, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every tool was answered."""
+        return not self.reasons and not self.summary.unanswered
+
+
+class DraftSession:
+    """One call of the drafting of cases.
+
+    Args:
+        settings: What to draft, and how.
+        catalog: The tools.
+        models: What is known of hosted models.
+        tokenizer: Counts prompts where the model's own tokenizer is not known.
+        reporter: Receives notes and progress.
+
+    Attributes:
+        jobs: What is drafted for which tool.
+
+    Raises:
+        NotFoundError: a pattern fits no tool, with the nearest names.
+        ToolbeltError: the catalog has no tools, or the folder's name is a file's.
+    """
+
+    def __init__(
+        self,
+        settings: DraftSettings,
+        catalog: Catalog,
+        models: ModelTable,
+        tokenizer: str,
+        reporter: Reporter = SILENT,
+    ) -> None:
+        self.folder = DraftFolder(settings.folder)
+        self.folder.check_paths()
+        tools = choose_tools(catalog, settings.patterns, settings.limit, settings.seed)
+        if not tools:
+            raise ToolbeltError(f"Catalog {catalog.name!r} has no tools to draft for.")
+        self.settings = settings
+        self.jobs = Jobs(catalog, tools, settings.wanted, settings.languages)
+        self._sampling = Sampling(settings.temperature, settings.seed)
+        self._options = ModelOptions(settings.api_base, settings.timeout_seconds, models)
+        self._tokenizer = tokenizer
+        self._reporter = reporter
+
+    def estimate(self) -> DraftEstimate:
+        """What is still to be asked; nothing is asked or written."""
+        model = open_price(self.settings.model, self._options)
+        progress = self._reporter.progress("reading tools", len(self.jobs))
+        with progress as advance, read_answers(self.folder.memory) as answers:
+            return estimate_drafts(
+                self.jobs, model, self._sampling, self._counter(model), answers, advance, self.settings.api_base
+            )
+
+    def run(self) -> DraftResult:
+        """Ask for what is not answered yet, and write the cases; both also after Ctrl-C.
+
+        Raises:
+            ToolbeltError: a human changed the folder, it has another catalog, or another process drafts into it; the
+                model cannot be asked, or `max_cost` cannot be kept because its price is unknown.
+            InvalidFileError: lines of a human in the cases have mistakes.
+            StorageError: the disk would not.
+        """
+        settings, catalog = self.settings, self.jobs.catalog
+        checker = DraftChecker(catalog)
+        state = self.folder.read_state(checker.names)
+        if not settings.overwrite:
+            _refuse_edited(self.folder, state)
+            self.folder.refuse_other_catalog(catalog)
+        model = open_model(settings.model, self._options)
+        if settings.max_cost is not None and model.cost_usd(Usage(1, 1)) is None:
+            raise ToolbeltError(f"--max-cost cannot be kept: the price of {settings.model} is unknown.")
+        with open_answers(self.folder.memory) as answers:
+            self.folder.put_catalog(catalog, overwrite=settings.overwrite)
+            return self._draft(model, checker, answers)
+
+    def _draft(self, model: Model, checker: DraftChecker, answers: AnswerStore) -> DraftResult:
+        settings = self.settings
+        self._warn_unreadable(answers)
+        requests_before, cost_before = answers.requests, answers.cost_usd
+        drafter = Drafter(
+            self.jobs,
+            checker,
+            answers,
+            model,
+            Budget(settings.max_requests, settings.max_cost, answers.requests, answers.cost_usd),
+            RetryPolicy(settings.max_retries),
+            self._counter(model),
+            self._sampling,
+            settings.max_concurrency,
+            settings.api_base,
+        )
+        try:
+            with self._reporter.progress("drafting tools", len(self.jobs)) as advance:
+                asyncio.run(drafter.run(advance))
+        except KeyboardInterrupt:
+            summary = self._write(drafter)
+            cases = f"{plural(summary.cases, 'case')} so far in {self.folder.cases}"
+            self._reporter.note(
+                f"{cases if summary.cases else 'no case so far'}; the same command goes on where it was"
+            )
+            raise
+        summary = self._write(drafter)
+        cost = None if model.cost_usd(Usage(1, 1)) is None else answers.cost_usd - cost_before
+        return DraftResult(model.name, summary, answers.requests - requests_before, cost, tuple(drafter.reasons))
+
+    def _counter(self, model: Model) -> TokenCounter:
+        return make_counter(find_tokenizer(model.name) or self._tokenizer)
+
+    def _write(self, drafter: Drafter) -> DraftSummary:
+        writer = DraftWriter(
+            self.jobs, drafter.checker, drafter.answers, drafter.model.name, self._sampling, self.settings.api_base
+        )
+        with self._reporter.progress("writing cases", len(self.jobs)) as advance:
+            state = self.folder.read_state(drafter.checker.names)
+            return writer.write(self.folder, state, advance, drafter.failures)
+
+    def _warn_unreadable(self, answers: AnswerStore) -> None:
+        if not answers.unreadable:
+            return
+        lines = ", ".join(f"{answers.path}:{number}" for number in answers.unreadable[:_MOST_UNREADABLE])
+        lines += ", …" * (len(answers.unreadable) > _MOST_UNREADABLE)
+        self._reporter.warn(
+            f"{plural(len(answers.unreadable), 'line')} of the stored answers cannot be read ({lines}): asked again "
+            "where wanted, and what they cost does not count towards a cap"
+        )
+
+
+def estimate_drafts(
+    jobs: Jobs,
+    model: Model,
+    sampling: Sampling,
+    counter: TokenCounter,
+    answers: AnswerStore | None,
+    advance: Advance,
+    api_base: str | None = None,
+) -> DraftEstimate:
+    """What is still to be asked, counted from the prompts themselves.
+
+    Args:
+        jobs: What is wanted.
+        model: Gives the price; it is not asked.
+        sampling: How it would be asked.
+        counter: Counts the prompts.
+        answers: What was answered already; `None` for nothing.
+        advance: Called with the number of tools read.
+        api_base: Where it would be asked; `None` for the provider's own place.
+    """
+    answered = 0
+    if answers is not None:
+        for number, job in enumerate(jobs, start=1):
+            answered += request_key(model.name, sampling, opening_messages(job), api_base) in answers
+            advance(number)
+    prompts = PromptCounter(counter)
+    step = max(1, len(jobs) // SAMPLE)
+    counts = [
+        prompts.count_latest(Conversation(opening_messages(jobs.job(number)))) for number in range(0, len(jobs), step)
+    ]
+    requests = len(jobs) - answered
+    mean = sum(counts) / max(len(counts), 1)
+    completion = jobs.wanted.cases * TOKENS_PER_CASE
+    each = model.cost_usd(Usage(round(mean), completion))  # a price may depend on the length of one prompt
+    cost = None if each is None else each * requests
+    return DraftEstimate(requests, answered, round(mean * requests), completion * requests, cost)
+
+
+def _refuse_edited(folder: DraftFolder, state: FolderState) -> None:
+    if state.is_untouched:
+        return
+    changed = f"{plural(state.kept, 'line')} not drafted here, or changed"
+    gone = f", {plural(len(state.gone), 'draft')} changed or taken out" if state.gone else ""
+    raise ToolbeltError(
+        f"{str(folder.cases)!r} was changed since it was drafted ({changed}{gone}). Use --force to draft all the same: "
+        "what you wrote, reviewed or took out stays so. Or name another folder."
+    )
