@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from toolbelt.evals.analysis.comparison.comparison import Comparison
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
-    from toolbelt.evals.exports.findings import Progress
+    from toolbelt.evals.exports.run_report import Progress
     from toolbelt.providers.litellm_table import ModelTable
 
 
@@ -116,12 +116,14 @@ class Run:
             ToolbeltError: no trial has finished.
             StorageError: the disk would not.
         """
-        from toolbelt.evals.exports.findings import Wanted, untold
         from toolbelt.evals.exports.report import write_report  # matplotlib and pandas
+        from toolbelt.evals.exports.run_report import ReportOptions, no_progress
 
         target = Path("reports") / self.id if folder is None else Path(folder)
         with self._open() as (store, row):
-            return write_report(store, row, target, Wanted(models=self.models), progress=progress or untold).files
+            return write_report(
+                store, row, target, ReportOptions(models=self.models), progress=progress or no_progress
+            ).files
 
     @contextmanager
     def _open(self) -> Iterator[tuple[RunStore, RunRow]]:

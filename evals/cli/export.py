@@ -14,7 +14,7 @@ from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
+from toolbelt.console.screen import make_screen, notify, print_json, progress, show_blocks, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.economics import has_savings
 from toolbelt.evals.cli.files import keep_apart
@@ -22,7 +22,7 @@ from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.views.run_terminal import summary_view
+from toolbelt.evals.views.run import run_view
 from toolbelt.stores.files import make_way_for, replacing, write_text
 from toolbelt.text import json_text, plural, visible_lines
 
@@ -70,8 +70,8 @@ def report(
     That is a page to open in a browser (report.html), Markdown, JSON, JUnit XML, CSV, Parquet, and pictures as SVG and
     PNG. With --baseline the verdict against it stands on top; without, those of a model are compared with one of them.
     """
-    from toolbelt.evals.exports.findings import Wanted
     from toolbelt.evals.exports.report import write_report
+    from toolbelt.evals.exports.run_report import ReportOptions
 
     if baseline is not None and against is not None:
         raise ToolbeltError("--against is of the arms of one run; with --baseline each is held against its own there.")
@@ -80,7 +80,7 @@ def report(
         row = opened.get(name)
         from toolbelt.evals.analysis.evidence.sides import find_arm, open_side
 
-        wanted = Wanted(
+        wanted = ReportOptions(
             stack.enter_context(open_side(baseline, Path(store))) if baseline is not None else None,
             margin,
             None if against is None else lambda arms: find_arm(arms, against),
@@ -92,7 +92,7 @@ def report(
         print_json({**made.findings.data, "files": [str(path) for path in made.files]})
         return
     screen = make_screen()
-    show_view(summary_view(made.findings.summary, screen), screen)
+    show_blocks(run_view(made.findings.summary))
     economics = made.findings.economics
     if has_savings(economics) and any(one.rates is not None for one in economics):  # else in the files alone
         from toolbelt.evals.views.economics import economics_view

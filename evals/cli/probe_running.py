@@ -16,7 +16,7 @@ from toolbelt.console.screen import PATIENCE_SECONDS, make_screen, notify, progr
 from toolbelt.evals.cli.probe_preparing import PreparedProbe, ProbeOptions
 from toolbelt.evals.cli.probes import resume_command, show_news
 from toolbelt.evals.models.model import Model
-from toolbelt.evals.probing.learned import find_news, format_entry, learned, make_entry, news_data
+from toolbelt.evals.probing.learned_facts import find_news, format_entry, learned_facts, make_entry, news_data
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult, is_complete, probe_data
 from toolbelt.evals.probing.runner import run_probe
@@ -118,7 +118,7 @@ def probe_json(result: ProbeResult, prepared: PreparedProbe) -> dict[str, Any]:
     entry = make_entry(result.model, news, prepared.own) if news else None
     return {
         **probe_data(result),
-        "learned": learned(result),
+        "learned": learned_facts(result),
         "news": news_data(news),
         "entry": entry,
         "yaml": None if entry is None else format_entry(entry),

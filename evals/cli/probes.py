@@ -15,10 +15,10 @@ from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.probing.checks import CHECK_BY_KEY, ProbePlan
-from toolbelt.evals.probing.learned import find_news, make_entry
+from toolbelt.evals.probing.learned_facts import find_news, make_entry
 from toolbelt.evals.probing.probe_store import NOTHING_PROBED, ProbeStore
 from toolbelt.evals.probing.results import ProbeResult, probe_data
-from toolbelt.evals.probing.selection import find_later, latest_of_each, pick_latest
+from toolbelt.evals.probing.selection import find_later, find_standing, latest_of_each
 from toolbelt.evals.running.run_names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.probe_news import entry_text, news_view
@@ -54,7 +54,7 @@ def probes(model: str | None, store: str, config: str | None, as_json: bool) -> 
             kept = ProbeStore(opened)
             every = kept.probes()
             named = [one for one in every if one.model == model]
-            if (picked := pick_latest(named)) is not None:
+            if (picked := find_standing(named)) is not None:
                 named = [picked, *(one for one in named if one is not picked)]
             if model is not None and not named and is_run_name(model):
                 named = [kept.get(model)]

@@ -10,22 +10,22 @@ from rich.console import Console
 from toolbelt.console.screen import show_view
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.probing.results import probe_data
-from toolbelt.evals.probing.selection import Picked, picked_of_run
+from toolbelt.evals.probing.selection import StandingProbe, standing_probes
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probes import beside_view
 
 
-def probed_beside(store: RunStore, summary: RunSummary) -> list[Picked]:
+def probed_beside(store: RunStore, summary: RunSummary) -> list[StandingProbe]:
     """The probe that stands for each model of a run, made where the run asked it; others are left out."""
-    return picked_of_run(store, (arm.model for arm in summary.arms), summary.settings.get("api_base"))
+    return standing_probes(store, (arm.model for arm in summary.arms), summary.settings.get("api_base"))
 
 
-def probed_data(probes: Sequence[Picked]) -> dict[str, Any]:
+def probed_data(probes: Sequence[StandingProbe]) -> dict[str, Any]:
     """The key that they have in the run's JSON."""
     return {"probes": [probe_data(one.result) for one in probes]}
 
 
-def show_probed(probes: Sequence[Picked], screen: Console) -> None:
+def show_probed(probes: Sequence[StandingProbe], screen: Console) -> None:
     """A line a model, beneath the table of the run, and one for what was begun later; nothing where none was probed."""
     if probes:
         show_view("", screen)

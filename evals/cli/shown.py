@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolbelt.console.screen import make_screen, print_json, progress, show_view
+from toolbelt.console.screen import make_screen, print_json, progress, show_blocks, show_view
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
 from toolbelt.evals.cli.run_probes import probed_beside, probed_data, show_probed
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import COMPATIBILITY
-from toolbelt.evals.views.run_terminal import summary_view
+from toolbelt.evals.views.run import run_view
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +32,7 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
         print_json({**summary_data(summary), **probed_data(probes), **_matrix_data(matrix)})
         return
     screen = make_screen()
-    show_view(summary_view(summary, screen), screen)
+    show_blocks(run_view(summary))
     if matrix is not None:
         _show_matrix(matrix, screen)
     show_probed(probes, screen)

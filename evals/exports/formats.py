@@ -11,7 +11,7 @@ from typing import IO, Any
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot, summarize
-from toolbelt.evals.exports.findings import Findings, Progress, Wanted, find_out, untold
+from toolbelt.evals.exports.run_report import Progress, ReportOptions, RunReport, analyze_run, no_progress
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.columns import about_arms, about_trials
 from toolbelt.providers.litellm_table import ModelTable
@@ -39,9 +39,9 @@ class Job:
     models: ModelTable | None
     progress: Progress
 
-    def find_out(self) -> Findings:
+    def analyze_run(self) -> RunReport:
         """Everything that is said of the run."""
-        return find_out(self.store, self.row, Wanted(models=self.models), progress=self.progress)
+        return analyze_run(self.store, self.row, ReportOptions(models=self.models), progress=self.progress)
 
     def summarize(self) -> RunSummary:
         """Its measures alone."""
@@ -86,7 +86,7 @@ def find_form(name: str | None, output: str | None) -> str:
 
 
 def _write_json(job: Job, file: IO[Any]) -> None:
-    file.write(json_text(job.find_out().data) + "\n")
+    file.write(json_text(job.analyze_run().data) + "\n")
 
 
 def _write_csv(job: Job, file: IO[Any]) -> None:
@@ -119,11 +119,11 @@ def _write_junit(job: Job, file: IO[Any]) -> None:
 
 
 def _write_markdown(job: Job, file: IO[Any]) -> None:
-    file.write(job.find_out().markdown())
+    file.write(job.analyze_run().markdown())
 
 
 def _write_html(job: Job, file: IO[Any]) -> None:
-    findings = job.find_out()
+    findings = job.analyze_run()
     pictures = findings.draw()
     with job.progress("writing the page", job.row.finished) as advance:
         findings.write_page(job.store.connection, file, pictures, advance)
@@ -150,7 +150,7 @@ def export_run(
     *,
     table: str = TABLES[0],
     models: ModelTable | None = None,
-    progress: Progress = untold,
+    progress: Progress = no_progress,
 ) -> None:
     """Write a run in one form, finished or not: all of one moment.
 

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
-from toolbelt.evals.exports.findings import Findings, Progress, Wanted, find_out, untold
+from toolbelt.evals.exports.run_report import Progress, ReportOptions, RunReport, analyze_run, no_progress
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.columns import about_trials
 from toolbelt.stores.files import StagedFile
@@ -30,12 +30,12 @@ class Report:
         files: Those written, the page first.
     """
 
-    findings: Findings
+    findings: RunReport
     files: tuple[Path, ...]
 
 
 def write_report(
-    store: RunStore, row: RunRow, folder: Path, wanted: Wanted | None = None, *, progress: Progress = untold
+    store: RunStore, row: RunRow, folder: Path, wanted: ReportOptions | None = None, *, progress: Progress = no_progress
 ) -> Report:
     """Write a run's report: a page, Markdown, JSON, JUnit XML, CSV and Parquet, pictures as SVG and PNG.
 
@@ -57,7 +57,7 @@ def write_report(
 
     connection, run, trials = store.connection, row.run, row.finished
     with read_snapshot(connection), replacing_all(folder) as opened:
-        findings = find_out(store, row, wanted, progress=progress)
+        findings = analyze_run(store, row, wanted, progress=progress)
         pictures = findings.draw()
         with opened("report.html", "w") as file, progress("writing the page", trials) as advance:
             findings.write_page(connection, file, pictures, advance)

@@ -14,7 +14,7 @@ from toolbelt.evals.running.store import RunStore
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class StandingProbe:
     """The probe that stands for a model.
 
     Attributes:
@@ -26,13 +26,13 @@ class Picked:
     later: ProbeResult | None = None
 
 
-def pick(probes: Sequence[ProbeResult]) -> Picked | None:
+def find_standing_and_later(probes: Sequence[ProbeResult]) -> StandingProbe | None:
     """As `pick_latest`, with what was begun later."""
-    found = pick_latest(probes)
-    return None if found is None else Picked(found, find_later(found, probes))
+    found = find_standing(probes)
+    return None if found is None else StandingProbe(found, find_later(found, probes))
 
 
-def find_latest(path: str, model: str) -> Picked | None:
+def find_latest(path: str, model: str) -> StandingProbe | None:
     """The probe that stands for a model, wherever it was asked; `None` if there is none, or no such file.
 
     Raises:
@@ -41,7 +41,7 @@ def find_latest(path: str, model: str) -> Picked | None:
     if not Path(path).exists():
         return None
     with RunStore(Path(path), must_exist=True) as store:
-        return pick(ProbeStore(store).probes(model))
+        return find_standing_and_later(ProbeStore(store).probes(model))
 
 
 def probes_of_run(store: RunStore, models: Iterable[str], api_base: str | None) -> list[ProbeResult]:
@@ -52,16 +52,18 @@ def probes_of_run(store: RunStore, models: Iterable[str], api_base: str | None) 
         models: Their names, in order.
         api_base: Where the run asks hosted models; says nothing of others.
     """
-    return [one.result for one in picked_of_run(store, models, api_base)]
+    return [one.result for one in standing_probes(store, models, api_base)]
 
 
-def picked_of_run(store: RunStore, models: Iterable[str], api_base: str | None) -> list[Picked]:
+def standing_probes(store: RunStore, models: Iterable[str], api_base: str | None) -> list[StandingProbe]:
     """As `probes_of_run`, with what was begun later there."""
     kept = ProbeStore(store)
     found = []
     for model in dict.fromkeys(models):
         anywhere = model.startswith(tuple(OPENERS))
-        found.append(pick([one for one in kept.probes(model) if anywhere or _is_same(one.api_base, api_base)]))
+        found.append(
+            find_standing_and_later([one for one in kept.probes(model) if anywhere or _is_same(one.api_base, api_base)])
+        )
     return [one for one in found if one is not None]
 
 
@@ -78,11 +80,11 @@ def latest_of_each(probes: Iterable[ProbeResult]) -> list[ProbeResult]:
     grouped: dict[tuple[str, str | None], list[ProbeResult]] = {}
     for one in probes:
         grouped.setdefault((one.model, one.api_base), []).append(one)
-    found = [pick_latest(of_one) or of_one[0] for of_one in grouped.values()]
+    found = [find_standing(of_one) or of_one[0] for of_one in grouped.values()]
     return sorted(found, key=lambda one: one.created, reverse=True)
 
 
-def pick_latest(probes: Iterable[ProbeResult]) -> ProbeResult | None:
+def find_standing(probes: Iterable[ProbeResult]) -> ProbeResult | None:
     """The one that stands for a model: the latest finished one of all checks, else the one that says most.
 
     Of the checks as they are now, if there is one that says anything: those of another version say less.

@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolbelt.evals.offers import Offer
-from toolbelt.loadouts.fit import ModelFit, Verdict
+from toolbelt.loadouts.fit import FitVerdict, ModelFit
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ModelLimits:
         about that, and its answer shows.
         """
         fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
-        if fit.verdict is not Verdict.REFUSES:
+        if fit.verdict is not FitVerdict.REFUSES:
             return ""
         both = fit.surplus and fit.room is not None and fit.room <= 0  # else who mends the one finds the other
         return " ".join(fit.reasons[: 2 if both else 1])
@@ -95,7 +95,7 @@ class LeftOut:
 
     model: str
     toolset: str
-    verdict: Verdict
+    verdict: FitVerdict
     reason: str
 
 
@@ -106,4 +106,4 @@ def read_rooms(plan: Mapping[str, Any]) -> dict[str, ModelLimits]:
 
 def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOut, ...]:
     """The `left_out` of a plan as it is kept."""
-    return tuple(LeftOut(**{**pair, "verdict": Verdict(pair["verdict"])}) for pair in plan.get("left_out", ()))
+    return tuple(LeftOut(**{**pair, "verdict": FitVerdict(pair["verdict"])}) for pair in plan.get("left_out", ()))

@@ -11,7 +11,7 @@ from toolbelt.evals.running.plan import Arm
 from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
 from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
 from toolbelt.loadouts.auto import AutoOutcome
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.models.facts import ModelFacts
 from toolbelt.project.workspace import Workspace
 from toolbelt.text import plural
@@ -103,7 +103,7 @@ def _cannot_be_asked(workspace: Workspace, facts: ModelFacts, toolsets: Sequence
     model = facts.name
     if facts.tool_calling is False:
         reason = f"It calls no tools, says {facts.sources.get('tool_calling', 'toolbelt')}."
-        return tuple(LeftOut(model, str(toolset), Verdict.UNSUPPORTED, reason) for toolset in toolsets)
+        return tuple(LeftOut(model, str(toolset), FitVerdict.UNSUPPORTED, reason) for toolset in toolsets)
     if BY_WINDOW not in toolsets:
         return ()
     _, choice = workspace.choose([model], facts=facts)
@@ -111,8 +111,8 @@ def _cannot_be_asked(workspace: Workspace, facts: ModelFacts, toolsets: Sequence
         return ()
     if choice.outcome is AutoOutcome.UNKNOWN:
         reason = " ".join((*choice.reasons, "It can be given under `models` in toolbelt.yaml."))
-        return (LeftOut(model, str(BY_WINDOW), Verdict.UNKNOWN, reason),)
-    return (LeftOut(model, str(BY_WINDOW), Verdict.REFUSES, " ".join(choice.reasons)),)
+        return (LeftOut(model, str(BY_WINDOW), FitVerdict.UNKNOWN, reason),)
+    return (LeftOut(model, str(BY_WINDOW), FitVerdict.REFUSES, " ".join(choice.reasons)),)
 
 
 def _notes(left_out: Sequence[LeftOut]) -> list[tuple[str, tuple[str, ...]]]:

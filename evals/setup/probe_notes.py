@@ -13,7 +13,7 @@ from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
 from toolbelt.project.workspace import Workspace
 
 if TYPE_CHECKING:
-    from toolbelt.evals.probing.learned import News
+    from toolbelt.evals.probing.learned_facts import News
 
 
 def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporter) -> None:
@@ -30,7 +30,7 @@ def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporte
     """
     if not store.exists():
         return
-    from toolbelt.evals.probing.learned import find_news
+    from toolbelt.evals.probing.learned_facts import find_news
     from toolbelt.evals.probing.selection import probes_of_run
     from toolbelt.evals.probing.wording import shown_day
     from toolbelt.evals.running.store import RunStore

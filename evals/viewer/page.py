@@ -14,11 +14,11 @@ from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.viewer.arms import arm_columns, arm_names, outcome_columns, outcome_row, rate_cell
 from toolbelt.evals.viewer.packing import LONGEST_TEXT
 from toolbelt.evals.viewer.records import read_blocks
-from toolbelt.evals.viewer.sections import matrix_values, probe_values
+from toolbelt.evals.viewer.sections import matrix_values, outcome_row, probe_values
 from toolbelt.evals.viewer.verdict import pair_values, verdict_values
+from toolbelt.evals.views.arms import arm_names, arms_table, coverage_table, outcome_columns
 from toolbelt.evals.views.figures import epoch_lines
 from toolbelt.evals.views.matrix_text import PICTURE, STEPS
 from toolbelt.views.blocks import Picture
@@ -57,10 +57,12 @@ def write_page(
         advance: Told how many trials are written.
     """
     # Only what writes a page has to pay for the templates.
-    from toolbelt.evals.viewer.rendering import picture_size, picture_source, render_frame
+    from toolbelt.evals.viewer.rendering import render_frame
+    from toolbelt.render.html import render_html, render_table
 
     comparison = comparison or (gate.comparison if gate else None)
     names = arm_names(summary)
+    arms = arms_table(summary).without("abstained uncovered")  # which a note says, with its counts
     outcomes = outcome_columns(summary.arms)
     frame = render_frame(
         {
@@ -68,24 +70,13 @@ def write_page(
             "names": names,
             "facts": _facts(summary),
             "top": verdict_values(summary, comparison, gate),
-            "columns": arm_columns(summary.arms),
+            "arms": render_table(arms),
+            "columns": arms.columns,
+            "coverage": render_table(coverage_table(summary)),
             "epochs": epoch_lines(summary),
             "outcomes": outcomes,
             "outcome_rows": [outcome_row(arm, outcomes) for arm in summary.arms],
-            "coverage_rows": [
-                [rate_cell(rate) for rate in (arm.coverage, arm.selection_given_coverage, arm.accuracy)]
-                for arm in summary.arms
-            ],
-            "pictures": [
-                {
-                    "title": one.title,
-                    "caption": one.caption,
-                    "source": picture_source(one.svg),
-                    "size": picture_size(one.svg),
-                }
-                for one in pictures
-                if one.name != PICTURE
-            ],
+            "pictures": [render_html([picture]) for picture in pictures if picture.name != PICTURE],
             "matrix": None if matrix is None else matrix_values(matrix, recommendation, is_first=bool(summary.suite)),
             "steps": STEPS,
             "probes": probe_values(probes) if probes else None,

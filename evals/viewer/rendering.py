@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -19,7 +18,6 @@ from toolbelt.text import visible, visible_lines
 SCRIPTS = ("texts.js", "data.js", "tables.js", "analysis.js", "browser.js", "trial.js", "copying.js", "start.js")
 """In the order in which they stand in the page; they share one scope."""
 _BLOCKS = "<!-- blocks -->"
-_SIZE = re.compile(rb'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +87,6 @@ def inline_json(data: Any) -> str:
     """JSON that may stand in a `script` element: it holds neither its end nor the beginning of a comment."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def picture_source(svg: bytes) -> str:
-    """The address of a picture that is in the page itself."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")
-
-
-def picture_size(svg: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels, so that the page does not move when the picture is drawn."""
-    found = _SIZE.search(svg[:2000])
-    return None if found is None else (round(float(found[1]) * 4 / 3), round(float(found[2]) * 4 / 3))
 
 
 def _shown(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Parts of the page beside the arms: models × toolsets, and probes."""
+"""Parts of the page beside the arms' table: outcomes, models × toolsets, and probes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
@@ -140,3 +141,20 @@ def _probe_cell(outcome: CheckOutcome | None) -> dict[str, str]:
         "word": WORDS[outcome],
         "verdict": _LOOKS.get(outcome, "regression"),
     }
+
+
+def outcome_row(arm: ArmSummary, names: Sequence[str]) -> dict[str, Any]:
+    """An arm's trials by outcome.
+
+    Returns:
+        `counts` in the order of `names`, and `parts`: (`name`, `start`, `width`) of a bar from 0 to 100.
+    """
+    counts = [arm.outcomes.get(name, 0) for name in names]
+    total = sum(counts)
+    parts, start = [], 0.0
+    for name, count in zip(names, counts, strict=True):
+        width = 100 * count / total if total else 0.0
+        if count:
+            parts.append((name, round(start, 3), round(width, 3)))
+        start += width
+    return {"counts": counts, "parts": parts, "finished": total}

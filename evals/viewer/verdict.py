@@ -15,7 +15,7 @@ from toolbelt.evals.analysis.gate.verdict import Check, GateResult
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.viewer.arms import arm_names
+from toolbelt.evals.views.arms import arm_names
 from toolbelt.evals.views.figures import status_lines, uncovered_line
 from toolbelt.render.numbers import NOTHING, format_cost, format_interval, format_number, format_seconds, format_share
 from toolbelt.text import plural

@@ -7,35 +7,7 @@ from collections.abc import Iterator, Sequence
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes, describe_reasons
-from toolbelt.evals.views.comparison_text import (
-    BETTER_HEADERS,
-    CONFUSION_HEADERS,
-    CONFUSIONS_TITLE,
-    CONTRAST_HEADERS,
-    PART_HEADERS,
-    WORSE_HEADERS,
-    against_line,
-    better_flips,
-    confusion_rows,
-    contrast_cells,
-    contribution_line,
-    count_flips,
-    flip_cells,
-    flips_line,
-    format_difference,
-    has_figures,
-    has_own_bases,
-    left_parts_line,
-    legend,
-    overflow_line,
-    pair_title,
-    part_rows,
-    reason_lines,
-    side_lines,
-    unpaired_line,
-    verdict_counts,
-    worse_flips,
-)
+from toolbelt.evals.views import comparison_text
 from toolbelt.render.markdown import escaped, escaped_html, markdown_table
 from toolbelt.render.numbers import format_share
 
@@ -54,7 +26,7 @@ def comparison_markdown(comparison: Comparison, *, most_flips: int = 20, level: 
     """
     parts = [
         f"{'#' * level} {_title(comparison)}",
-        _listed([f"{name} {text}" for name, text in side_lines(comparison)]),
+        _listed([f"{name} {text}" for name, text in comparison_text.side_lines(comparison)]),
     ]
     if not comparison.is_comparable:
         parts += ["These cannot be compared:", _listed(describe_reasons(comparison))]
@@ -64,12 +36,12 @@ def comparison_markdown(comparison: Comparison, *, most_flips: int = 20, level: 
     if comparison.differences:
         parts += ["What is not the same:", _listed(describe_differences(comparison))]
     if len(comparison.pairs) > 1:
-        parts += [f"{escaped(_sentence_case(against_line(comparison)))}:", _summary(comparison)]
-        parts.append(f"{escaped(verdict_counts(comparison))}.")
+        parts += [f"{escaped(_sentence_case(comparison_text.against_line(comparison)))}:", _summary(comparison)]
+        parts.append(f"{escaped(comparison_text.verdict_counts(comparison))}.")
     for pair in comparison.pairs:
-        parts.append(f"{'#' * (level + 1)} {escaped(pair_title(comparison, pair))}")
+        parts.append(f"{'#' * (level + 1)} {escaped(comparison_text.pair_title(comparison, pair))}")
         parts += _pair(comparison, pair, most_flips)
-    return _joined([*parts, escaped(legend(comparison))])
+    return _joined([*parts, escaped(comparison_text.legend(comparison))])
 
 
 def _title(comparison: Comparison) -> str:
@@ -81,18 +53,18 @@ def _summary(comparison: Comparison) -> str:
     headers = ("arm", "old", "new", "difference (95% interval)", "verdict", "prompt tokens", "better", "worse")
     rows = []
     # Where each model has its own, what an arm is held against is no title of the whole table.
-    name = pair_title if has_own_bases(comparison) else short_label
+    name = comparison_text.pair_title if comparison_text.has_own_bases(comparison) else short_label
     for pair in comparison.pairs:
         main, tokens = pair.main_contrast, pair.contrast(Measure.PROMPT_TOKENS)
-        better, worse = count_flips(pair)
+        better, worse = comparison_text.count_flips(pair)
         rows.append(
             (
                 name(comparison, pair),
                 format_share(main.old),
                 format_share(main.new),
-                format_difference(main, comparison.margin),
+                comparison_text.format_difference(main, comparison.margin),
                 pair.verdict.value if pair.verdict else "",
-                format_difference(tokens, comparison.margin),
+                comparison_text.format_difference(tokens, comparison.margin),
                 f"{better:,}",
                 f"{worse:,}",
             )
@@ -102,25 +74,32 @@ def _summary(comparison: Comparison) -> str:
 
 def _pair(comparison: Comparison, pair: ArmComparison, most_flips: int) -> Iterator[str]:
     yield f"**{escaped(sentence(comparison, pair))}**"
-    yield escaped(overflow_line(pair, _OVERFLOWS))
-    if has_figures(pair):
-        rows = [contrast_cells(contrast, comparison.margin) for contrast in pair.contrasts]
-        yield markdown_table(CONTRAST_HEADERS, rows, right=(1, 2, 4))
-    behind = (*reason_lines(pair), contribution_line(pair), flips_line(pair), unpaired_line(pair))
+    yield escaped(comparison_text.overflow_line(pair, _OVERFLOWS))
+    if comparison_text.has_figures(pair):
+        rows = [comparison_text.contrast_cells(contrast, comparison.margin) for contrast in pair.contrasts]
+        yield markdown_table(comparison_text.CONTRAST_HEADERS, rows, right=(1, 2, 4))
+    behind = (
+        *comparison_text.reason_lines(pair),
+        comparison_text.contribution_line(pair),
+        comparison_text.flips_line(pair),
+        comparison_text.unpaired_line(pair),
+    )
     yield _listed([line for line in behind if line])
     for how, headers, changed in (
-        ("worse", WORSE_HEADERS, worse_flips(pair)),
-        ("better", BETTER_HEADERS, better_flips(pair)),
+        ("worse", comparison_text.WORSE_HEADERS, comparison_text.worse_flips(pair)),
+        ("better", comparison_text.BETTER_HEADERS, comparison_text.better_flips(pair)),
     ):
         if changed and most_flips:
             shown = f"{most_flips:,} of {len(changed):,}" if len(changed) > most_flips else f"{len(changed):,}"
-            rows = [flip_cells(flip) for flip in changed[:most_flips]]
+            rows = [comparison_text.flip_cells(flip) for flip in changed[:most_flips]]
             yield _folded(f"Cases that got {how}: {shown}", _dense(headers, rows, right=()))
-    if confusions := confusion_rows(pair, _CONFUSIONS):
-        yield _folded(CONFUSIONS_TITLE, _dense(CONFUSION_HEADERS, confusions, right=(2, 3)))
-    if parts := part_rows(pair, _PARTS):
-        table = _dense(PART_HEADERS, parts, right=range(1, len(PART_HEADERS)))
-        yield _folded("By kind of case", _joined([table, left_parts_line(pair, _PARTS)]).rstrip("\n"))
+    if confusions := comparison_text.confusion_rows(pair, _CONFUSIONS):
+        yield _folded(
+            comparison_text.CONFUSIONS_TITLE, _dense(comparison_text.CONFUSION_HEADERS, confusions, right=(2, 3))
+        )
+    if parts := comparison_text.part_rows(pair, _PARTS):
+        table = _dense(comparison_text.PART_HEADERS, parts, right=range(1, len(comparison_text.PART_HEADERS)))
+        yield _folded("By kind of case", _joined([table, comparison_text.left_parts_line(pair, _PARTS)]).rstrip("\n"))
 
 
 def _dense(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:

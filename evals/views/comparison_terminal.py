@@ -14,36 +14,7 @@ from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Compari
 from toolbelt.evals.analysis.comparison.comparison_text import sentence, short_label
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.comparison_text import (
-    BETTER_HEADERS,
-    CONFUSION_HEADERS,
-    CONFUSIONS_TITLE,
-    CONTRAST_HEADERS,
-    PART_HEADERS,
-    WORSE_HEADERS,
-    against_line,
-    better_flips,
-    confusion_rows,
-    contrast_cells,
-    contribution_line,
-    count_flips,
-    flip_cells,
-    flips_line,
-    format_difference,
-    format_p,
-    has_figures,
-    has_own_bases,
-    left_parts_line,
-    legend,
-    overflow_line,
-    pair_title,
-    part_rows,
-    reason_lines,
-    side_lines,
-    unpaired_line,
-    verdict_counts,
-    worse_flips,
-)
+from toolbelt.evals.views import comparison_text
 from toolbelt.render.numbers import format_share
 from toolbelt.text import visible
 
@@ -82,17 +53,22 @@ def comparison_view(
     pairs = comparison.pairs
     parts: list[RenderableType] = [*_heading(comparison), *_first(comparison)]
     if len(pairs) > 1:
-        parts += [Text(), Text(visible(against_line(comparison))), _summary(comparison, screen.width), Text()]
-        parts += [Text(verdict_counts(comparison)), *_overflows(comparison)]
+        parts += [
+            Text(),
+            Text(visible(comparison_text.against_line(comparison))),
+            _summary(comparison, screen.width),
+            Text(),
+        ]
+        parts += [Text(comparison_text.verdict_counts(comparison)), *_overflows(comparison)]
     if len(pairs) <= DETAILED if details is None else details or len(pairs) == 1:
         parts += [part for pair in pairs for part in _pair(comparison, pair, screen.width, flips)]
     else:
         parts.append(Text("--details tells of each in full, --arm NAME of one.", _FAINT))
-    return Group(*parts, Text(), Text(legend(comparison), _FAINT))
+    return Group(*parts, Text(), Text(comparison_text.legend(comparison), _FAINT))
 
 
 def _heading(comparison: Comparison) -> Iterator[Text]:
-    for name, text in side_lines(comparison):
+    for name, text in comparison_text.side_lines(comparison):
         yield Text.assemble((f"{name} ", _FAINT), visible(text))
 
 
@@ -135,7 +111,7 @@ def _labels(comparison: Comparison) -> list[tuple[Text, int | None]]:
     if len(groups) == 1 or len(groups) > len({model for model, _ in groups}) or len(groups) == len(pairs):
         return [(Text(visible(short_label(comparison, pair))), number) for number, pair in enumerate(pairs)]
     rows: list[tuple[Text, int | None]] = []
-    several = has_own_bases(comparison)
+    several = comparison_text.has_own_bases(comparison)
     for model, arms in groups:
         against = f", against {arms[0][1].old.toolset_label}" if several else ""
         rows.append((Text.assemble((visible(model), "bold"), visible(against)), None))
@@ -155,15 +131,18 @@ def _summary_columns(comparison: Comparison) -> dict[str, tuple[str, list[Text]]
     columns = {
         "old": ("old", [Text(format_share(main.old)) for main in mains]),
         "new": ("new", [Text(format_share(main.new)) for main in mains]),
-        "difference": (f"{name}, points", [Text(format_difference(main, margin, "")) for main in mains]),
-        "p": ("p (Holm)", [Text(format_p(main.adjusted_p)) for main in mains]),
+        "difference": (
+            f"{name}, points",
+            [Text(comparison_text.format_difference(main, margin, "")) for main in mains],
+        ),
+        "p": ("p (Holm)", [Text(comparison_text.format_p(main.adjusted_p)) for main in mains]),
         "verdict": ("verdict", [_verdict(pair.verdict) for pair in pairs]),
     }
     if mains[0].measure is Measure.ACCURACY:
         columns["solved"] = ("solved", _changes(pairs, Measure.SOLVED, margin))
     columns["tokens"] = ("tokens", _changes(pairs, Measure.PROMPT_TOKENS, margin))
     columns["cost"] = ("cost", _changes(pairs, Measure.COST_USD, margin))
-    counts = [count_flips(pair) for pair in pairs]
+    counts = [comparison_text.count_flips(pair) for pair in pairs]
     columns["better"] = ("better", [Text(f"{better:,}") for better, _ in counts])
     columns["worse"] = ("worse", [Text(f"{worse:,}") for _, worse in counts])
     return {key: (header, cells) for key, (header, cells) in columns.items() if any(map(str, cells))}
@@ -174,12 +153,12 @@ def _changes(pairs: Sequence[ArmComparison], measure: Measure, margin: float) ->
     contrasts = [pair.contrast(measure) for pair in pairs]
     if not any(one.difference for one in contrasts):
         return [Text() for _ in contrasts]
-    return [Text(format_difference(one, margin, "").split(" ")[0]) for one in contrasts]
+    return [Text(comparison_text.format_difference(one, margin, "").split(" ")[0]) for one in contrasts]
 
 
 def _overflows(comparison: Comparison) -> Iterator[Text]:
     for pair in comparison.pairs:
-        if line := overflow_line(pair, _OVERFLOWS):
+        if line := comparison_text.overflow_line(pair, _OVERFLOWS):
             yield Text(visible(f"{short_label(comparison, pair)}: {line}"), _STYLES[Verdict.REGRESSION])
 
 
@@ -187,41 +166,52 @@ def _overflows(comparison: Comparison) -> Iterator[Text]:
 
 
 def _pair(comparison: Comparison, pair: ArmComparison, width: int, flips: int) -> Iterator[RenderableType]:
-    yield from (Text(), Text(visible(pair_title(comparison, pair)), "bold"))
+    yield from (Text(), Text(visible(comparison_text.pair_title(comparison, pair)), "bold"))
     yield Text(visible(sentence(comparison, pair)), _STYLES.get(pair.verdict or Verdict.NO_REGRESSION, ""))
-    if line := overflow_line(pair, _OVERFLOWS):
+    if line := comparison_text.overflow_line(pair, _OVERFLOWS):
         yield Text(visible(line), _STYLES[Verdict.REGRESSION])
-    if has_figures(pair):
+    if comparison_text.has_figures(pair):
         yield from (Text(), _contrasts(comparison, pair, width))
-    yield from (Text(visible(line), _FAINT) for line in reason_lines(pair))
+    yield from (Text(visible(line), _FAINT) for line in comparison_text.reason_lines(pair))
     yield Text()
-    for line in (contribution_line(pair), flips_line(pair), unpaired_line(pair)):
+    for line in (
+        comparison_text.contribution_line(pair),
+        comparison_text.flips_line(pair),
+        comparison_text.unpaired_line(pair),
+    ):
         if line:
             yield Text(visible(line))
     for title, headers, changed in (
-        ("Got worse", WORSE_HEADERS, worse_flips(pair)),
-        ("Got better", BETTER_HEADERS, better_flips(pair)),
+        ("Got worse", comparison_text.WORSE_HEADERS, comparison_text.worse_flips(pair)),
+        ("Got better", comparison_text.BETTER_HEADERS, comparison_text.better_flips(pair)),
     ):
         if changed and flips:
             shown = f", {flips:,} of {len(changed):,}" if len(changed) > flips else ""
-            rows = [flip_cells(flip) for flip in changed[:flips]]
+            rows = [comparison_text.flip_cells(flip) for flip in changed[:flips]]
             yield from _named(f"{title}{shown}", headers, rows, width, spare=(1,))
-    if confusions := confusion_rows(pair, _CONFUSIONS):
-        yield from _named(CONFUSIONS_TITLE, CONFUSION_HEADERS, confusions, width, right=(2, 3))
-    if parts := part_rows(pair, _PARTS):
-        counts = range(1, len(PART_HEADERS))
-        yield from _named("By kind of case", PART_HEADERS, parts, width, right=counts, spare=(2, 3, 5, 6))
-        if left := left_parts_line(pair, _PARTS):
+    if confusions := comparison_text.confusion_rows(pair, _CONFUSIONS):
+        yield from _named(
+            comparison_text.CONFUSIONS_TITLE, comparison_text.CONFUSION_HEADERS, confusions, width, right=(2, 3)
+        )
+    if parts := comparison_text.part_rows(pair, _PARTS):
+        counts = range(1, len(comparison_text.PART_HEADERS))
+        yield from _named(
+            "By kind of case", comparison_text.PART_HEADERS, parts, width, right=counts, spare=(2, 3, 5, 6)
+        )
+        if left := comparison_text.left_parts_line(pair, _PARTS):
             yield Text(left, _FAINT)
 
 
 def _contrasts(comparison: Comparison, pair: ArmComparison, width: int) -> Table:
     rows: list[_Row] = []
     for contrast in pair.contrasts:
-        name, *cells, _ = contrast_cells(contrast, comparison.margin)
+        name, *cells, _ = comparison_text.contrast_cells(contrast, comparison.margin)
         rows.append((_SHORT.get(name, name), *cells, _verdict(contrast.verdict)))
-    kept = list(range(len(CONTRAST_HEADERS)))
-    widths = [max(len(header), *(_cells(row[place]) for row in rows)) for place, header in enumerate(CONTRAST_HEADERS)]
+    kept = list(range(len(comparison_text.CONTRAST_HEADERS)))
+    widths = [
+        max(len(header), *(_cells(row[place]) for row in rows))
+        for place, header in enumerate(comparison_text.CONTRAST_HEADERS)
+    ]
     for place in (4, 5, 1, 2):  # the p value, then the verdict, which the sentence says; then what differs
         if sum(widths[each] + _GAP for each in kept) - _GAP > width:
             kept.remove(place)
@@ -229,7 +219,10 @@ def _contrasts(comparison: Comparison, pair: ArmComparison, width: int) -> Table
     for place in kept:
         right = place in (1, 2, 4)
         table.add_column(
-            CONTRAST_HEADERS[place], overflow="fold", width=widths[place], justify="right" if right else "left"
+            comparison_text.CONTRAST_HEADERS[place],
+            overflow="fold",
+            width=widths[place],
+            justify="right" if right else "left",
         )
     for row in rows:
         table.add_row(*(row[place] for place in kept))

@@ -2,54 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
 from toolbelt.render.numbers import (
     ESTIMATED,
-    NOTHING,
     format_cost,
-    format_interval,
     format_number,
-    format_seconds,
     format_share,
 )
 from toolbelt.text import plural
+from toolbelt.views.blocks import Note
+from toolbelt.views.cells import Tone
 
 
 def format_prompt_tokens(arm: ArmSummary) -> str:
     """With a mark where they are our own count."""
     mark = "" if arm.prompt_tokens_reported or arm.prompt_tokens is None else ESTIMATED
     return mark + format_number(arm.prompt_tokens)
-
-
-def format_scored(arm: ArmSummary) -> str:
-    """Scored of planned."""
-    return f"{arm.scored:,}/{arm.planned:,}"
-
-
-COLUMNS: Mapping[str, Callable[[ArmSummary], str]] = MappingProxyType(
-    {
-        "accuracy": lambda arm: format_share(arm.accuracy.value),
-        "95% interval": lambda arm: format_interval(arm.accuracy.low, arm.accuracy.high) or NOTHING,
-        "coverage": lambda arm: format_share(arm.coverage.value),
-        "selection given coverage": lambda arm: format_share(arm.selection_given_coverage.value),
-        "abstention": lambda arm: format_share(arm.abstention.value),
-        "abstained uncovered": lambda arm: format_share(arm.abstained_uncovered.value),
-        "hallucinated": lambda arm: format_share(arm.hallucination.value),
-        "definition tokens": lambda arm: format_number(arm.definition_tokens),
-        "prompt tokens": format_prompt_tokens,
-        "invalidated tokens": lambda arm: format_number(arm.invalidated_tokens),
-        "requests": lambda arm: format_number(arm.requests),
-        "cost per trial": lambda arm: format_cost(arm.cost_usd),
-        "latency median": lambda arm: format_seconds(arm.latency_seconds),
-        "latency p95": lambda arm: format_seconds(arm.latency_p95_seconds),
-        "scored / planned": format_scored,
-    }
-)
-"""What a table of arms may show, in order."""
 
 
 def arm_labels(summary: RunSummary) -> list[str]:
@@ -65,9 +34,20 @@ def same_model(summary: RunSummary) -> str | None:
     return models.pop() if len(models) == 1 else None
 
 
-def status_lines(summary: RunSummary) -> list[str]:
+def status_notes(summary: RunSummary) -> list[Note]:
     """What a reader must know before believing the figures: what was left out, what failed, what is missing."""
-    lines = [line] if (line := _status_line(summary)) else []
+    tone = Tone.PLAIN if summary.status == "finished" else Tone.WARNING
+    status = _status_line(summary)
+    return [*([Note(status, tone)] if status else []), *map(Note, _gap_lines(summary))]
+
+
+def status_lines(summary: RunSummary) -> list[str]:
+    """The texts of `status_notes`."""
+    return [note.text for note in status_notes(summary)]
+
+
+def _gap_lines(summary: RunSummary) -> list[str]:
+    lines = []
     costs = [arm.cost_usd_total for arm in summary.arms if arm.cost_usd_total is not None]
     if any(costs):
         unknown = len(summary.arms) - len(costs)

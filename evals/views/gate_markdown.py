@@ -65,6 +65,12 @@ def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS, most_cha
     return "\n\n".join(_fitting([part for part in parts if part], most_characters)) + "\n"
 
 
+class _Folded(str):
+    """A part of the Markdown that can be unfolded, and would not be closed if it were cut."""
+
+    __slots__ = ()
+
+
 def _fitting(parts: Sequence[str], most: int) -> Iterator[str]:
     """The parts that fit: one that is folded whole or not at all, of others the lines that do."""
     room, is_whole = most - len(_CUT) - 1, True
@@ -72,7 +78,7 @@ def _fitting(parts: Sequence[str], most: int) -> Iterator[str]:
         kept = part
         if len(part) + 2 > room:
             is_whole = False
-            kept = "" if part.startswith("<") else _first_lines(part, room - 2)
+            kept = "" if isinstance(part, _Folded) else _first_lines(part, room - 2)
         if kept:
             room -= len(kept) + 2
             yield kept
@@ -198,5 +204,5 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _folded(title: str, text: str) -> str:
-    return f"<details><summary>{escaped_html(title)}</summary>\n\n{text}\n\n</details>"
+def _folded(title: str, text: str) -> _Folded:
+    return _Folded(f"<details><summary>{escaped_html(title)}</summary>\n\n{text}\n\n</details>")

@@ -20,10 +20,10 @@ from toolbelt.evals.views.matrix_text import (
     ink_on,
     legend_lines,
     marks,
-    model_sentences,
+    pick_reasons,
+    pick_summary,
     reason_lines,
     short_legend,
-    short_sentences,
     title_line,
 )
 from toolbelt.render.markdown import escaped, markdown_table
@@ -66,8 +66,8 @@ def matrix_view(matrix: Matrix, screen: Console, *, whole: bool = False) -> Rend
     parts.append(Text())
     for row in matrix.rows:
         style = "bold green" if row.pick.sure else "bold yellow"
-        name, said = visible(row.model), visible(model_sentences(row) if whole else short_sentences(row))
-        parts.append(Text.assemble((name, style), said.removeprefix(name)))
+        pick = visible(pick_reasons(row) if whole else pick_summary(row))
+        parts.append(Text.assemble((visible(row.model), style), f": {pick}"))
     if not whole:
         parts.append(Text(f"more: toolbelt eval recommend {visible(matrix.run)}", _FAINT))
     return Group(*parts)
@@ -217,7 +217,7 @@ def matrix_markdown(matrix: Matrix, *, level: int = 2) -> str:
     reasons = reason_lines(matrix)
     if len(reasons) > _MOST_REASONS_MARKDOWN:
         reasons = [*reasons[:_MOST_REASONS_MARKDOWN], f"… and {len(reasons) - _MOST_REASONS_MARKDOWN:,} more"]
-    parts.append(_listed([*map(model_sentences, matrix.rows), *reasons]))
+    parts.append(_listed([*(f"{row.model}: {pick_reasons(row)}" for row in matrix.rows), *reasons]))
     yaml = recommendation(matrix)
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(yaml)), default=0))
     parts += ["For `toolbelt.yaml`:", f"{fence}yaml\n{yaml}{fence}"]

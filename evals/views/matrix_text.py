@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Row
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.render.numbers import format_share
 from toolbelt.text import plural
 
@@ -73,12 +74,19 @@ NOT_RUN = "not run"
 """Of a pair that the run does not have."""
 NO_WINDOW = "window unknown"
 """Of `loadout:auto` that could not choose, as it did not know by what."""
-TOO_LONG, TOO_MANY = "too long", "too many"
-"""Of trials that did not fit the model for their length, or for more tools than a request may hold."""
-OVERFLOW_MEANINGS: Mapping[str, str] = MappingProxyType(
+
+
+class OverflowKind(StrEnum):
+    """Why trials did not fit the model: their length, or more tools than a request may hold."""
+
+    TOO_LONG = "too long"
+    TOO_MANY = "too many"
+
+
+OVERFLOW_MEANINGS: Mapping[OverflowKind, str] = MappingProxyType(
     {
-        TOO_LONG: "trials that do not fit into the model's context window, of which nothing was scored",
-        TOO_MANY: "trials that hold more tools than a request may, of which nothing was scored",
+        OverflowKind.TOO_LONG: "trials that do not fit into the model's context window, of which nothing was scored",
+        OverflowKind.TOO_MANY: "trials that hold more tools than a request may, of which nothing was scored",
     }
 )
 STATE_WORDS: Mapping[CellState, str] = MappingProxyType(
@@ -101,6 +109,7 @@ class HeatCell:
         step: Of its colour; `None` where there is no accuracy, which has no colour.
         overflow: The share of its trials that were too long, or held too many tools: `12% too long`, `12% too many`;
             empty where none was.
+        overflow_kind: Which of the two; `None` where none was.
         is_chosen: Whether the model is to be given this toolset, and surely.
         is_unsure: Whether it is to be given as measured, without being sure.
         is_best: Whether it has the model's highest accuracy.
@@ -109,6 +118,7 @@ class HeatCell:
     text: str
     step: int | None = None
     overflow: str = ""
+    overflow_kind: OverflowKind | None = None
     is_chosen: bool = False
     is_unsure: bool = False
     is_best: bool = False
@@ -119,16 +129,16 @@ def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
     if cell is None:
         return HeatCell(NOT_RUN)
     share = cell.accuracy.value
-    if cell.state is CellState.NO_CHOICE and cell.verdict is Verdict.UNKNOWN:
+    if cell.state is CellState.NO_CHOICE and cell.verdict is FitVerdict.UNKNOWN:
         return HeatCell(NO_WINDOW)
     if cell.state in STATE_WORDS or share is None:
         return HeatCell(STATE_WORDS.get(cell.state, STATE_WORDS[CellState.UNSCORED]))
+    kind = overflow_kind(cell) if cell.state is CellState.PARTLY else None
     return HeatCell(
         format_share(share),
         heat_step(share),
-        f"{_whole_percent(cell.overflowed, cell.planned)} {overflow_word(cell)}"
-        if cell.state is CellState.PARTLY
-        else "",
+        f"{_whole_percent(cell.overflowed, cell.planned)} {kind}" if kind else "",
+        kind,
         is_chosen=row.pick.sure and _is(cell, row.pick.choice),
         is_unsure=not row.pick.sure and _is(cell, row.pick.choice),
         is_best=_is(cell, row.pick.best),
@@ -140,9 +150,9 @@ def choice_meaning(matrix: Matrix) -> str:
     return f"the smallest that is surely not worse than the best by more than {100 * matrix.margin:g} points"
 
 
-def overflow_word(cell: Cell) -> str:
-    """Why trials did not fit, in a cell."""
-    return TOO_MANY if cell.too_many_tools else TOO_LONG
+def overflow_kind(cell: Cell) -> OverflowKind:
+    """Why trials of a cell did not fit."""
+    return OverflowKind.TOO_MANY if cell.too_many_tools else OverflowKind.TOO_LONG
 
 
 SMALL_MEANING = "the fewest tokens of definitions over all requests of a trial"
@@ -188,7 +198,7 @@ def title_line(matrix: Matrix) -> str:
 def legend_lines(matrix: Matrix) -> Iterator[str]:
     """What the marks mean that are there."""
     cells = [cell for row in grid(matrix) for cell in row]
-    if any(cell.text.endswith("%") for cell in cells):
+    if any(cell.step is not None for cell in cells):
         yield "Figures are accuracies: right by names, of the trials that were scored."
     if any(cell.is_chosen for cell in cells):
         yield f"* to be given, sure: {choice_meaning(matrix)}"
@@ -198,9 +208,9 @@ def legend_lines(matrix: Matrix) -> Iterator[str]:
         yield f"small: {SMALL_MEANING}"
     if any(cell.is_best for cell in cells):
         yield "^ the best as measured"
-    if any(cell.overflow.endswith(TOO_LONG) for cell in cells):
+    if any(cell.overflow_kind is OverflowKind.TOO_LONG for cell in cells):
         yield "too long: of its trials, that did not fit the model; they are in no accuracy"
-    if any(cell.overflow.endswith(TOO_MANY) for cell in cells):
+    if any(cell.overflow_kind is OverflowKind.TOO_MANY for cell in cells):
         yield "too many: of its trials, that held more tools than a request may; they are in no accuracy"
 
 
@@ -208,7 +218,7 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
     """The same in three lines at most, of 110 characters or less."""
     cells = [cell for row in grid(matrix) for cell in row]
     signs = []
-    if any(cell.text.endswith("%") for cell in cells):
+    if any(cell.step is not None for cell in cells):
         signs.append("% right by names, of the trials scored")
     if any(cell.is_best for cell in cells):
         signs.append("^ the best as measured")
@@ -223,27 +233,27 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
         yield f"small: {SMALL_MEANING}"
 
 
-def model_sentences(row: Row) -> str:
-    """What is to be said of a model, its name in front."""
-    return f"{row.model}: {' '.join(row.pick.reasons) or 'nothing is known.'}"
+def pick_reasons(row: Row) -> str:
+    """All that is known of what a model is to be given."""
+    return " ".join(row.pick.reasons) or "nothing is known."
 
 
-def short_sentences(row: Row) -> str:
+def pick_summary(row: Row) -> str:
     """The same in a line or two: what it is to be given and how good that is, or why it is given nothing."""
     pick = row.pick
     if pick.choice is None:
-        return f"{row.model}: nothing. {pick.reasons[0] if pick.reasons else 'Nothing is known.'}"
+        return f"nothing. {pick.reasons[0] if pick.reasons else 'Nothing is known.'}"
     rates = {cell.arm: cell for cell in row.cells if cell is not None and cell.arm is not None}
     chosen, best = rates[pick.choice], None if pick.best is None else rates[pick.best]
-    told = f"{row.model}: {pick.toolset}, {format_accuracy(chosen.accuracy)}"
+    summary = f"{pick.toolset}, {format_accuracy(chosen.accuracy)}"
     if best is None or best is chosen:
-        told += ", the best" if pick.sure else ", the best as measured"
+        summary += ", the best" if pick.sure else ", the best as measured"
     else:
-        told += f" against {format_accuracy(best.accuracy)} of the best, {best.toolset}"
+        summary += f" against {format_accuracy(best.accuracy)} of the best, {best.toolset}"
     if pick.sure:
-        return f"{told}; sure."
+        return f"{summary}; sure."
     more = f" with fewer than {_about(pick.cases_wanted):,} cases" if pick.cases_wanted is not None else ""
-    return f"{told}; not sure{more}."
+    return f"{summary}; not sure{more}."
 
 
 def _about(cases: int) -> int:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.evals.probing.learned import News, format_entry
+from toolbelt.evals.probing.learned_facts import News, format_entry
 from toolbelt.text import visible, visible_lines
 
 _TOLD = frozenset({"context_window", "max_tools"})

@@ -85,8 +85,9 @@ def _one(result: ProbeResult, screen: Console) -> Iterator[RenderableType]:
     yield Text(visible(works_line(result)), "bold")
     yield from _limit_lines(result)
     if result.reason:
-        said = result.reason if result.reason.startswith(result.status) else f"{result.status}: {result.reason}"
-        yield Text(visible(said), "yellow")
+        # Of an interruption the reason says so itself.
+        state = result.reason if result.status == "interrupted" else f"{result.status}: {result.reason}"
+        yield Text(visible(state), "yellow")
     if not (made := total_requests(result)):
         return
     cost = total_cost(result)

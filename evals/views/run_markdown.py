@@ -13,10 +13,11 @@ from toolbelt.evals.analysis.matrix.build_matrix import order_models
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.variants.variant import PLAIN
+from toolbelt.evals.views.arms import arms_table
 from toolbelt.evals.views.economics import economics_markdown
-from toolbelt.evals.views.figures import COLUMNS, epoch_lines, status_lines
+from toolbelt.evals.views.figures import epoch_lines, status_lines
 from toolbelt.evals.views.matrix_text import PICTURE
-from toolbelt.render.markdown import escaped, markdown_table
+from toolbelt.render.markdown import escaped, markdown_table, render_markdown
 from toolbelt.render.numbers import NOTHING
 from toolbelt.stores.files import shown_path
 from toolbelt.text import visible
@@ -41,6 +42,7 @@ _OPTIONS = {
 _READING = """\
 - **accuracy**: the right tools were called, by name, of the scored trials. The interval says where the true share lies,
   with 95% confidence; arms whose intervals overlap may not differ.
+- **solved**: they were called with the right arguments, too.
 - **coverage**: a complete right answer could be reached with the tools that the toolset offers. What is not covered is
   never right, so accuracy = coverage × **selection given coverage**: the first is the toolset's part, the second the
   model's.
@@ -105,7 +107,7 @@ def report_markdown(
         "\n".join(f"- {escaped(line)}" for line in status_lines(summary)),
         which if summary.suite else "",
         "## Results",
-        _results(summary.arms),
+        render_markdown([arms_table(summary)]),
         "\n".join(f"- {escaped(line)}" for line in epoch_lines(summary)),
         *(_picture(picture) for picture in pictures if picture.name != PICTURE),
         comparison.strip(),
@@ -142,15 +144,6 @@ def _facts(summary: RunSummary) -> str:
 _PATHS = ("dataset", "catalog", "config")
 _SHOWN = (*_PATHS, "without_role")
 """Settings that are told elsewhere, or are paths of somebody's machine, which the command has."""
-
-
-def _results(arms: Sequence[ArmSummary]) -> str:
-    headers = ("#", "model", "toolset", *COLUMNS)
-    rows = [
-        (str(number), arm.model, arm.toolset_label, *(show(arm) for show in COLUMNS.values()))
-        for number, arm in enumerate(arms, start=1)
-    ]
-    return markdown_table(headers, rows, right=(0, *range(3, len(headers))))
 
 
 def _outcomes(arms: Sequence[ArmSummary]) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from toolbelt import Catalog, Plugin, Resolution, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.catalog.tokens import EstimateCounter, ToolTokens, count_tool_tokens
 from toolbelt.loadouts.auto import DEFAULT_LADDER, AutoChoice, AutoOutcome, Rung, choose_loadout, ladder_of
-from toolbelt.loadouts.fit import ModelFit, Verdict
+from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
 
 PLUGINS = (
@@ -244,4 +244,4 @@ def test_L15_what_is_chosen_is_never_refused(window: int, most: int, reserve: in
         whole = choice.outcome is AutoOutcome.CATALOG
         tools = 4 if whole else len(registry.resolve(choice.loadout.name, Catalog(PLUGINS)).active_tools)
         fit = ModelFit("m", window, choice.tokens, "by hand", True, tools, reserve, most, True)
-        assert fit.verdict in (Verdict.FITS, Verdict.FITS_DEGRADED)
+        assert fit.verdict in (FitVerdict.FITS, FitVerdict.FITS_DEGRADED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt.loadouts.fit import ModelFit, Verdict
+from toolbelt.loadouts.fit import FitVerdict, ModelFit
 
 
 def fit(tokens: int, window: int | None) -> ModelFit:
@@ -38,10 +38,10 @@ def fit(tokens: int, window: int | None) -> ModelFit:
 )
 def test_the_verdict_follows_the_share(tokens: int, window: int, fraction: float, verdict: str) -> None:
     assert fit(tokens, window).fraction == fraction
-    assert fit(tokens, window).verdict is Verdict(verdict)
+    assert fit(tokens, window).verdict is FitVerdict(verdict)
 
 
 @pytest.mark.parametrize("tokens", [0, 1_000_000])
 def test_L15_an_unknown_window_is_unknown_whatever_the_tokens(tokens: int) -> None:
     assert fit(tokens, None).fraction is None
-    assert fit(tokens, None).verdict is Verdict.UNKNOWN
+    assert fit(tokens, None).verdict is FitVerdict.UNKNOWN

@@ -8,7 +8,7 @@ import pytest
 
 from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.loadouts.fit import Component, Verdict
+from toolbelt.loadouts.fit import Component, FitVerdict
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.fit import CandidateToolset, CountingMethod, FitCalculator, ModelToFit, compare, violation_data
 
@@ -103,7 +103,7 @@ def test_the_verdict_and_its_reason(
     facts: ModelFacts, toolset: CandidateToolset, verdict: str, reason: str | None
 ) -> None:
     fit = comparer().fit(toolset, ask(facts))
-    assert fit.verdict is Verdict(verdict)
+    assert fit.verdict is FitVerdict(verdict)
     if reason is None:
         assert fit.reasons == ()
     else:
@@ -161,7 +161,7 @@ def test_tools_that_are_sure_to_be_refused_are_counted(provider: str, to_mend: i
     catalog = _picky()
     facts = ModelFacts("m", "m", provider, "chat", 128_000, tool_calling=True)
     fit = comparer(catalog=catalog).fit(CandidateToolset("all", catalog.tools), ask(facts))
-    assert (fit.to_mend, fit.api, fit.verdict) == (to_mend, api, Verdict.FITS)
+    assert (fit.to_mend, fit.api, fit.verdict) == (to_mend, api, FitVerdict.FITS)
     assert bool(fit.reasons) is bool(to_mend)
     assert not to_mend or fit.reasons[0].startswith(f"1 tool breaks a rule of {api}")
 

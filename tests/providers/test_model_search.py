@@ -11,12 +11,12 @@ from toolbelt.models.project_models import ProjectModel
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.model_facts import WELL_KNOWN, find_facts
 from toolbelt.providers.model_search import (
-    Wanted,
-    choose_models,
+    ModelFilter,
     count_models,
     find_unknown_base,
     get_facts,
     price_steps,
+    search_models,
 )
 
 OWN = (ProjectModel("hosted_vllm/mine", context_window=6000, tool_calling=True), ProjectModel("alias", base="gpt-4o"))
@@ -29,12 +29,12 @@ def table(shared_cache: Path) -> ModelTable:
 
 
 def _names(table: ModelTable, **wanted: object) -> list[str]:
-    return [facts.name for facts in choose_models(Wanted(**wanted), NAMED, table)]  # type: ignore[arg-type]
+    return [facts.name for facts in search_models(ModelFilter(**wanted), NAMED, table)]  # type: ignore[arg-type]
 
 
 def test_the_projects_come_first_in_its_order_then_the_well_known(table: ModelTable) -> None:
     assert _names(table) == [*NAMED, *(name for name in WELL_KNOWN if name not in NAMED)]
-    assert [facts.name for facts in choose_models(Wanted(), (), table)] == list(WELL_KNOWN)
+    assert [facts.name for facts in search_models(ModelFilter(), (), table)] == list(WELL_KNOWN)
 
 
 def test_all_are_all_each_once(table: ModelTable) -> None:
@@ -77,40 +77,40 @@ def test_numbers_in_names_are_ordered_by_size_and_plain_names_come_first(tmp_pat
     chat = '{"mode": "chat", "litellm_provider": "%s"}'
     names = {"a/m-1": "a", "m-10": "b", "m-9": "b", "z-1": "a", "m-9b": "b"}
     source.write_text("{" + ", ".join(f'"{name}": {chat % provider}' for name, provider in names.items()) + "}")
-    chosen = choose_models(Wanted(everything=True), (), ModelTable(source=source))
+    chosen = search_models(ModelFilter(everything=True), (), ModelTable(source=source))
     assert [facts.name for facts in chosen if facts.name != "local/bm25"] == ["z-1", "m-9", "m-9b", "m-10", "a/m-1"]
 
 
 def test_what_is_unknown_is_left_out_of_what_must_be_so(table: ModelTable) -> None:
-    calling = choose_models(Wanted(tool_calling=True), NAMED, table)
+    calling = search_models(ModelFilter(tool_calling=True), NAMED, table)
     assert all(facts.tool_calling for facts in calling)
     assert "hosted_vllm/mine" in {facts.name for facts in calling}
-    large = choose_models(Wanted(min_window=200_000), NAMED, table)
+    large = search_models(ModelFilter(min_window=200_000), NAMED, table)
     assert large
     assert all((facts.context_window or 0) >= 200_000 for facts in large)
-    assert not choose_models(Wanted(min_window=10**9, everything=True), NAMED, table)
+    assert not search_models(ModelFilter(min_window=10**9, everything=True), NAMED, table)
 
 
 def test_a_provider_is_looked_for_in_the_whole_table(table: ModelTable) -> None:
-    found = choose_models(Wanted(provider="Vertex_AI"), NAMED, table)
+    found = search_models(ModelFilter(provider="Vertex_AI"), NAMED, table)
     assert {facts.provider for facts in found} >= {"vertex_ai-language-models", "vertex_ai-anthropic_models"}
     assert _names(table, provider="hosted_vllm") == ["hosted_vllm/mine"]
     assert _names(table, provider="local") == ["local/bm25"]
-    assert "openai_like" not in {facts.provider for facts in choose_models(Wanted(provider="openai"), (), table)}
+    assert "openai_like" not in {facts.provider for facts in search_models(ModelFilter(provider="openai"), (), table)}
 
 
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (Wanted(pattern="gpt-4o-minni"), "Did you mean 'gpt-4o-mini'"),
-        (Wanted(pattern="x*y*z"), "under `models` in toolbelt.yaml"),
-        (Wanted(provider="opnai"), "Did you mean 'openai'"),
-        (Wanted(provider="openai_x"), "No provider named"),
+        (ModelFilter(pattern="gpt-4o-minni"), "Did you mean 'gpt-4o-mini'"),
+        (ModelFilter(pattern="x*y*z"), "under `models` in toolbelt.yaml"),
+        (ModelFilter(provider="opnai"), "Did you mean 'openai'"),
+        (ModelFilter(provider="openai_x"), "No provider named"),
     ],
 )
-def test_what_is_not_there_is_refused(table: ModelTable, wanted: Wanted, said: str) -> None:
+def test_what_is_not_there_is_refused(table: ModelTable, wanted: ModelFilter, said: str) -> None:
     with pytest.raises(NotFoundError, match="named") as caught:
-        choose_models(wanted, NAMED, table)
+        search_models(wanted, NAMED, table)
     assert said in str(caught.value)
 
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tests.render.samples import FIGURES, HOSTILE, NAMES, PICTURE, SUMS, hostile_blocks
-from toolbelt.render.html import render_html
+from toolbelt.render.html import picture_size, render_html
 from toolbelt.render.markdown import render_markdown
 from toolbelt.render.terminal import render_terminal
 from toolbelt.text import UNSAFE, visible
@@ -181,3 +181,15 @@ def test_a_picture_is_in_the_page_itself() -> None:
     assert re.search(
         r'<img src="data:image/svg\+xml;base64,[\w+/=]+" alt="A &lt;picture&gt;. How to read it." width="96"', page
     )
+
+
+@pytest.mark.parametrize(
+    ("svg", "size"),
+    [
+        (b'<svg width="426.6pt" height="158.4pt" viewBox="0 0 1 1">', (569, 211)),
+        (b'<svg viewBox="0 0 1 1">', None),
+        (b"", None),
+    ],
+)
+def test_a_picture_has_the_size_it_says(svg: bytes, size: tuple[int, int] | None) -> None:
+    assert picture_size(svg) == size

@@ -123,11 +123,11 @@ class Catalog:
             (self._by_name, reference),
             (self._by_folded, fold(reference)),
         ):
-            found = index.get(key, ())
-            if len(found) == 1:
-                return found[0]
-            if found:
-                raise AmbiguousNameError(reference, [tool.id for tool in found])
+            tools = index.get(key, ())
+            if len(tools) == 1:
+                return tools[0]
+            if tools:
+                raise AmbiguousNameError(reference, [tool.id for tool in tools])
         if (tool := self.find_tool_by_wire_name(reference)) is not None:
             return tool
         raise NotFoundError("tool", reference, [*self._by_name, *self._by_id])
@@ -175,14 +175,14 @@ def _repeated(names: Iterable[str]) -> list[str]:
 
 
 def _all_categories(declared: Mapping[str, str], plugins: Iterable[Plugin]) -> FrozenDict:
-    made = {str(name): description for name, description in declared.items()}
-    known = {fold(name) for name in made}
+    categories = {str(name): description for name, description in declared.items()}
+    known = {fold(name) for name in categories}
     for plugin in plugins:
         category = plugin.effective_category
         if category is not None and fold(category) not in known:
             known.add(fold(category))
-            made[category] = CATEGORY_DESCRIPTIONS.get(fold(category), "")
-    return FrozenDict(made)
+            categories[category] = CATEGORY_DESCRIPTIONS.get(fold(category), "")
+    return FrozenDict(categories)
 
 
 def make_rung(entry: Any) -> FrozenDict:

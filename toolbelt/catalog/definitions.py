@@ -33,21 +33,21 @@ def openai_definition(tool: Tool, wire_name: str) -> Definition:
 
 def anthropic_definition(tool: Tool, wire_name: str) -> Definition:
     """As Anthropic's messages API takes it; `cache_control` is passed on."""
-    made: Definition = {"name": wire_name, "description": tool.description, "input_schema": _schema(tool)}
+    definition: Definition = {"name": wire_name, "description": tool.description, "input_schema": _schema(tool)}
     if "cache_control" in tool.extra:
-        made["cache_control"] = tool.extra["cache_control"]
-    return made
+        definition["cache_control"] = tool.extra["cache_control"]
+    return definition
 
 
 def mcp_definition(tool: Tool, wire_name: str) -> Definition:
     """As an MCP server lists it, hints and output schema included."""
-    made: Definition = {"name": wire_name, "description": tool.description, "inputSchema": _schema(tool)}
+    definition: Definition = {"name": wire_name, "description": tool.description, "inputSchema": _schema(tool)}
     for key in ("title", "outputSchema"):
         if key in tool.extra:
-            made[key] = tool.extra[key]
+            definition[key] = tool.extra[key]
     if tool.annotations:
-        made["annotations"] = tool.annotations
-    return made
+        definition["annotations"] = tool.annotations
+    return definition
 
 
 DEFINITION_FORMATS: Mapping[str, Callable[[Tool, str], Definition]] = MappingProxyType(
@@ -77,8 +77,8 @@ def export_definitions(tools: Iterable[Tool], wire_names: Mapping[str, str], for
         Plain values: a list of definitions; for `mcp` the `{"tools": [...]}` of a `tools/list` result.
     """
     render = DEFINITION_FORMATS[form]
-    made = [thaw(render(tool, wire_names[tool.id])) for tool in tools]
-    return {"tools": made} if form == "mcp" else made
+    definitions = [thaw(render(tool, wire_names[tool.id])) for tool in tools]
+    return {"tools": definitions} if form == "mcp" else definitions
 
 
 def _schema(tool: Tool) -> Mapping[str, Any]:
@@ -131,17 +131,17 @@ def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> 
         if tool.id not in plain
     }
     claims = Counter(wanted.values())
-    made = plain | {
+    assigned = plain | {
         tool_id: name
         for tool_id, name in wanted.items()
         if claims[name] == 1 and name not in taken and is_legal_wire_name(name)
     }
-    taken.update(made.values())
+    taken.update(assigned.values())
     # In the order of the ids, so that the order of the tools cannot matter even in the last resort.
-    for tool_id in sorted(wanted.keys() - made.keys()):
-        made[tool_id] = _hashed(tool_id, wanted[tool_id], taken)
-        taken.add(made[tool_id])
-    return {tool.id: made[tool.id] for tool in tools}
+    for tool_id in sorted(wanted.keys() - assigned.keys()):
+        assigned[tool_id] = _hashed(tool_id, wanted[tool_id], taken)
+        taken.add(assigned[tool_id])
+    return {tool.id: assigned[tool.id] for tool in tools}
 
 
 def _readable(tool: Tool, prefixed: bool) -> str:

@@ -163,11 +163,11 @@ class _Rows:
             f"plugin {plugin!r} is also spelled {', '.join(map(repr, others))}; taken as one"
             for plugin, others in self._respelled.items()
         ]
-        made = tuple(
+        plugins = tuple(
             Plugin(name=plugin, tools=tuple(tools), category=next(iter(self._categories.get(plugin, ())), None))
             for plugin, tools in self._tools.items()
         )
-        return made, tuple(notes)
+        return plugins, tuple(notes)
 
     def _refuse(self, rule: str, message: str, line: int) -> None:
         self.findings.append(Finding(rule, Severity.ERROR, message, self._source, line))
@@ -176,11 +176,11 @@ class _Rows:
 def _tool(row: Mapping[str, Any], plugin: str, dropped: Iterable[str | None]) -> Tool:
     schema_field = next((field for field in _SCHEMA_FIELDS if field in row), "parameters")
     gone = {*_OWN_FIELDS, *dropped, schema_field}
-    kept = _given(row, "extra", {})
-    if not isinstance(kept, Mapping):
+    own_extra = _given(row, "extra", {})
+    if not isinstance(own_extra, Mapping):
         raise InvalidDefinitionError(f"The extra of tool {row['name']!r} must be a mapping.")
     extra = {
-        **kept,
+        **own_extra,
         **{key: value for key, value in row.items() if key not in gone and key != "extra"},
     }
     tool_id = row.get("id")

@@ -29,9 +29,8 @@ from toolbelt.patterns import fold
 from toolbelt.project.workspace import Workspace
 from toolbelt.sources import parse_yaml
 from toolbelt.sources.keys import Kind
-from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_schema import format_loadout
-from toolbelt.stores.files import write_text
+from toolbelt.stores.files import LOADOUT_SUFFIXES, write_text
 from toolbelt.text import visible
 
 T = TypeVar("T")

@@ -18,8 +18,8 @@ from toolbelt.loadouts.diff import LoadoutDiff, diff_resolutions
 from toolbelt.loadouts.lint import lint_definitions
 from toolbelt.patterns import fold
 from toolbelt.project.workspace import Workspace
-from toolbelt.stores.config import LOADOUT_SUFFIXES
 from toolbelt.stores.config_reader import read_loadout_definitions
+from toolbelt.stores.files import LOADOUT_SUFFIXES
 
 
 @click.command(

@@ -15,7 +15,7 @@ from toolbelt.command.project import open_workspace
 from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
-from toolbelt.loadouts.fit import ModelFit, Verdict
+from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.inspection import fit_data
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare, violation_data
@@ -30,7 +30,7 @@ from toolbelt.text import json_text, plural
 
 WHOLE = "the whole catalog"
 _FAILED = 1
-_REFUSING = (Verdict.REFUSES, Verdict.UNSUPPORTED)
+_REFUSING = (FitVerdict.REFUSES, FitVerdict.UNSUPPORTED)
 _STANDARD = "-"
 
 
@@ -159,7 +159,7 @@ def _weight(violation: Violation) -> int:
 def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
     if any(fit.verdict in _REFUSING or (strict and fit.to_mend) for fit in fits):
         return _FAILED
-    return INFRASTRUCTURE if any(fit.verdict is Verdict.UNKNOWN for fit in fits) else OK
+    return INFRASTRUCTURE if any(fit.verdict is FitVerdict.UNKNOWN for fit in fits) else OK
 
 
 def _warn_if_refused(fit: ModelFit) -> None:

@@ -18,7 +18,7 @@ from toolbelt.providers.model_search import get_facts, price_steps
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.results import ProbeResult
-    from toolbelt.evals.probing.selection import Picked
+    from toolbelt.evals.probing.selection import StandingProbe
 
 DEFAULT_STORE = os.path.join(".toolbelt", "runs.db")  # noqa: PTH118  the harness has it, too, and takes long to load
 """Where runs and probes are kept if nobody says otherwise."""
@@ -56,14 +56,14 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
     if picked is None or probe is None:
         show_view(facts_view(facts, steps))
         return
-    from toolbelt.evals.probing.learned import seen_beside
+    from toolbelt.evals.probing.learned_facts import seen_beside
     from toolbelt.evals.views.probes import inspected_view
 
     show_view(facts_view(facts, steps, seen_beside(probe, facts)))
     show_view(inspected_view(probe, picked.later))
 
 
-def _find_probe(store: str, name: str) -> Picked | None:
+def _find_probe(store: str, name: str) -> StandingProbe | None:
     """The probe that stands for a model; a file that cannot be read is told, for what was asked for are the facts."""
     if not os.path.exists(store):  # noqa: PTH110  the harness is loaded where something is kept, and not before
         return None
@@ -79,7 +79,7 @@ def _find_probe(store: str, name: str) -> Picked | None:
 def _probe_data(probe: ProbeResult | None, facts: ModelFacts) -> dict[str, object] | None:
     if probe is None:
         return None
-    from toolbelt.evals.probing.learned import find_news, learned, news_data
+    from toolbelt.evals.probing.learned_facts import find_news, learned_facts, news_data
     from toolbelt.evals.probing.results import probe_data
 
-    return {**probe_data(probe), "learned": learned(probe), "news": news_data(find_news(probe, facts))}
+    return {**probe_data(probe), "learned": learned_facts(probe), "news": news_data(find_news(probe, facts))}

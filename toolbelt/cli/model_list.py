@@ -10,7 +10,7 @@ from toolbelt.console.model_views import models_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.models.facts import facts_data
 from toolbelt.project.models import open_models, warn_of_unknown_bases
-from toolbelt.providers.model_search import Wanted, choose_models, count_models
+from toolbelt.providers.model_search import ModelFilter, count_models, search_models
 
 
 @click.command(
@@ -47,9 +47,9 @@ def list_models(
     litellm's table says: it is not no.
     """
     found, table = open_models(config)
-    wanted = Wanted(pattern, provider, tool_calling, min_window, everything)
+    model_filter = ModelFilter(pattern, provider, tool_calling, min_window, everything)
     warn_of_unknown_bases([own.name for own in found.own_models], table)
-    chosen = choose_models(wanted, found.models, table)
+    chosen = search_models(model_filter, found.models, table)
     if as_json:
         print_json({"models": [facts_data(facts) for facts in chosen], "known": count_models(table)})
         return
@@ -58,5 +58,5 @@ def list_models(
         show_view(models_view(chosen, screen), screen)
     else:
         notify("no model is left that is known to be so; what is unknown was left out.")
-    if not wanted.is_wide:
+    if not model_filter.is_wide:
         notify(f"{count_models(table):,} models are known: toolbelt model list --all, or PATTERN, or --provider")

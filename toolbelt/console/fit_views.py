@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from toolbelt.console.inspection_view import VERDICT_TONES
-from toolbelt.loadouts.fit import DEGRADED_SHARE, Verdict
+from toolbelt.loadouts.fit import DEGRADED_SHARE, FitVerdict
 from toolbelt.models.rules import Effect, rule_name
 from toolbelt.render.numbers import format_percent
 from toolbelt.render.terminal import STYLES
@@ -67,7 +67,7 @@ class Matrix:
 
 def largest_fitting(toolsets: Sequence[CandidateToolset], fits: Sequence[ModelFit]) -> int | None:
     """The number of the toolset with the most tools that fits a model; `None` if none does."""
-    fitting = [number for number, fit in enumerate(fits) if fit.verdict is Verdict.FITS and fit.tools]
+    fitting = [number for number, fit in enumerate(fits) if fit.verdict is FitVerdict.FITS and fit.tools]
     return max(fitting, key=lambda number: len(toolsets[number].tools), default=None)
 
 
@@ -91,15 +91,15 @@ def _legend(matrix: Matrix) -> Iterator[str]:
     verdicts = {fit.verdict for fit in fits}
     if any(_cell(fit).endswith(("%", "x")) for fit in fits):
         yield "12% share of the window"
-    if Verdict.FITS_DEGRADED in verdicts:
+    if FitVerdict.FITS_DEGRADED in verdicts:
         yield f"~ over {DEGRADED_SHARE:.0%}"
-    if any(fit.verdict is Verdict.REFUSES and not fit.surplus for fit in fits):
+    if any(fit.verdict is FitVerdict.REFUSES and not fit.surplus for fit in fits):
         yield "x no room"
     if (most := next((fit.max_tools for fit in fits if _cell(fit).startswith("x>")), None)) is not None:
         yield f"x>{most:,} too many tools"
-    if Verdict.UNSUPPORTED in verdicts:
+    if FitVerdict.UNSUPPORTED in verdicts:
         yield "- calls no tools"
-    if Verdict.UNKNOWN in verdicts:
+    if FitVerdict.UNKNOWN in verdicts:
         yield "? unknown"
     if any(map(_is_unsure, matrix.by_model)):
         yield "model? may call no tools"
@@ -173,7 +173,7 @@ def _name(fits: Sequence[ModelFit]) -> str:
 
 def _is_unsure(fits: Sequence[ModelFit]) -> bool:
     # Where the window is unknown, too, the cells say enough.
-    return any(fit.tool_calling is None and fit.verdict is not Verdict.UNKNOWN for fit in fits)
+    return any(fit.tool_calling is None and fit.verdict is not FitVerdict.UNKNOWN for fit in fits)
 
 
 def _heading(name: str, share: int, cell: int) -> str:
@@ -191,13 +191,13 @@ def _fit_name(name: str, width: int) -> str:
 
 
 def _cell(fit: ModelFit) -> str:
-    if fit.verdict is Verdict.UNSUPPORTED:
+    if fit.verdict is FitVerdict.UNSUPPORTED:
         return "-"
     if fit.surplus:
         return f"x>{_few_digits(fit.max_tools or 0)}"
     if fit.fraction is None:
         return "?"
-    mark = {Verdict.REFUSES: "x", Verdict.FITS_DEGRADED: "~"}.get(fit.verdict, "")
+    mark = {FitVerdict.REFUSES: "x", FitVerdict.FITS_DEGRADED: "~"}.get(fit.verdict, "")
     return (
         f"{mark}{format_percent(fit.fraction)}"
         if fit.fraction < _MOST_SHARE
@@ -215,7 +215,7 @@ def _reason_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
         (fit, toolset)
         for fits in matrix.by_model
         for toolset, fit in zip(matrix.toolsets, fits, strict=True)
-        if fit.verdict not in (Verdict.FITS, Verdict.UNKNOWN)
+        if fit.verdict not in (FitVerdict.FITS, FitVerdict.UNKNOWN)
     ]
     if not told:
         return []

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
 from toolbelt.loadouts.resolution import Rule
 from toolbelt.loadouts.selection import Status
@@ -30,13 +30,13 @@ STATUS_TONES: Mapping[Status, Tone] = MappingProxyType(
         Status.HIDDEN: Tone.FAINT,
     }
 )
-VERDICT_TONES: Mapping[Verdict, Tone] = MappingProxyType(
+VERDICT_TONES: Mapping[FitVerdict, Tone] = MappingProxyType(
     {
-        Verdict.FITS: Tone.GOOD,
-        Verdict.FITS_DEGRADED: Tone.WARNING,
-        Verdict.REFUSES: Tone.BAD,
-        Verdict.UNSUPPORTED: Tone.BAD,
-        Verdict.UNKNOWN: Tone.FAINT,
+        FitVerdict.FITS: Tone.GOOD,
+        FitVerdict.FITS_DEGRADED: Tone.WARNING,
+        FitVerdict.REFUSES: Tone.BAD,
+        FitVerdict.UNSUPPORTED: Tone.BAD,
+        FitVerdict.UNKNOWN: Tone.FAINT,
     }
 )
 MAX_NAMES = 40
@@ -187,5 +187,5 @@ def _model_row(fit: ModelFit) -> Row:
         Span(f"{'' if fit.exact else '~'}{fit.tokenizer}", Tone.FAINT),
     )
     # The row shows what fits and what is unknown.
-    needs_reasons = fit.verdict not in (Verdict.FITS, Verdict.UNKNOWN) or fit.to_mend
+    needs_reasons = fit.verdict not in (FitVerdict.FITS, FitVerdict.UNKNOWN) or fit.to_mend
     return Row(fit.model, cells, notes=fit.reasons if needs_reasons else ())

@@ -60,13 +60,20 @@ def convert_mcp(document: Document, name: str) -> CatalogFile:
     Raises:
         InvalidFileError: every entry that is no tool.
     """
-    made = _convert(document, name, _mcp_tool)
+    catalog_file = _convert(document, name, _mcp_tool)
     result = document.data.get("result", document.data) if isinstance(document.data, dict) else {}
     cursor = result.get("nextCursor") if isinstance(result, dict) else None
     if not cursor:
-        return made
+        return catalog_file
     note = "the server has more tools than this page holds (nextCursor is set)"
-    return CatalogFile(made.catalog, made.source, (*made.notes, note), made.document, made.lines, made.places)
+    return CatalogFile(
+        catalog_file.catalog,
+        catalog_file.source,
+        (*catalog_file.notes, note),
+        catalog_file.document,
+        catalog_file.lines,
+        catalog_file.places,
+    )
 
 
 def _convert(document: Document, name: str, read: Callable[[Entry], Tool | str]) -> CatalogFile:

@@ -10,7 +10,7 @@ DEGRADED_SHARE = 0.4
 """The share of the window above which definitions crowd out the conversation."""
 
 
-class Verdict(StrEnum):
+class FitVerdict(StrEnum):
     """Whether a toolset goes with a model."""
 
     FITS = "fits"
@@ -77,20 +77,20 @@ class ModelFit:
         return 0 if self.max_tools is None or self.tools is None else max(self.tools - self.max_tools, 0)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> FitVerdict:
         """What is sure goes first: no tool calling, too many tools, no room; `unknown` rather than a guess.
 
         Definitions that take over two fifths of the window leave `fits_degraded`; no tools go with any model.
         """
         if self.tool_calling is False and self.tools != 0:
-            return Verdict.UNSUPPORTED
+            return FitVerdict.UNSUPPORTED
         if self.surplus:
-            return Verdict.REFUSES
+            return FitVerdict.REFUSES
         if self.fraction is None or self.room is None:
-            return Verdict.UNKNOWN
+            return FitVerdict.UNKNOWN
         if self.room <= 0:
-            return Verdict.REFUSES
-        return Verdict.FITS_DEGRADED if self.fraction > DEGRADED_SHARE else Verdict.FITS
+            return FitVerdict.REFUSES
+        return FitVerdict.FITS_DEGRADED if self.fraction > DEGRADED_SHARE else FitVerdict.FITS
 
     @property
     def largest(self) -> Component:
@@ -104,7 +104,7 @@ class ModelFit:
 
     def _reasons(self) -> Iterator[str]:
         verdict = self.verdict
-        if verdict is Verdict.UNSUPPORTED:
+        if verdict is FitVerdict.UNSUPPORTED:
             yield "It does not call tools."
             return
         if self.surplus:
@@ -117,7 +117,7 @@ class ModelFit:
                 f"Definitions of {self.tokens:,} tokens{reserve} leave no room in a window of {self.context_window:,}; "
                 f"the largest part: the {self._largest_part()}."
             )
-        elif verdict is Verdict.FITS_DEGRADED:
+        elif verdict is FitVerdict.FITS_DEGRADED:
             yield (
                 f"Definitions take {self.fraction:.0%} of the window, over {DEGRADED_SHARE:.0%}; "
                 f"the largest part: the {self._largest_part()}."

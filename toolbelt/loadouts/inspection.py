@@ -77,7 +77,7 @@ class Inspection:
     def to_dict(self) -> dict[str, Any]:
         """The stable form for `--json`."""
         resolution = self.resolution
-        made: dict[str, Any] = {
+        data: dict[str, Any] = {
             "loadout": None if resolution.loadout == WHOLE_CATALOG else resolution.loadout,
             "catalog": resolution.catalog.name,
             "lineage": [name for name in resolution.lineage if name != WHOLE_CATALOG],
@@ -96,8 +96,8 @@ class Inspection:
             "models": [fit_data(fit) for fit in self.models],
         }
         if self.auto is not None:
-            made["auto"] = auto_data(self.auto)
-        return made
+            data["auto"] = auto_data(self.auto)
+        return data
 
     def _differing_tools(self) -> list[dict[str, str]]:
         """Tools that fare otherwise than their plugin, which is listed by the best that becomes of any."""
@@ -112,7 +112,7 @@ class Inspection:
     def _active_plugin(self, plugin: Plugin) -> dict[str, Any]:
         shown = self.resolution.tools_of(plugin, Status.ACTIVE)
         decision = self.resolution.explain_plugin(plugin)
-        made: dict[str, Any] = {
+        data: dict[str, Any] = {
             "plugin": plugin.name,
             "category": plugin.effective_category,
             "reasons": [reason_data(reason) for reason in decision.reasons],
@@ -121,11 +121,11 @@ class Inspection:
         }
         ids = {tool.id for tool in shown}
         if withheld := [tool for tool in plugin.tools if tool.id not in ids]:
-            made["withheld"] = [
+            data["withheld"] = [
                 {"name": tool.name, "id": tool.id, "status": self.resolution.tool_status(plugin, tool).value}
                 for tool in withheld
             ]
-        return made
+        return data
 
 
 def auto_data(choice: AutoChoice) -> dict[str, Any]:

@@ -25,13 +25,15 @@ def lint_definitions(written: Sequence[WrittenLoadout], registry: ToolLoadoutReg
     return (
         *_repeated_names(written),
         *_cycles(written, registry),
-        *(finding for one in written for finding in _lint_definition(one, registry)),
+        *(finding for definition in written for finding in _lint_definition(definition, registry)),
     )
 
 
-def lint_against_catalog(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> tuple[Finding, ...]:
+def lint_against_catalog(
+    definition: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog
+) -> tuple[Finding, ...]:
     """What of a loadout is wrong or doubtful for one catalog."""
-    return tuple(finding for check in _CATALOG_CHECKS for finding in check(one, registry, catalog))
+    return tuple(finding for check in _CATALOG_CHECKS for finding in check(definition, registry, catalog))
 
 
 def lint_catalog_for_loadouts(
@@ -45,30 +47,34 @@ def lint_catalog_for_loadouts(
     return (*_uncategorised(catalog), *_ladder(catalog, registry))
 
 
-def _lint_definition(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
-    yield from _unknown_parent(one, registry)
-    yield from _included_and_disabled(one)
-    yield from _inner_stars(one)
-    yield from _repeated_entries(one)
-    yield from _redundant_patterns(one, registry)
+def _lint_definition(definition: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
+    yield from _unknown_parent(definition, registry)
+    yield from _included_and_disabled(definition)
+    yield from _inner_stars(definition)
+    yield from _repeated_entries(definition)
+    yield from _redundant_patterns(definition, registry)
 
 
-def _unknown_parent(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
-    parent = one.loadout.parent_loadout_name
+def _unknown_parent(definition: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
+    parent = definition.loadout.parent_loadout_name
     if parent is not None and registry.get_loadout(parent) is None:
         known = [loadout.name for loadout in registry.get_all()]
-        message = f"Loadout {one.loadout.name!r} extends {parent!r}, which does not exist.{suggestion(parent, known)}"
-        yield one.finding("unknown-parent", message, "extends")
+        message = (
+            f"Loadout {definition.loadout.name!r} extends {parent!r}, which does not exist.{suggestion(parent, known)}"
+        )
+        yield definition.finding("unknown-parent", message, "extends")
 
 
 def _cycles(written: Sequence[WrittenLoadout], registry: ToolLoadoutRegistry) -> Iterator[Finding]:
     """Each cycle once, at the first of its members in the files, not at what merely leads into it."""
-    by_key = {fold(one.loadout.name): one for one in reversed(written)}
-    order = {key: number for number, key in enumerate(fold(one.loadout.name) for one in reversed(written))}
+    by_key = {fold(definition.loadout.name): definition for definition in reversed(written)}
+    order = {
+        key: number for number, key in enumerate(fold(definition.loadout.name) for definition in reversed(written))
+    }
     done: set[str] = set()
-    for one in written:
+    for definition in written:
         path: dict[str, str] = {}
-        name: str | None = one.loadout.name
+        name: str | None = definition.loadout.name
         while name is not None and fold(name) not in path and fold(name) not in done:
             loadout = registry.get_loadout(name)
             path[fold(name)] = loadout.name if loadout else name
@@ -86,73 +92,74 @@ def _cycles(written: Sequence[WrittenLoadout], registry: ToolLoadoutRegistry) ->
         yield by_key[first].finding("cycle", f"Loadouts extend each other in a cycle: {shown}.{advice}", "extends")
 
 
-def _included_and_disabled(one: WrittenLoadout) -> Iterator[Finding]:
-    blocked = {fold(entry) for entry in one.entries("disabled")}
+def _included_and_disabled(definition: WrittenLoadout) -> Iterator[Finding]:
+    blocked = {fold(entry) for entry in definition.entries("disabled")}
     for key in ("plugins", "discoverable"):
-        for index, entry in one.numbered(key):
+        for index, entry in definition.numbered(key):
             if fold(entry) in blocked:
-                message = (
-                    f"Loadout {one.loadout.name!r} has {entry!r} under both `{key}` and `disabled`; disabled wins."
-                )
-                yield one.finding("included-and-disabled", message, key, index)
+                name = definition.loadout.name
+                message = f"Loadout {name!r} has {entry!r} under both `{key}` and `disabled`; disabled wins."
+                yield definition.finding("included-and-disabled", message, key, index)
 
 
-def _inner_stars(one: WrittenLoadout) -> Iterator[Finding]:
+def _inner_stars(definition: WrittenLoadout) -> Iterator[Finding]:
     for key in ("plugins", "discoverable", "disabled"):
-        for index, entry in one.numbered(key):
+        for index, entry in definition.numbered(key):
             if has_inner_star(entry):
                 message = f"The star inside {entry!r} is a plain character; only one at the end makes a prefix."
-                yield one.finding("star-in-the-middle", message, key, index, severity=Severity.WARNING)
+                yield definition.finding("star-in-the-middle", message, key, index, severity=Severity.WARNING)
 
 
-def _repeated_entries(one: WrittenLoadout) -> Iterator[Finding]:
+def _repeated_entries(definition: WrittenLoadout) -> Iterator[Finding]:
     for key in ("categories", "plugins", "discoverable", "disabled"):
         seen: set[str] = set()
-        for index, entry in one.numbered(key):
+        for index, entry in definition.numbered(key):
             if fold(entry) in seen:
                 message = f"{entry!r} stands more than once under `{key}`."
-                yield one.finding("repeated-entry", message, key, index, severity=Severity.WARNING)
+                yield definition.finding("repeated-entry", message, key, index, severity=Severity.WARNING)
             seen.add(fold(entry))
 
 
-def _redundant_patterns(one: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
-    for index, pattern in one.numbered("discoverable"):
-        if (wider := _find_wider(one, registry, pattern)) is not None:
+def _redundant_patterns(definition: WrittenLoadout, registry: ToolLoadoutRegistry) -> Iterator[Finding]:
+    for index, pattern in definition.numbered("discoverable"):
+        if (wider := _find_wider(definition, registry, pattern)) is not None:
             message = f"The pattern {pattern!r} adds nothing: {wider[1]!r} of {wider[0]} covers it."
-            yield one.finding("redundant-pattern", message, "discoverable", index, severity=Severity.WARNING)
+            yield definition.finding("redundant-pattern", message, "discoverable", index, severity=Severity.WARNING)
 
 
-def _find_wider(one: WrittenLoadout, registry: ToolLoadoutRegistry, pattern: str) -> tuple[str, str] | None:
+def _find_wider(definition: WrittenLoadout, registry: ToolLoadoutRegistry, pattern: str) -> tuple[str, str] | None:
     """Another pattern of the chain that covers `pattern`, with the loadout it is of."""
-    chain = registry.trace_lineage(one.loadout.name).loadouts
+    chain = registry.trace_lineage(definition.loadout.name).loadouts
     inherited = [(link.name, other) for link in chain[:-1] for other in link.discoverable_patterns]
-    own = [(one.loadout.name, other) for other in one.entries("discoverable") if fold(other) != fold(pattern)]
+    own = [
+        (definition.loadout.name, other) for other in definition.entries("discoverable") if fold(other) != fold(pattern)
+    ]
     return next(((name, other) for name, other in (*inherited, *own) if covers(other, pattern)), None)
 
 
 def _repeated_names(written: Sequence[WrittenLoadout]) -> Iterator[Finding]:
     seen: dict[str, WrittenLoadout] = {}
-    for one in written:
-        first = seen.setdefault(fold(one.loadout.name), one)
-        if first is not one:
+    for definition in written:
+        first = seen.setdefault(fold(definition.loadout.name), definition)
+        if first is not definition:
             place = first.finding("", "").place
-            message = f"Loadout {one.loadout.name!r} is defined already at {place}; names ignore case."
-            yield one.finding("duplicate-loadout", message)
+            message = f"Loadout {definition.loadout.name!r} is defined already at {place}; names ignore case."
+            yield definition.finding("duplicate-loadout", message)
 
 
-def _unknown_categories(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+def _unknown_categories(definition: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
     known = {fold(category): str(category) for category in (*ToolCategory, *catalog.categories)}
-    for index, entry in one.numbered("categories"):
+    for index, entry in definition.numbered("categories"):
         if fold(entry.strip()) not in known:
             message = f"There is no category {entry!r}.{suggestion(entry, known.values())}"
-            yield one.finding("unknown-category", message, "categories", index)
+            yield definition.finding("unknown-category", message, "categories", index)
 
 
-def _unknown_plugins(one: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+def _unknown_plugins(definition: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
     for key in ("plugins", "disabled"):
-        for index, entry in one.numbered(key):
+        for index, entry in definition.numbered(key):
             if catalog.find_plugin(entry) is None and not _addresses_a_tool(entry, catalog):
-                yield one.finding(*_unknown_name(entry, key, catalog), key, index)
+                yield definition.finding(*_unknown_name(entry, key, catalog), key, index)
 
 
 def _unknown_name(entry: str, key: str, catalog: Catalog) -> tuple[str, str]:
@@ -163,17 +170,20 @@ def _unknown_name(entry: str, key: str, catalog: Catalog) -> tuple[str, str]:
         known = [tool.name for tool in owner.tools]
         return "unknown-tool", f"Plugin {owner.name!r} has no tool {rest!r}.{suggestion(rest, known)}"
     if is_prefix_pattern(entry) and "/" not in entry:
-        return "unknown-plugin", f"`{key}` takes names, not the pattern {entry!r}; list the plugins one by one."
+        return (
+            "unknown-plugin",
+            f"`{key}` takes names, not the pattern {entry!r}; list the plugins one by one.",
+        )
     names = [plugin.name for plugin in catalog.plugins]
     hint = suggestion(entry.partition("/")[0], names)
     return "unknown-plugin", f"Catalog {catalog.name!r} has no plugin {entry!r}.{hint}"
 
 
-def _idle_patterns(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+def _idle_patterns(definition: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
     """Patterns that match nothing, or only what is active or disabled in any case."""
-    resolution = registry.resolve(one.loadout.name, catalog)
-    disabled = {fold(entry) for entry in one.entries("disabled")}
-    for index, pattern in one.numbered("discoverable"):
+    resolution = registry.resolve(definition.loadout.name, catalog)
+    disabled = {fold(entry) for entry in definition.entries("disabled")}
+    for index, pattern in definition.numbered("discoverable"):
         if fold(pattern) in disabled:
             continue  # told as that
         matched = _matched_tools(pattern, catalog)
@@ -182,13 +192,13 @@ def _idle_patterns(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: 
             names = [plugin.name for plugin in catalog.plugins]
             hint = "" if is_prefix_pattern(pattern) else suggestion(pattern, names)
             message = f"The pattern {pattern!r} matches nothing in catalog {catalog.name!r}.{hint}"
-            yield one.finding("idle-pattern", message, "discoverable", index, severity=Severity.WARNING)
+            yield definition.finding("idle-pattern", message, "discoverable", index, severity=Severity.WARNING)
             continue
         statuses = {resolution.tool_status(plugin, tool) for plugin, tool in matched}
         statuses |= {resolution.plugin_status(plugin) for plugin in plugins}
-        if Status.DISCOVERABLE not in statuses and _find_wider(one, registry, pattern) is None:
+        if Status.DISCOVERABLE not in statuses and _find_wider(definition, registry, pattern) is None:
             message = f"The pattern {pattern!r} adds nothing: all it matches is active or disabled already."
-            yield one.finding("redundant-pattern", message, "discoverable", index, severity=Severity.WARNING)
+            yield definition.finding("redundant-pattern", message, "discoverable", index, severity=Severity.WARNING)
 
 
 def _matched_tools(pattern: str, catalog: Catalog) -> list[tuple[Plugin, Tool]]:
@@ -200,10 +210,10 @@ def _matched_tools(pattern: str, catalog: Catalog) -> list[tuple[Plugin, Tool]]:
     ]
 
 
-def _matches_nothing(one: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
-    if not registry.resolve_active_plugins(one.loadout.name, catalog.plugins):
-        message = f"Loadout {one.loadout.name!r} makes nothing of catalog {catalog.name!r} active."
-        yield one.finding("matches-nothing", message, severity=Severity.WARNING)
+def _matches_nothing(definition: WrittenLoadout, registry: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
+    if not registry.resolve_active_plugins(definition.loadout.name, catalog.plugins):
+        message = f"Loadout {definition.loadout.name!r} makes nothing of catalog {catalog.name!r} active."
+        yield definition.finding("matches-nothing", message, severity=Severity.WARNING)
 
 
 def _uncategorised(catalog: Catalog) -> Iterator[tuple[str | None, Finding]]:

@@ -60,10 +60,10 @@ class ToolLoadout:
         entries = getattr(self, part)
         if isinstance(entries, str):
             raise InvalidDefinitionError(f"The {part} of loadout {self.name!r} must be a collection, not one text.")
-        made = [_category_text(entry) if part == "included_categories" else entry for entry in entries]
-        if wrong := [entry for entry in made if not isinstance(entry, str)]:
+        texts = [_category_text(entry) if part == "included_categories" else entry for entry in entries]
+        if wrong := [entry for entry in texts if not isinstance(entry, str)]:
             raise InvalidDefinitionError(f"The {part} of loadout {self.name!r} must be texts, not {wrong[0]!r}.")
-        return [str.__str__(entry) for entry in made]
+        return [str.__str__(entry) for entry in texts]
 
 
 def whole_catalog(catalog: Catalog) -> ToolLoadout:

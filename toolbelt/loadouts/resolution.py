@@ -283,15 +283,15 @@ class Resolution:
 
     @cached_property
     def _plugins_by_status(self) -> dict[Status, tuple[str, ...]]:
-        made: dict[Status, list[str]] = {status: [] for status in Status}
+        by_status: dict[Status, list[str]] = {status: [] for status in Status}
         for plugin in self.catalog.plugins:
-            made[self.plugin_status(plugin)].append(plugin.name)
-        return {status: tuple(names) for status, names in made.items()}
+            by_status[self.plugin_status(plugin)].append(plugin.name)
+        return {status: tuple(names) for status, names in by_status.items()}
 
     @cached_property
     def _tools_by_status(self) -> dict[Status, tuple[Tool, ...]]:
-        made: dict[Status, list[Tool]] = {status: [] for status in Status}
+        by_status: dict[Status, list[Tool]] = {status: [] for status in Status}
         for plugin in self.catalog.plugins:
             for tool in plugin.tools:
-                made[self.tool_status(plugin, tool)].append(tool)
-        return {status: tuple(tools) for status, tools in made.items()}
+                by_status[self.tool_status(plugin, tool)].append(tool)
+        return {status: tuple(tools) for status, tools in by_status.items()}

@@ -148,20 +148,20 @@ def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]
     blocked, named, categories = selection.blocked, selection.named, selection.categories
     by_name = selection.named | selection.mapped | selection.named_by_tool
     split = selection.split
-    made: list[str] = []
+    names: list[str] = []
     for plugin in available:
         if isinstance(plugin, str):
             key = plugin.casefold()
             if key not in blocked and key in by_name:
-                made.append(plugin)
+                names.append(plugin)
             continue
         key = plugin.key
         if key in split:
             if selection.plugin_status(plugin) is Status.ACTIVE:
-                made.append(plugin.name)
+                names.append(plugin.name)
         elif key not in blocked and (key in named or plugin.category_key in categories):
-            made.append(plugin.name)
-    return tuple(dict.fromkeys(made))
+            names.append(plugin.name)
+    return tuple(dict.fromkeys(names))
 
 
 def discoverable_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]) -> tuple[str, ...]:
@@ -169,21 +169,21 @@ def discoverable_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin 
     selection = Selection.of(chain)
     if selection is None:
         return ()
-    found = (plugin for plugin in available if selection.plugin_status(plugin) is Status.DISCOVERABLE)
-    return tuple(dict.fromkeys(plugin if isinstance(plugin, str) else plugin.name for plugin in found))
+    plugins = (plugin for plugin in available if selection.plugin_status(plugin) is Status.DISCOVERABLE)
+    return tuple(dict.fromkeys(plugin if isinstance(plugin, str) else plugin.name for plugin in plugins))
 
 
 def active_tools(selection: Selection, plugins: Iterable[Plugin]) -> tuple[Tool, ...]:
     """The tools that `selection` makes active, in order; whole plugins at a time wherever their tools fare alike."""
     disabled, named, categories, split = selection.disabled, selection.named, selection.categories, selection.split
-    made: list[Tool] = []
+    tools: list[Tool] = []
     for plugin in plugins:
         key = plugin.key
         if key in split:
-            made += [tool for tool in plugin.tools if selection.tool_status(plugin, tool) is Status.ACTIVE]
+            tools += [tool for tool in plugin.tools if selection.tool_status(plugin, tool) is Status.ACTIVE]
         elif key not in disabled and (key in named or plugin.category_key in categories):
-            made += plugin.tools
-    return tuple(made)
+            tools += plugin.tools
+    return tuple(tools)
 
 
 def _best(parts: set[Status]) -> Status:
@@ -199,9 +199,9 @@ def _matches_tool(entries: Mapping[str, Patterns], plugin_key: str, tool_key: st
 
 def _tool_entries(entries: Iterable[str]) -> dict[str, Patterns]:
     """Patterns of tool names by plugin, from the entries with a slash; plugin names may hold slashes too."""
-    found: dict[str, list[str]] = {}
+    entries_by_plugin: dict[str, list[str]] = {}
     for entry in entries:
         for index, character in enumerate(entry):
             if character == "/":
-                found.setdefault(entry[:index], []).append(entry[index + 1 :])
-    return {plugin_key: Patterns(patterns) for plugin_key, patterns in found.items()}
+                entries_by_plugin.setdefault(entry[:index], []).append(entry[index + 1 :])
+    return {plugin_key: Patterns(patterns) for plugin_key, patterns in entries_by_plugin.items()}

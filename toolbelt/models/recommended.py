@@ -14,7 +14,7 @@ from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, RecommendationOutcome
-from toolbelt.loadouts.fit import ModelFit, Verdict
+from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.loadout import AUTO, whole_catalog
 from toolbelt.patterns import fold, is_prefix_pattern
 
@@ -134,7 +134,7 @@ def choose_recommended(
         reason = f"{source}, but it matches nothing of this catalog."
         return _decline(RecommendationOutcome.MATCHES_NOTHING, reason, step_down())
     fit = measure(tools)
-    if fit.verdict in (Verdict.REFUSES, Verdict.UNSUPPORTED):
+    if fit.verdict in (FitVerdict.REFUSES, FitVerdict.UNSUPPORTED):
         reason = f"{source}, but it cannot be. {fit.reasons[0]}"
         return _decline(RecommendationOutcome.DOES_NOT_FIT, reason, step_down())
     return AutoChoice(
@@ -163,4 +163,4 @@ def _describe_fit(name: str, fit: ModelFit) -> str:
     if fit.context_window is None or fit.fraction is None:
         return f"{name} takes {fit.tokens:,} tokens; the context window is unknown, and so is whether it fits."
     share = f"{name} takes {fit.tokens:,} of {fit.context_window:,} tokens ({fit.fraction:.0%})"
-    return f"{share}: it fits, with little room." if fit.verdict is Verdict.FITS_DEGRADED else f"{share}: it fits."
+    return f"{share}: it fits, with little room." if fit.verdict is FitVerdict.FITS_DEGRADED else f"{share}: it fits."

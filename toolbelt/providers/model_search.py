@@ -18,7 +18,7 @@ _DESCRIBE = "A model of your own can be described under `models` in toolbelt.yam
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ModelFilter:
     """What a listing is to show.
 
     Attributes:
@@ -41,7 +41,7 @@ class Wanted:
         return self.everything or self.pattern is not None or self.provider is not None
 
 
-def choose_models(wanted: Wanted, named: Sequence[str], table: ModelTable) -> tuple[ModelFacts, ...]:
+def search_models(wanted: ModelFilter, named: Sequence[str], table: ModelTable) -> tuple[ModelFacts, ...]:
     """The models that are wanted: the project's in its order, then the others.
 
     Of the whole table, plain names come first, then those with a provider before them; within each, by provider and
@@ -147,7 +147,7 @@ def _has_form(name: str, first: str, middle: Iterable[str], last: str) -> bool:
     return at <= end
 
 
-def _fits(facts: ModelFacts, wanted: Wanted) -> bool:
+def _fits(facts: ModelFacts, wanted: ModelFilter) -> bool:
     if wanted.provider is not None and not _is_of(facts.provider, wanted.provider):
         return False
     if wanted.tool_calling and not facts.tool_calling:

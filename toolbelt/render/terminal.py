@@ -183,9 +183,9 @@ class _Terminal:
         """A line for each figure, where the screen is too narrow for a label and a figure side by side."""
         for group, rows in table.by_group():
             if group is not None:
-                yield from _folded(Text(visible(group.label), "bold"), width)
+                yield from self._wrapped(Text(visible(group.label), "bold"), width)
             for row in rows:
-                yield from _folded(layout.label(row, is_inside=group is not None), width)
+                yield from self._wrapped(layout.label(row, is_inside=group is not None), width)
                 for cell, column in zip(row.cells, table.columns, strict=True):
                     text = self.cell(cell, column)
                     if not isinstance(cell, Bar) and text.plain not in ("", NOTHING):
@@ -266,7 +266,10 @@ class _Layout:
 
     def row(self, label: Text, cells: Sequence[Text], places: Sequence[int], style: str = "") -> Iterator[Text]:
         """A row, with its label folded where there is no room: half a name may be another's."""
-        columns = [_folded(label, self.label_width), *(self._cell_lines(cells[place], place) for place in places)]
+        columns = [
+            list(label.wrap(self._console, self.label_width, overflow="fold")),
+            *(self._cell_lines(cells[place], place) for place in places),
+        ]
         for number in range(max(map(len, columns))):
             first, *others = (lines[number] if number < len(lines) else Text() for lines in columns)
             yield self._line(first, others, places, style)
@@ -312,24 +315,11 @@ class _Layout:
         return blocks
 
 
-def _folded(text: Text, width: int) -> list[Text]:
-    """A text in lines of at most `width` columns, folded between any two characters."""
-    if text.cell_len <= width:
-        return [text]
-    lines, line = [], ""
-    for character in text.plain:
-        if cell_len(line + character) > width and line:
-            lines.append(Text(line))
-            line = ""
-        line += character
-    return [*lines, Text(line)]
-
-
 def _stand_apart(before: Block, block: Block) -> bool:
-    """Whether there is an empty line between two blocks: around tables and bars, and before headings."""
+    """Whether there is an empty line between two blocks: around tables and bars, after lists, before headings."""
     if isinstance(before, Shares) and isinstance(block, Line | Note):
         return False
-    return isinstance(before, Table | Shares) or isinstance(block, Table | Shares | Heading)
+    return isinstance(before, Table | Shares | Listing) or isinstance(block, Table | Shares | Heading)
 
 
 def _inline(text: str) -> str:

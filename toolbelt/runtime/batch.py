@@ -78,11 +78,11 @@ async def run_batch(planned: Sequence[PlannedCall | ToolResult]) -> list[ToolRes
         asyncio.CancelledError: the batch was cancelled; its tasks are cancelled too, its threads are left alone.
     """
     calls = [RunningCall(each) for each in planned if isinstance(each, PlannedCall)]
+    timers = start_time_limits(call for call in calls if call.is_prepared)
     for call in calls:
         call.start()
-    timers = start_time_limits(call for call in calls if call.is_prepared)
     try:
-        for call in calls:
+        for call in reversed(calls):  # most end in order: then the first wait is the only one
             await call.result
     except BaseException as error:
         tasks = [task for call in calls if (task := call.stop()) is not None]
@@ -173,8 +173,8 @@ class RunningCall:
             self._set_result(self._finish(prepared))
         else:
             self._planned.context = prepared
-            self._start_tool()
             self._timers = start_time_limits((self,))
+            self._start_tool()
 
     def _start_tool(self) -> None:
         planned, tool = self._planned, self._planned.tool

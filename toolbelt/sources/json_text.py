@@ -22,9 +22,9 @@ def parse_json(text: str, source: str) -> Document:
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal has_duplicates
-        made = dict(pairs)
-        has_duplicates = has_duplicates or len(made) != len(pairs)
-        return made
+        members = dict(pairs)
+        has_duplicates = has_duplicates or len(members) != len(pairs)
+        return members
 
     def number(word: str) -> float:
         nonlocal has_odd_numbers
@@ -63,8 +63,8 @@ def parse_json_lines(text: str, source: str) -> Iterator[tuple[int, Any, Finding
         try:
             yield number, parse_json(line, source).data, None
         except InvalidFileError as error:
-            for found in error.findings:
-                yield number, None, Finding(found.rule, found.severity, found.message, source, number)
+            for mistake in error.findings:
+                yield number, None, Finding(mistake.rule, mistake.severity, mistake.message, source, number)
 
 
 def _repeated_keys(text: str, source: str) -> Iterator[Finding]:

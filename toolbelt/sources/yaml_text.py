@@ -87,7 +87,7 @@ class _YamlBuilder:
         return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
 
     def _mapping(self, node: yaml.Node, path: tuple[Key, ...]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         self._check_tag(node, "tag:yaml.org,2002:map", node.start_mark.line + 1)
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
@@ -100,12 +100,12 @@ class _YamlBuilder:
                 self.findings.append(self._finding("key-type", message, line))
                 continue
             key = key_node.value
-            if key in made:
+            if key in mapping:
                 self.findings.append(self._finding("duplicate-key", f"The key {key!r} stands here twice.", line))
                 continue
             self._lines[(*path, key)] = line
-            made[key] = self.build(value_node, (*path, key))
-        return made
+            mapping[key] = self.build(value_node, (*path, key))
+        return mapping
 
     def _scalar(self, node: yaml.Node, line: int) -> Any:
         tag = node.tag.removeprefix("tag:yaml.org,2002:")
@@ -141,10 +141,10 @@ class _YamlBuilder:
 @functools.cache
 def with_json_numbers(yaml_class: Any) -> Any:
     """A loader or dumper for which `1e5` is the number it is in JSON, and not the text that YAML 1.1 makes of it."""
-    made: Any = type(yaml_class.__name__, (yaml_class,), {})
+    subclass: Any = type(yaml_class.__name__, (yaml_class,), {})
     pattern = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][-+]?[0-9]+$")
-    made.add_implicit_resolver("tag:yaml.org,2002:float", pattern, list("-0123456789"))
-    return made
+    subclass.add_implicit_resolver("tag:yaml.org,2002:float", pattern, list("-0123456789"))
+    return subclass
 
 
 def _compose(text: str, source: str) -> tuple[yaml.Node | None, Any]:

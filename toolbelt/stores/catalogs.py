@@ -72,10 +72,10 @@ def open_catalog(reference: str) -> CatalogFile:
         raise NotFoundError("catalog", reference, _candidates(Path(reference)))
     from toolbelt.importers import import_catalog  # only a user's own file may need it
 
-    made, label = import_catalog(read_text(file), str(file))
+    catalog_file, label = import_catalog(read_text(file), str(file))
     if label == "toolbelt catalog":
-        return made
-    return replace(made, notes=(f"read {file} as {label}", *made.notes))
+        return catalog_file
+    return replace(catalog_file, notes=(f"read {file} as {label}", *catalog_file.notes))
 
 
 def write_catalog(catalog: Catalog, path: str, *, overwrite: bool = True) -> None:

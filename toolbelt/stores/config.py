@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.findings import Finding, Severity, sorted_findings
+from toolbelt.stores.files import LOADOUT_SUFFIXES
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.reader import WrittenLoadout
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from toolbelt.toolkits.toolkit import Toolkit
 
 CONFIG_NAMES = ("toolbelt.yaml", "toolbelt.yml")
-LOADOUT_SUFFIXES = (".loadout.yaml", ".loadout.yml")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

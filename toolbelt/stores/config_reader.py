@@ -15,8 +15,7 @@ from toolbelt.loadouts.reader import WrittenLoadout, read_loadout_file, read_loa
 from toolbelt.sources import Document, examine_yaml, read_text
 from toolbelt.sources.section import Section
 from toolbelt.stores.catalogs import find_shipped_catalog
-from toolbelt.stores.config import LOADOUT_SUFFIXES
-from toolbelt.stores.files import shown_path
+from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path
 
 if TYPE_CHECKING:
     from toolbelt.models.project_models import ProjectModel
@@ -151,7 +150,7 @@ class ConfigReader:
         from toolbelt.loadouts.registry import BUILT_IN_LOADOUTS
         from toolbelt.models.project_models import Known, read_models  # most projects have names alone
 
-        loadouts = [*_keys(document, "loadouts"), *(one.name for one in BUILT_IN_LOADOUTS)]
+        loadouts = [*_keys(document, "loadouts"), *(loadout.name for loadout in BUILT_IN_LOADOUTS)]
         known = Known(loadouts, _keys(document, "agents"))
         names, own, findings = read_models(document, "models", known=known)
         self.models, self.own_models = tuple(names), tuple(own)

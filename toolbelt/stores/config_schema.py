@@ -127,8 +127,8 @@ def _number(*, whole: bool) -> dict[str, Any]:
 def _entry_schema() -> dict[str, Any]:
     name = _name_but(sorted(RESERVED))
     overrides = {"type": ["object", "null"]}
-    one = {"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": name}
-    return {"anyOf": [name, {**one, "additionalProperties": overrides}]}
+    with_overrides = {"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": name}
+    return {"anyOf": [name, {**with_overrides, "additionalProperties": overrides}]}
 
 
 def _loadout_name() -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import IO, Any
 
 from toolbelt.errors import StorageError, ToolbeltError
 
+LOADOUT_SUFFIXES = (".loadout.yaml", ".loadout.yml")
+"""How the name of a file with one loadout ends."""
 _UNTOUCHED = "Nothing was changed."
 
 

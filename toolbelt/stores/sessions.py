@@ -205,9 +205,9 @@ class SqliteSessionStore:
 
     def _loaded(self, agent: str, session_id: str, text: str) -> tuple[str, ...]:
         with contextlib.suppress(ValueError, TypeError):
-            found = json.loads(text)
-            if isinstance(found, list) and all(isinstance(key, str) for key in found):
-                return tuple(found)
+            stored = json.loads(text)
+            if isinstance(stored, list) and all(isinstance(key, str) for key in stored):
+                return tuple(stored)
         raise StorageError(
             f"What {str(self.path)!r} has of agent {agent!r} in session {session_id!r} is not a list of toolkits; "
             "reset that session to begin it anew."

@@ -160,8 +160,8 @@ def place(
                 wrong.append(f"Sub-app {sub_app.name!r} binds {name!r}, which is no sub-app tool.{close}")
             elif name not in bound:
                 bound.add(name)
-                made = _of_sub_app(sub_app.name, pool[name][0])
-                placed.append(Placed(made, f"sub-app {sub_app.name}", sub_app.name))
+                tool = _of_sub_app(sub_app.name, pool[name][0])
+                placed.append(Placed(tool, f"sub-app {sub_app.name}", sub_app.name))
     return tuple(placed), tuple(wrong)
 
 
@@ -228,10 +228,10 @@ def _several(part: str, given: Any, kind: type | None = None) -> Iterable[Any]:
     """What was given as a list, each of a kind if one is said; a lone tool or a text is none."""
     if isinstance(given, str | Tool | Plugin | Mapping) or not isinstance(given, Iterable):
         raise InvalidDefinitionError(f"`{part}` takes a list; this is {_shown(given)}.")
-    made = tuple(given)
-    if kind is not None and (wrong := [one for one in made if not isinstance(one, kind)]):
+    items = tuple(given)
+    if kind is not None and (wrong := [item for item in items if not isinstance(item, kind)]):
         raise InvalidDefinitionError(f"`{part}` takes a list of {kind.__name__}; {_shown(wrong[0])} is in it.")
-    return made
+    return items
 
 
 def _shown(given: object) -> str:

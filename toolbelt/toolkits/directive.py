@@ -83,8 +83,8 @@ class DirectiveRules:
         A rule of whose tools nothing is left is left out: without any, it would speak of all. A `tool_choice` that
         becomes several tools becomes `required`.
         """
-        made = (_expand(rule, expand) for rule in self.rules)
-        return type(self)(tuple(rule for rule in made if rule is not None))
+        rules = (_expand(rule, expand) for rule in self.rules)
+        return type(self)(tuple(rule for rule in rules if rule is not None))
 
 
 @dataclass(frozen=True)
@@ -159,20 +159,20 @@ def directive(message: object, toolkits: Iterable[Toolkit], available: Iterable[
         return None
     there = tuple(dict.fromkeys(available))
     known = frozenset(there)
-    said = []
+    directives = []
     for toolkit in toolkits:
         members = tuple(member for member in toolkit.member_tools if member in known)
         if toolkit.directive is None or not members:
             continue
-        made: Any = toolkit.directive(text, members)
-        if isinstance(made, Directive):
-            said.append(made)
-        elif made is not None:
+        narrowed: Any = toolkit.directive(text, members)
+        if isinstance(narrowed, Directive):
+            directives.append(narrowed)
+        elif narrowed is not None:
             raise InvalidDefinitionError(
-                f"The directive of toolkit {toolkit.key!r} gave something of type {type(made).__name__}; "
+                f"The directive of toolkit {toolkit.key!r} gave something of type {type(narrowed).__name__}; "
                 "it must give a Directive or None."
             )
-    return _union(said, known)
+    return _union(directives, known)
 
 
 def narrow(
@@ -217,14 +217,14 @@ def _part_text(part: object) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _union(said: Iterable[Directive], available: Collection[str]) -> Directive | None:
+def _union(directives: Iterable[Directive], available: Collection[str]) -> Directive | None:
     active: dict[str, None] = {}
     choices: list[str] = []
-    for one in said:
-        there = [key for key in one.active_tools if key in available]
+    for each in directives:
+        there = [key for key in each.active_tools if key in available]
         active.update(dict.fromkeys(there))
-        if there and one.tool_choice is not None:
-            choices.append(one.tool_choice)
+        if there and each.tool_choice is not None:
+            choices.append(each.tool_choice)
     return Directive(tuple(active), _strongest(choices, active)) if active else None
 
 
@@ -238,7 +238,7 @@ def _strongest(choices: Sequence[str], active: Collection[str]) -> str | None:
 
 
 def _expand(rule: DirectiveRule, expand: Callable[[str], Iterable[str]]) -> DirectiveRule | None:
-    tools = tuple(dict.fromkeys(made for key in rule.tools for made in expand(key)))
+    tools = tuple(dict.fromkeys(tool_key for key in rule.tools for tool_key in expand(key)))
     if rule.tools and not tools:
         return None
     choice = rule.tool_choice

@@ -71,8 +71,8 @@ class Overlap:
     @property
     def message(self) -> str:
         """In a sentence, with what to do."""
-        one, other = self.entries
-        return f"{one!r} and {other!r} both mean {self.tool!r} with other overrides; {other!r} is heard. Keep one."
+        first, second = self.entries
+        return f"{first!r} and {second!r} both mean {self.tool!r} with other overrides; {second!r} is heard. Keep one."
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class ExpandedToolkits:
         Raises:
             InvalidDefinitionError: the config is no mapping.
         """
-        made: dict[str, bool] = {}
+        switches: dict[str, bool] = {}
         written: dict[str, object] = {}
         notes: list[ConfigNote] = []
         suggest = Suggester()
@@ -113,15 +113,15 @@ class ExpandedToolkits:
                 notes.append(key)
             elif type(value) is not bool:
                 notes += (replace(note, key=name) for note in self.catalog.check_config({key: value}))
-            elif key in made and made[key] is not value:
+            elif key in switches and switches[key] is not value:
                 message = f"{written[key]!r} and {name!r} are the same tool and differ, so it is off; keep one."
                 notes.append(ConfigNote(name, "contradiction", message))
-                made[key] = False
+                switches[key] = False
             else:
-                made[key] = value
+                switches[key] = value
                 written.setdefault(key, name)
-        notes += (replace(note, key=written[str(note.key)]) for note in self.catalog.check_config(made))
-        return made, tuple(notes)
+        notes += (replace(note, key=written[str(note.key)]) for note in self.catalog.check_config(switches))
+        return switches, tuple(notes)
 
     def _find_key(self, name: object, suggest: Suggester) -> str | ConfigNote:
         if not isinstance(name, str):
@@ -153,8 +153,8 @@ def find_tools(entry: str, catalog: Catalog) -> tuple[Tool, ...]:
     if (plugin := catalog.find_plugin(entry)) is not None:
         return plugin.tools
     for plugin, pattern in _parted(entry, catalog):
-        if found := tuple(tool for tool in plugin.tools if matches(pattern, tool.name)):
-            return found
+        if tools := tuple(tool for tool in plugin.tools if matches(pattern, tool.name)):
+            return tools
     return (catalog.get_tool(entry),)
 
 
@@ -220,23 +220,29 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey 
         InvalidDefinitionError: two toolkits of one key, or one whose key is that of a tool.
     """
     expand, suggest = expander(catalog, key), Suggester()
-    made: list[Toolkit] = []
+    expanded: list[Toolkit] = []
     unmatched: list[Unmatched] = []
     overlaps: list[Overlap] = []
     for toolkit in toolkits:
-        found = [expand_entry(entry, catalog, suggest) for entry in toolkit.member_tools]
-        unmatched += (Unmatched(toolkit.key, one.entry, one.message, one.candidates) for one in found if not one.tools)
-        overlaps += _find_overlaps(toolkit, {one.entry: tuple(map(key, one.tools)) for one in found})
-        made.append(expand_toolkit(toolkit, expand))
+        entry_matches = [expand_entry(entry, catalog, suggest) for entry in toolkit.member_tools]
+        unmatched += (
+            Unmatched(toolkit.key, match.entry, match.message, match.candidates)
+            for match in entry_matches
+            if not match.tools
+        )
+        overlaps += _find_overlaps(toolkit, {match.entry: tuple(map(key, match.tools)) for match in entry_matches})
+        expanded.append(expand_toolkit(toolkit, expand))
     defaults: dict[str, bool] = {}
-    for toolkit in made:
+    for toolkit in expanded:
         for member in toolkit.member_tools:
             defaults[member] = defaults.get(member, False) or toolkit.default_on
     tools: dict[str, Tool] = {}
     for tool in catalog.tools:
         tools.setdefault(key(tool), tool)
     specs = (ToolSpec(name, _label(tool), defaults.get(name, True), tool.description) for name, tool in tools.items())
-    return ExpandedToolkits(ToolkitCatalog(tuple(specs), tuple(made)), catalog, tuple(unmatched), tuple(overlaps), key)
+    return ExpandedToolkits(
+        ToolkitCatalog(tuple(specs), tuple(expanded)), catalog, tuple(unmatched), tuple(overlaps), key
+    )
 
 
 def expand_toolkit(toolkit: Toolkit, expand: Callable[[str], Iterable[str]]) -> Toolkit:
@@ -250,7 +256,7 @@ def expand_toolkit(toolkit: Toolkit, expand: Callable[[str], Iterable[str]]) -> 
     matched = {entry: tuple(expand(entry)) for entry in toolkit.member_tools}
     return replace(
         toolkit,
-        member_tools=tuple(dict.fromkeys(key for found in matched.values() for key in found)),
+        member_tools=tuple(dict.fromkeys(key for keys in matched.values() for key in keys)),
         policy=policy.expanded(expand) if isinstance(policy, PolicyText) else policy,
         directive=directive.expanded(expand) if isinstance(directive, DirectiveRules) else directive,
         overrides=heard(toolkit.overrides, matched),
@@ -258,16 +264,16 @@ def expand_toolkit(toolkit: Toolkit, expand: Callable[[str], Iterable[str]]) -> 
 
 
 def _find_overlaps(toolkit: Toolkit, matched: Mapping[str, tuple[str, ...]]) -> list[Overlap]:
-    found: dict[tuple[str, str], Overlap] = {}
-    heard: dict[str, str] = {}
+    overlaps: dict[tuple[str, str], Overlap] = {}
+    winners: dict[str, str] = {}
     for entry in widest_first(toolkit.overrides, matched):
         for tool_id in matched[entry]:
-            earlier = heard.get(tool_id, entry)
+            earlier = winners.get(tool_id, entry)
             is_as_narrow = len(matched[earlier]) == len(matched[entry])
             if is_as_narrow and toolkit.overrides[earlier] != toolkit.overrides[entry]:
-                found.setdefault((earlier, entry), Overlap(toolkit.key, tool_id, (earlier, entry)))
-            heard[tool_id] = entry
-    return list(found.values())
+                overlaps.setdefault((earlier, entry), Overlap(toolkit.key, tool_id, (earlier, entry)))
+            winners[tool_id] = entry
+    return list(overlaps.values())
 
 
 def _label(tool: Tool) -> str:
@@ -291,11 +297,11 @@ def widest_first(entries: Iterable[str], matched: Mapping[str, Sequence[str]]) -
     return sorted(entries, key=lambda entry: -len(matched[entry]))
 
 
-def heard(said: Mapping[str, Said], matched: Mapping[str, Sequence[str]]) -> dict[str, Said]:
+def heard(values: Mapping[str, Said], matched: Mapping[str, Sequence[str]]) -> dict[str, Said]:
     """By key of a tool, what the entry that is heard says of it; see `widest_first`.
 
     Args:
-        said: By entry, in order.
+        values: By entry, in order.
         matched: By entry, the keys of the tools that it means.
     """
-    return {key: said[entry] for entry in widest_first(said, matched) for key in matched[entry]}
+    return {key: values[entry] for entry in widest_first(values, matched) for key in matched[entry]}

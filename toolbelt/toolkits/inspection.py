@@ -48,10 +48,10 @@ class ToolkitInspection:
         Raises:
             NotFoundError: with the nearest keys.
         """
-        found = next((toolkit for toolkit in self.written if toolkit.key == key), None)
-        if found is None:
+        written = next((toolkit for toolkit in self.written if toolkit.key == key), None)
+        if written is None:
             raise NotFoundError("toolkit", key, [toolkit.key for toolkit in self.written])
-        return found
+        return written
 
     def tool_ids(self, toolkit: Toolkit) -> tuple[str, ...]:
         """Ids of the tools a toolkit makes of the catalog."""
@@ -72,8 +72,8 @@ class ToolkitInspection:
 
     def policy(self, toolkit: Toolkit) -> tuple[str | None, str | None]:
         """A toolkit's prompt text where all of its tools are available, and where none is."""
-        made, names = self.expanded.catalog.get_toolkit(toolkit.key), self.expanded.source.wire_names
-        return build_policy_section(made, made.member_tools, names), build_policy_section(made, (), names)
+        expanded, names = self.expanded.catalog.get_toolkit(toolkit.key), self.expanded.source.wire_names
+        return build_policy_section(expanded, expanded.member_tools, names), build_policy_section(expanded, (), names)
 
     def named_in_policy(self, toolkit: Toolkit) -> tuple[str, ...]:
         """Members that the policy names whether they are available or not, against rule K4."""
@@ -111,7 +111,7 @@ class ToolkitInspection:
             agents: Those that may load it, as plain values.
         """
         text, unavailable = self.policy(toolkit)
-        made = self.expanded.catalog.get_toolkit(toolkit.key)
+        expanded = self.expanded.catalog.get_toolkit(toolkit.key)
         return {
             "toolkit": toolkit.key,
             "label": toolkit.label,
@@ -119,7 +119,7 @@ class ToolkitInspection:
             "default_on": toolkit.default_on,
             "catalog": self.expanded.source.name,
             "members": [self._entry_data(toolkit, match) for match in self.entries(toolkit)],
-            "tokens": {"toolkit": self.tokens.of(made.member_tools), **self._tokens_data()},
+            "tokens": {"toolkit": self.tokens.of(expanded.member_tools), **self._tokens_data()},
             "policy": {"text": text, "unavailable": unavailable},
             "directive": _rules_data(toolkit, self.expanded.source),
             "agents": [dict(agent) for agent in agents],
@@ -211,7 +211,9 @@ class SwitchInspection:
         return {
             "catalog": self.inspection.expanded.source.name,
             "toolkits": self.switches(),
-            "tools": [{**decision_data(one), "tokens": tokens.by_id[one.tool]} for one in self.decisions],
+            "tools": [
+                {**decision_data(decision), "tokens": tokens.by_id[decision.tool]} for decision in self.decisions
+            ],
             "tokens": {
                 "on": on,
                 "off": tokens.of(shown) - on,
@@ -253,11 +255,11 @@ def _rules_data(written: Toolkit, catalog: Catalog) -> list[dict[str, Any]]:
     if not isinstance(written.directive, DirectiveRules):
         return []
     expand = expander(catalog)
-    made = []
+    rows = []
     for rule in written.directive.rules:
         members = rule.tools or written.member_tools
         tools = dict.fromkeys(tool_id for member in members for tool_id in expand(member))
-        made.append(
+        rows.append(
             {"when": list(rule.when), "members": list(members), "tools": list(tools), "tool_choice": rule.tool_choice}
         )
-    return made
+    return rows

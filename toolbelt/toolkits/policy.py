@@ -126,11 +126,11 @@ def build_policy_section(
     policy = PolicyText(toolkit.policy) if isinstance(toolkit.policy, str) else toolkit.policy
     if policy is None:
         return None
-    made: Any = policy.render(members, names) if isinstance(policy, PolicyText) else policy(members)
-    if made is None:
+    text: Any = policy.render(members, names) if isinstance(policy, PolicyText) else policy(members)
+    if text is None:
         return None
-    _require_text(f"The policy of toolkit {toolkit.key!r}", made)
-    return str(made).strip() or None
+    _require_text(f"The policy of toolkit {toolkit.key!r}", text)
+    return str(text).strip() or None
 
 
 def policy_sections(
@@ -202,21 +202,21 @@ def _keys_of(tool: ExecutableTool) -> tuple[str, ...]:
 
 def _without_repeats(sections: Iterable[PolicySection]) -> Iterator[PolicySection]:
     """Each text once, where it comes first: tools that share a rule need it said once."""
-    said: set[str] = set()
+    texts: set[str] = set()
     for section in sections:
-        if section.text not in said:
-            said.add(section.text)
+        if section.text not in texts:
+            texts.add(section.text)
             yield section
 
 
 def _fill(text: str, shown: Iterable[str]) -> str:
     """In one pass, so that nothing that is put in is looked at again; other braces are left alone."""
     listed = ", ".join(shown)
-    return _PLACE.sub(lambda found: "{tools}" if found[0] == "{{tools}}" else listed, text)
+    return _PLACE.sub(lambda match: "{tools}" if match[0] == "{{tools}}" else listed, text)
 
 
 def _expanded(keys: Iterable[str], expand: Callable[[str], Iterable[str]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(made for key in keys for made in expand(key)))
+    return tuple(dict.fromkeys(tool_key for key in keys for tool_key in expand(key)))
 
 
 def _bare(member: str) -> str:
@@ -226,10 +226,10 @@ def _bare(member: str) -> str:
 def _names(text: str, name: str) -> bool:
     if not name or "*" in name:
         return False
-    found = rf"(?<![\w/-]){re.escape(name)}(?![\w/-])"
+    pattern = rf"(?<![\w/-]){re.escape(name)}(?![\w/-])"
     if name.isalpha() and name[1:] == name[1:].lower():
-        found = rf"[`'\"“‘]{re.escape(name)}[`'\"”’]|(?<![\w/-]){re.escape(name)}\("
-    return re.search(found, text) is not None
+        pattern = rf"[`'\"“‘]{re.escape(name)}[`'\"”’]|(?<![\w/-]){re.escape(name)}\("
+    return re.search(pattern, text) is not None
 
 
 def _require_text(what: str, text: object) -> None:

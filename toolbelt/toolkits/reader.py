@@ -75,11 +75,11 @@ def read_toolkits(document: Document, *path: Key) -> tuple[list[Toolkit], list[F
         The toolkits, as far as each could be read, those with a name they may not have among them; and the findings.
     """
     section = Section.of(document, *path)
-    made = []
-    for name, one in section.read_members("toolkit"):
-        _refuse_reserved(name, one)
-        made.append(_read_toolkit(name, one))
-    return made, section.findings
+    toolkits = []
+    for name, member in section.read_members("toolkit"):
+        _refuse_reserved(name, member)
+        toolkits.append(_read_toolkit(name, member))
+    return toolkits, section.findings
 
 
 def read_entries(section: Section) -> tuple[tuple[str, ...], dict[str, Mapping[str, Any]]]:
@@ -158,14 +158,14 @@ def _read_lines(section: Section, members: Collection[str]) -> dict[str, str]:
         section.add_wrong_type(Kind.LINES.value)
         return {}
     lines = {name: section.child(name) for name in section.value}
-    made = {name: line.read_text() for name, line in lines.items() if line.is_known(name, members, _MEMBER)}
-    return {name: text for name, text in made.items() if text}
+    texts = {name: line.read_text() for name, line in lines.items() if line.is_known(name, members, _MEMBER)}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _read_directive(section: Section, members: Collection[str]) -> DirectiveRules | None:
     rules = [_read_rule(item, members) for item in section.read_items(wanted=Kind.DIRECTIVE.value)]
-    made = tuple(rule for rule in rules if rule is not None)
-    return DirectiveRules(made) if made else None
+    complete = tuple(rule for rule in rules if rule is not None)
+    return DirectiveRules(complete) if complete else None
 
 
 def _read_rule(section: Section, members: Collection[str]) -> DirectiveRule | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, assert_never
 
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, Suggester, suggestion
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
@@ -34,7 +34,9 @@ class SwitchDecision:
         key: The key of the config that decided, a toolkit's or the tool's own; `None` where none did.
         value: What stands there; `None` where no key decided.
         toolkits: Keys of the toolkits it is in, in order.
-        reason: The same in a sentence.
+        toolkit: Key of the toolkit whose switch decided, or, where the key is no tool's, of the toolkit that it is.
+        own: What the config says of the tool itself; `None` for nothing.
+        known: Where the key is no tool's, the keys of the tools there are.
     """
 
     tool: str
@@ -43,7 +45,32 @@ class SwitchDecision:
     key: str | None
     value: bool | None
     toolkits: tuple[str, ...]
-    reason: str
+    toolkit: str | None = None
+    own: bool | None = None
+    known: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        match self.rule:
+            case SwitchRule.TOOLKIT_OFF:
+                overruled = f", whatever {self.tool!r} says of itself" if self.own else ""
+                return f"toolkit {self.toolkit!r} is off{overruled}"
+            case SwitchRule.TOOLKIT_ON if self.own is None:
+                return f"toolkit {self.toolkit!r} is on"
+            case SwitchRule.TOOLKIT_ON:
+                own = "is on, too" if self.own else "opts out"
+                return f"toolkit {self.toolkit!r} is on, and {self.tool!r} {own}"
+            case SwitchRule.OWN:
+                return f"{self.tool!r} itself is {_on(self.enabled)}"
+            case SwitchRule.DEFAULT:
+                return f"nothing is said of it; by default it is {_on(self.enabled)}"
+            case SwitchRule.UNKNOWN if self.toolkit is not None:
+                return f"{self.tool!r} is a toolkit and no tool"
+            case SwitchRule.UNKNOWN:
+                return f"no tool has the key {self.tool!r}.{suggestion(self.tool, self.known)}"
+            case _:
+                assert_never(self.rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,27 +171,25 @@ class ToolkitCatalog:
         require_mapping(config)
         owners = self.owners(tool_key)
 
-        def decided(enabled: bool, rule: SwitchRule, key: str | None, reason: str) -> SwitchDecision:
+        own = _switch(config, tool_key)
+
+        def decided(
+            enabled: bool, rule: SwitchRule, key: str | None = None, toolkit: str | None = None
+        ) -> SwitchDecision:
             value = None if key is None else _switch(config, key)
-            return SwitchDecision(tool_key, enabled, rule, key, value, tuple(kit.key for kit in owners), reason)
+            return SwitchDecision(tool_key, enabled, rule, key, value, tuple(kit.key for kit in owners), toolkit, own)
 
         if (tool := self.find_tool(tool_key)) is None:
-            return decided(False, SwitchRule.UNKNOWN, None, self._why_unknown(tool_key))
-        own = _switch(config, tool_key)
+            toolkit = tool_key if self.find_toolkit(tool_key) is not None else None
+            return replace(decided(False, SwitchRule.UNKNOWN, None, toolkit), known=tuple(self._tools_by_key))
         switches = {toolkit.key: _switch(config, toolkit.key) for toolkit in owners}
         if (off := _first(switches, False)) is not None:
-            though = f", whatever {tool_key!r} says of itself" if own else ""
-            return decided(False, SwitchRule.TOOLKIT_OFF, off, f"toolkit {off!r} is off{though}")
+            return decided(False, SwitchRule.TOOLKIT_OFF, off, off)
         if (on := _first(switches, True)) is not None:
-            if own is None:
-                return decided(True, SwitchRule.TOOLKIT_ON, on, f"toolkit {on!r} is on")
-            joined = "is on, too" if own else "opts out"
-            return decided(own, SwitchRule.TOOLKIT_ON, tool_key, f"toolkit {on!r} is on, and {tool_key!r} {joined}")
+            return decided(own is not False, SwitchRule.TOOLKIT_ON, on if own is None else tool_key, on)
         if own is not None:
-            return decided(own, SwitchRule.OWN, tool_key, f"{tool_key!r} itself is {_on(own)}")
-        return decided(
-            tool.default_on, SwitchRule.DEFAULT, None, f"nothing is said of it; by default it is {_on(tool.default_on)}"
-        )
+            return decided(own, SwitchRule.OWN, tool_key)
+        return decided(tool.default_on, SwitchRule.DEFAULT)
 
     def decisions(self, config: Mapping[str, Any]) -> tuple[SwitchDecision, ...]:
         """What `decide` says of every tool, in order; raises as that."""
@@ -225,11 +250,6 @@ class ToolkitCatalog:
                 message = f"{key!r} stays off: toolkit {off[0]!r} is off, which its members cannot undo."
                 yield ConfigNote(key, "overruled-by-toolkit", message)
 
-    def _why_unknown(self, key: str) -> str:
-        if self.find_toolkit(key) is not None:
-            return f"{key!r} is a toolkit and no tool"
-        return f"no tool has the key {key!r}.{suggestion(key, self._tools_by_key)}"
-
     @cached_property
     def _tools_by_key(self) -> dict[str, ToolSpec]:
         return {tool.key: tool for tool in self.tools}
@@ -240,11 +260,11 @@ class ToolkitCatalog:
 
     @cached_property
     def _owners(self) -> dict[str, tuple[Toolkit, ...]]:
-        made: dict[str, list[Toolkit]] = {}
+        owners: dict[str, list[Toolkit]] = {}
         for toolkit in self.toolkits:
             for member in toolkit.member_tools:
-                made.setdefault(member, []).append(toolkit)
-        return {member: tuple(toolkits) for member, toolkits in made.items()}
+                owners.setdefault(member, []).append(toolkit)
+        return {member: tuple(toolkits) for member, toolkits in owners.items()}
 
 
 def require_mapping(config: object) -> Mapping[str, Any]:

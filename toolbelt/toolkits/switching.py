@@ -84,7 +84,7 @@ def enabled_by_catalog(
 
 def _names_of(registry: ToolRegistry) -> dict[str, tuple[str, ...]]:
     """What each tool may be called, by the name it is registered under, which comes first."""
-    made: dict[str, tuple[str, ...]] = {}
+    names_by_tool: dict[str, tuple[str, ...]] = {}
     tools = registry.get_all()
     listed = {tool.name: tool for tool in registry.catalog.tools}
     for tool in tools:
@@ -92,8 +92,8 @@ def _names_of(registry: ToolRegistry) -> dict[str, tuple[str, ...]]:
         names = [tool.name, tool.id, listed[tool.name].id, listed[tool.name].path, f"{listed[tool.name].plugin}/{own}"]
         if own not in listed:
             names.append(own)
-        made[tool.name] = tuple(dict.fromkeys(names))
-    return made
+        names_by_tool[tool.name] = tuple(dict.fromkeys(names))
+    return names_by_tool
 
 
 def _as_servers_have_them(registry: ToolRegistry) -> Catalog:
@@ -124,9 +124,9 @@ def _is_key(catalog: ToolkitCatalog, key: str) -> bool:
 
 def _by_other_keys(config: Mapping[str, Any], of: Callable[[str], str]) -> dict[str, Any]:
     """A config by the keys that `of` makes; where two become one, `false` stands, as the careful half."""
-    made: dict[str, Any] = {}
+    renamed: dict[str, Any] = {}
     for name, value in require_mapping(config).items():
         key = of(name) if isinstance(name, str) else name
-        if type(made.get(key)) is not bool or value is False:
-            made[key] = value
-    return made
+        if type(renamed.get(key)) is not bool or value is False:
+            renamed[key] = value
+    return renamed

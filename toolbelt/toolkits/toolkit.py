@@ -126,7 +126,7 @@ def require_overrides(of: str, overrides: Mapping[str, Any]) -> None:
     Raises:
         InvalidDefinitionError: as said.
     """
-    if wrong := [name for name, said in overrides.items() if not (said is None or isinstance(said, Mapping))]:
+    if wrong := [name for name, value in overrides.items() if not (value is None or isinstance(value, Mapping))]:
         raise InvalidDefinitionError(f"The overrides of {of} are mappings; those for {', '.join(wrong)} are not.")
 
 
@@ -143,12 +143,12 @@ def require_choice(of: str, choice: object) -> None:
 
 
 def _members(key: str, members: Iterable[str]) -> tuple[str, ...]:
-    made = as_names(members)
-    for member in made:
+    names = as_names(members)
+    for member in names:
         _refuse_blank(f"member of toolkit {key!r}", member)
-    if twice := repeated(made):
+    if twice := repeated(names):
         raise InvalidDefinitionError(f"Toolkit {key!r} names these members twice: {', '.join(twice)}.")
-    return made
+    return names
 
 
 def _refuse_wrong_types(what: str, of: ToolSpec | Toolkit, texts: Iterable[str]) -> None:

@@ -27,7 +27,7 @@ from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.models.project_models import ProjectModel
 
 
@@ -124,10 +124,10 @@ def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, f
     )
 
 
-def _fit_verdict(arm: ArmSummary, room: ModelLimits, tokens: float, tools: float | None) -> Verdict:
+def _fit_verdict(arm: ArmSummary, room: ModelLimits, tokens: float, tools: float | None) -> FitVerdict:
     """What was not even asked could not fit, whatever the mean of it says."""
     if arm.turned_away == arm.finished:
-        return Verdict.REFUSES
+        return FitVerdict.REFUSES
     return room.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
 
 
@@ -149,7 +149,7 @@ def _find_reasons(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bo
 
 
 def _left_out(one: LeftOut) -> Cell:
-    state = CellState.UNSUPPORTED if one.verdict is Verdict.UNSUPPORTED else CellState.NO_CHOICE
+    state = CellState.UNSUPPORTED if one.verdict is FitVerdict.UNSUPPORTED else CellState.NO_CHOICE
     return Cell(one.toolset, state, verdict=one.verdict, reasons=(CellReason(CellProblem.LEFT_OUT, cause=one.reason),))
 
 

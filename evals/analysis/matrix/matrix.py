@@ -9,7 +9,7 @@ from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
 from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, SideNote
 from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.loadouts.fit import Verdict as Fits
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.models.project_models import ProjectModel
 
 
@@ -108,7 +108,7 @@ class Cell:
     toolset: str
     state: CellState
     arm: int | None = None
-    verdict: Fits | None = None
+    verdict: FitVerdict | None = None
     accuracy: Rate = field(default_factory=Rate)
     planned: int = 0
     scored: int = 0

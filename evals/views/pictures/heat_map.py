@@ -251,7 +251,7 @@ def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> 
         said.append("★: the model's best.")
     if any(cell.step is None for cell in flat):
         said.append("Hatched: no accuracy, for the reason given; it is not a score of 0.")
-    for word, meaning in OVERFLOW_MEANINGS.items():
-        if any(cell.overflow.endswith(word) for cell in flat):
-            said.append(f"{word.capitalize()}: {meaning}.")
+    for kind, meaning in OVERFLOW_MEANINGS.items():
+        if any(cell.overflow_kind is kind for cell in flat):
+            said.append(f"{kind.capitalize()}: {meaning}.")
     return " ".join([*said, note]).strip()

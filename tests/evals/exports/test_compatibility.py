@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from tests.evals.analysis.summary.rows import database
 from tests.evals.exports.stores import RUN, keep
-from toolbelt.evals.exports.findings import Findings, find_out
 from toolbelt.evals.exports.report import write_report
+from toolbelt.evals.exports.run_report import RunReport, analyze_run
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.probing.checks import CHECKS, ProbePlan
 from toolbelt.evals.probing.probe_store import ProbeStore
@@ -70,8 +70,8 @@ def _probe(store: RunStore, model: str, api_base: str | None, outcome: CheckOutc
     return probe
 
 
-def _find(store: RunStore) -> Findings:
-    return find_out(store, store.get(RUN))
+def _find(store: RunStore) -> RunReport:
+    return analyze_run(store, store.get(RUN))
 
 
 def test_C_what_a_suite_and_its_probes_say_holds_against_the_schema(store: RunStore) -> None:
@@ -168,5 +168,5 @@ def test_there_is_a_matrix_where_there_is_something_to_choose_from(
     tmp_path: Path, arms: list[tuple[str, str, str]], has_matrix: bool
 ) -> None:
     with _store(tmp_path, arms) as store:
-        findings = find_out(store, store.get(RUN))
+        findings = analyze_run(store, store.get(RUN))
     assert (findings.matrix is not None) == has_matrix == ("compatibility" in findings.data)

@@ -19,8 +19,8 @@ from tests.evals.analysis.summary.rows import database
 from tests.evals.exports.stores import RUN, keep, sample_store
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
-from toolbelt.evals.exports.findings import Findings, Wanted, find_out
 from toolbelt.evals.exports.report import Report, replacing_all, write_report
+from toolbelt.evals.exports.run_report import ReportOptions, RunReport, analyze_run
 from toolbelt.evals.running.store import RunStore
 from toolbelt.stores.files import replacing
 
@@ -54,7 +54,7 @@ def test_E7_arms_are_compared_with_the_first_of_their_model_or_the_one_named(rep
     assert [pair.old.label for pair in comparison.pairs] == ["local/bm25 · full"] * 3 + ["gpt-4o · full · shuffled"]
     text = reported.findings.markdown()
     assert text.index("## Results") < text.index("\n## Arms of") < text.index("## Outcomes")
-    other = find_out(store, store.get(RUN), Wanted(against=lambda arms: 2, margin=0.1)).comparison
+    other = analyze_run(store, store.get(RUN), ReportOptions(against=lambda arms: 2, margin=0.1)).comparison
     assert other is not None
     assert ([pair.old.toolset for pair in other.pairs], other.margin) == (["oracle"] * 5, 0.1)
 
@@ -75,8 +75,8 @@ def test_E7_with_a_baseline_its_verdict_stands_on_top(store: RunStore, tmp_path:
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 
     row = store.get(RUN)
-    made = write_report(store, row, tmp_path, Wanted(baseline=StoredRun(store, row), margin=0.05))
-    findings: Findings = made.findings
+    made = write_report(store, row, tmp_path, ReportOptions(baseline=StoredRun(store, row), margin=0.05))
+    findings: RunReport = made.findings
     assert findings.gate is not None
     assert findings.gate.comparison is findings.comparison is not None
     assert findings.comparison.margin == 0.05
@@ -91,9 +91,9 @@ def test_E7_with_a_baseline_its_verdict_stands_on_top(store: RunStore, tmp_path:
 def test_E8_a_run_that_is_not_finished_is_reported_and_says_so(tmp_path: Path) -> None:
     with RunStore(sample_store(tmp_path / "runs.db")) as opened:
         opened.connection.execute("UPDATE runs SET status = 'running', reason = ''")
-        killed = find_out(opened, opened.get(RUN))
+        killed = analyze_run(opened, opened.get(RUN))
         with opened.locks.claim(RUN):
-            running = find_out(opened, opened.get(RUN))
+            running = analyze_run(opened, opened.get(RUN))
     for found, status, words in (
         (running, "running", "This run is still running."),
         (killed, "killed", "it was killed, and nobody works on it."),
@@ -116,7 +116,7 @@ def test_a_run_of_nothing_is_refused_and_makes_no_folder(tmp_path: Path) -> None
 
 def test_a_price_that_nobody_knows_changes_nothing(store: RunStore, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="Did you mean 'gpt-4o'"):
-        write_report(store, store.get(RUN), tmp_path / "reports", Wanted(priced_as="gpt-4oo"))
+        write_report(store, store.get(RUN), tmp_path / "reports", ReportOptions(priced_as="gpt-4oo"))
     assert not (tmp_path / "reports").exists()
 
 

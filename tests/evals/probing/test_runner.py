@@ -16,13 +16,13 @@ from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
 from toolbelt.evals.probing.costs import find_no_room
-from toolbelt.evals.probing.learned import learned
+from toolbelt.evals.probing.learned_facts import learned_facts
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult, total_cost, total_requests
 from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.store import RunStore
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.providers.chat import Failure, ModelError
 
 WORKS, UNKNOWN = CheckOutcome.WORKS, CheckOutcome.UNKNOWN
@@ -71,7 +71,7 @@ def test_an_able_model_passes_in_some_twenty_requests(path: Path) -> None:
     assert sum(one.cost_usd or 0.0 for one in result.checks) == 110.0 * len(model.requests)
     assert model.closed == 1
     assert {request.sampling.temperature for request in model.requests} == {None}, "left to the provider"
-    assert learned(result) == {"tool_calling": True, "parallel_calls": True, "tool_choice": True}
+    assert learned_facts(result) == {"tool_calling": True, "parallel_calls": True, "tool_choice": True}
 
 
 def test_what_a_check_takes_is_summed_up(path: Path) -> None:
@@ -93,7 +93,7 @@ def test_so_many_checks_are_under_way_at_once_and_the_first_alone(path: Path, mo
 def test_a_serial_model_works_partly(path: Path) -> None:
     result = probe(path, AbleModel(is_serial=True))
     assert result.outcome("parallel_calls") is CheckOutcome.PARTLY
-    assert learned(result)["parallel_calls"] is False
+    assert learned_facts(result)["parallel_calls"] is False
 
 
 def test_where_tools_are_refused_nothing_else_is_asked(path: Path) -> None:
@@ -103,7 +103,7 @@ def test_where_tools_are_refused_nothing_else_is_asked(path: Path) -> None:
     assert outcomes(result) == dict.fromkeys(EVERY, CheckOutcome.SKIPPED) | {FIRST: CheckOutcome.REFUSED}
     assert len(model.requests) == 2
     assert {one.requests for one in result.checks if one.key != FIRST} == {0}
-    assert learned(result) == {"tool_calling": False}
+    assert learned_facts(result) == {"tool_calling": False}
 
 
 def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) -> None:
@@ -128,7 +128,7 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
 def test_L15_room_is_what_the_reserve_leaves(room: ModelLimits | None, tokens: int, has_room: bool) -> None:
     assert (find_no_room(room, tokens) == "") is has_room
     if room is not None:
-        assert (room.fit("m", tokens, 1).verdict is Verdict.REFUSES) is not has_room, "as everywhere else"
+        assert (room.fit("m", tokens, 1).verdict is FitVerdict.REFUSES) is not has_room, "as everywhere else"
 
 
 @pytest.mark.parametrize("failure", [Failure.AUTHENTICATION, Failure.QUOTA, Failure.NOT_FOUND])
@@ -192,7 +192,7 @@ def test_a_server_that_fails_at_the_sight_of_a_tool_takes_none(path: Path) -> No
     result = probe(path, model)
     assert (result.status, result.outcome(FIRST)) == ("finished", CheckOutcome.REFUSED)
     assert [tools_of(request) for request in model.requests] == [1, 1, 1, 0, 1, 1]
-    assert learned(result) == {"tool_calling": False}
+    assert learned_facts(result) == {"tool_calling": False}
 
 
 def test_a_server_that_is_down_is_asked_once_without_tools_and_no_more(path: Path) -> None:

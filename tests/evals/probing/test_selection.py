@@ -12,7 +12,13 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.probing.checks import CHECKS, SUITE, ProbePlan
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.probing.selection import find_latest, latest_of_each, pick, pick_latest, probes_of_run
+from toolbelt.evals.probing.selection import (
+    find_latest,
+    find_standing,
+    find_standing_and_later,
+    latest_of_each,
+    probes_of_run,
+)
 from toolbelt.evals.running.store import RunStore
 
 EVERY = tuple(check.key for check in CHECKS)
@@ -24,8 +30,8 @@ def test_the_latest_of_all_checks_goes_before_a_later_one_of_a_few() -> None:
         make_probe(probe="2", planned=EVERY),
         make_probe(probe="1", planned=EVERY),
     )
-    assert pick_latest([few, whole, older]) is whole
-    assert pick_latest([few, make_probe(probe="0")]) is few
+    assert find_standing([few, whole, older]) is whole
+    assert find_standing([few, make_probe(probe="0")]) is few
 
 
 UNKNOWN = CheckOutcome.UNKNOWN
@@ -66,20 +72,20 @@ _OLD: dict[str, Any] = {"suite": SUITE + 1, "planned": EVERY}
 def test_the_latest_finished_of_all_checks_stands_and_an_unfinished_later_one_is_known(
     probes: list[ProbeResult], stands: str, later: str | None
 ) -> None:
-    found = pick(probes)
+    found = find_standing_and_later(probes)
     assert found is not None
     assert (found.result.probe, found.later and found.later.probe) == (stands, later)
 
 
 def test_one_that_came_to_nothing_stands_for_nobody() -> None:
-    assert pick_latest([]) is None
-    assert pick_latest([make_probe(checks=())]) is None
+    assert find_standing([]) is None
+    assert find_standing([make_probe(checks=())]) is None
 
 
 def test_one_of_the_checks_as_they_are_now_goes_before_one_of_others() -> None:
     other, now = make_probe(suite=SUITE + 1, planned=EVERY), make_probe()
-    assert pick_latest([other, now]) is now
-    assert pick_latest([other]) is other
+    assert find_standing([other, now]) is now
+    assert find_standing([other]) is other
 
 
 def test_each_model_at_each_place_has_one_even_if_it_came_to_nothing() -> None:

@@ -19,7 +19,7 @@ from tests.servers.running import (
 )
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
-from toolbelt.evals.probing.learned import learned
+from toolbelt.evals.probing.learned_facts import learned_facts
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.runner import run_probe
@@ -147,7 +147,7 @@ def test_what_each_server_is_found_to_be(
     assert outcomes(result) == (ALL_BUT_CACHED | (expected or {}) if is_whole else expected or {})
     assert result.status == ("finished" if is_whole else "incomplete")
     assert bool(result.reason) != is_whole
-    assert learned(result) == shown
+    assert learned_facts(result) == shown
 
 
 def test_local_bm25_and_a_script_go_through_it(path: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.evals.running.agents import CATALOG
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.running.limits import FitGuard, LeftOut, ModelLimits, read_left_out, read_rooms
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 
 SHELF = ToolRenderer(CATALOG, EstimateCounter())
 THREE = SHELF.offer([tool.id for tool in CATALOG.tools])
@@ -78,7 +78,10 @@ def test_E4_each_offer_is_looked_at_once_and_forgotten_with_it() -> None:
 
 def test_E8_rooms_and_what_was_left_out_survive_the_store() -> None:
     rooms = {"m": ModelLimits(8_192, 2_048, 128, True), "n": ModelLimits(tool_calling=False)}
-    left = (LeftOut("m", "loadout:auto", Verdict.UNKNOWN, "why"), LeftOut("n", "full", Verdict.UNSUPPORTED, "why"))
+    left = (
+        LeftOut("m", "loadout:auto", FitVerdict.UNKNOWN, "why"),
+        LeftOut("n", "full", FitVerdict.UNSUPPORTED, "why"),
+    )
     kept = json.loads(
         json.dumps({"rooms": {name: asdict(room) for name, room in rooms.items()}, "left_out": list(map(asdict, left))})
     )

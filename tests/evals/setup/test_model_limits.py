@@ -14,7 +14,7 @@ from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.plan import Arm
 from toolbelt.evals.setup.model_limits import facts_for_auto, find_limits, leave_out
 from toolbelt.evals.setup.reporting import CallbackReporter, Note, NoteKind
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.project.workspace import Workspace
 
 __all__ = ["project"]
@@ -74,8 +74,8 @@ def test_L15_several_pairs_are_told_in_one_line() -> None:
     kept, left = leave_out(opened, arms, find_limits(opened, ["mine", "dumb"]), reporter)
     assert kept == arms[:4]
     assert [(one.model, one.toolset, one.verdict) for one in left] == [
-        ("dumb", "full", Verdict.UNSUPPORTED),
-        ("dumb", "loadout:auto", Verdict.UNSUPPORTED),
+        ("dumb", "full", FitVerdict.UNSUPPORTED),
+        ("dumb", "loadout:auto", FitVerdict.UNSUPPORTED),
     ], "a pair, whatever the variant"
     text = "left out: dumb with 2 toolsets: It calls no tools, says toolbelt.yaml."
     assert reporter.notes == [Note(NoteKind.LEFT_OUT, text, ("dumb",))]

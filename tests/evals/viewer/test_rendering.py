@@ -11,7 +11,7 @@ from jinja2 import UndefinedError
 from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, small_run
 from tests.evals.viewer.writing import page_text
-from toolbelt.evals.viewer.rendering import SCRIPTS, inline_json, picture_size, render_frame
+from toolbelt.evals.viewer.rendering import SCRIPTS, inline_json, render_frame
 
 
 def test_the_policy_permits_the_one_script_and_style_by_their_content_and_nothing_else() -> None:
@@ -60,15 +60,3 @@ def test_every_script_of_the_room_is_in_the_page() -> None:
 def test_a_value_that_the_template_misses_is_an_error() -> None:
     with pytest.raises(UndefinedError):
         render_frame({}, {})
-
-
-@pytest.mark.parametrize(
-    ("svg", "size"),
-    [
-        (b'<svg width="426.6pt" height="158.4pt" viewBox="0 0 1 1">', (569, 211)),
-        (b'<svg viewBox="0 0 1 1">', None),
-        (b"", None),
-    ],
-)
-def test_a_picture_has_the_size_it_says(svg: bytes, size: tuple[int, int] | None) -> None:
-    assert picture_size(svg) == size

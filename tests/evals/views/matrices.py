@@ -17,7 +17,7 @@ from toolbelt.evals.analysis.matrix.matrix import (
     Row,
 )
 from toolbelt.evals.analysis.summary.run_summary import Rate
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 
 TOOLSETS = ("full", "loadout:auto", "loadout:minimal", "loadout:developer", "tiered")
 
@@ -26,7 +26,7 @@ def scored(toolset: str, arm: int, right: int, of: int = 60, **changes: Any) -> 
     """A cell with an accuracy, half of which is a wide interval."""
     share = right / of
     cell = Cell(
-        toolset, CellState.SCORED, arm, Verdict.FITS,
+        toolset, CellState.SCORED, arm, FitVerdict.FITS,
         Rate(right, of, max(0.0, share - 0.1), min(1.0, share + 0.1)), planned=of, scored=of,
         tools=12.0, definition_tokens=1234.0, definition_tokens_total=1300.0, share=0.15,
     )  # fmt: skip
@@ -48,19 +48,19 @@ def small_matrix() -> Matrix:
         scored("tiered", 4, 0),
     )
     tight = (
-        Cell("full", CellState.CANNOT_FIT, 5, Verdict.REFUSES, planned=60, overflowed=60, tools=150.0,
+        Cell("full", CellState.CANNOT_FIT, 5, FitVerdict.REFUSES, planned=60, overflowed=60, tools=150.0,
              definition_tokens=21000.0, share=2.6,
              reasons=left_out("21,000 tokens of definitions leave no room in 8,192.")),
         scored("loadout:auto", 6, 42),
         scored("loadout:minimal", 7, 30, 40, state=CellState.PARTLY, planned=60, overflowed=20,
                reasons=left_out("20 of 60 trials were too long.")),
-        Cell("loadout:developer", CellState.UNSCORED, 8, Verdict.FITS, planned=60, errors=60,
+        Cell("loadout:developer", CellState.UNSCORED, 8, FitVerdict.FITS, planned=60, errors=60,
              reasons=left_out("All 60 failed.")),
         None,
     )  # fmt: skip
     deaf = tuple(
         Cell(toolset, CellState.NO_CHOICE if toolset == "loadout:auto" else CellState.UNSUPPORTED,
-             verdict=Verdict.UNSUPPORTED, reasons=left_out("It calls no tools."))
+             verdict=FitVerdict.UNSUPPORTED, reasons=left_out("It calls no tools."))
         for toolset in TOOLSETS
     )  # fmt: skip
     return Matrix(
@@ -90,7 +90,7 @@ def big_matrix(models: int, toolsets: int) -> Matrix:
         cells = [
             scored(label, y * toolsets + x, (x * 60 // max(1, toolsets - 1) + 7 * y) % 61)
             if (x + y) % 7
-            else Cell(label, CellState.CANNOT_FIT, y * toolsets + x, Verdict.REFUSES, planned=60, overflowed=60)
+            else Cell(label, CellState.CANNOT_FIT, y * toolsets + x, FitVerdict.REFUSES, planned=60, overflowed=60)
             for x, label in enumerate(labels)
         ]
         places = [x for x in range(toolsets) if cells[x].state is CellState.SCORED]

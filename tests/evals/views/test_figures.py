@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from tests.evals.analysis.summary.rows import RUN, database
-from toolbelt.console.screen import show_view
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.views.figures import MEANING, epoch_lines, status_lines, uncovered_line
 from toolbelt.evals.views.frames import arms_frame
+from toolbelt.evals.views.run import run_view
 from toolbelt.evals.views.run_markdown import report_markdown
-from toolbelt.evals.views.run_terminal import summary_view
+from toolbelt.views.blocks import Listing, Note
+from toolbelt.views.cells import Span
 
 
 def _run(*arms: ArmSummary, **changes: Any) -> RunSummary:
@@ -136,11 +135,10 @@ def test_E7_a_line_an_arm() -> None:
     assert epoch_lines(summary(epochs=1)) == []
 
 
-def test_E10_below_the_table_on_the_terminal_and_in_markdown(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = Console(file=io.StringIO(), width=200, highlight=False)
-    show_view(summary_view(summary(), screen), screen)
-    shown = capsys.readouterr().out.splitlines()
-    assert [line for line in shown if "pass@" in line] == LINES
+def test_E10_below_the_table_on_the_terminal_and_in_markdown() -> None:
+    blocks = run_view(summary())
+    assert Note(LINES[0]) in blocks
+    assert Listing(tuple(map(Span, LINES[1:]))) in blocks
     text = report_markdown(summary())
     results = text.split("## Results")[1].split("## Outcomes")[0]
     assert [line for line in results.splitlines() if line.startswith("- ")] == [

@@ -18,7 +18,7 @@ from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommended_view
 from toolbelt.evals.views.matrix_text import heat_colour, heat_step
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 
 GOOD = "+" * 90 + "-" * 10
 RUN = WrittenRun(
@@ -29,7 +29,7 @@ RUN = WrittenRun(
         Asked("full", "x" * 100, 46_000, model="ollama/qwen3:8b"),
         Asked("loadout:minimal", GOOD, 4_600, model="ollama/qwen3:8b"),
     ],
-    left_out=(LeftOut("deaf", "full", Verdict.UNSUPPORTED, "It does not call tools."),),
+    left_out=(LeftOut("deaf", "full", FitVerdict.UNSUPPORTED, "It does not call tools."),),
 )
 
 
@@ -121,7 +121,7 @@ def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFi
         Asked(f"loadout:x{number}", "x" * 9, tokens, reason=room.fit("m", tokens, 9).reasons[0])
         for number, tokens in enumerate((46_493, 9_500, 37_596))
     ]
-    left_out = (LeftOut("m", "loadout:auto", Verdict.REFUSES, "No loadout fits."),)
+    left_out = (LeftOut("m", "loadout:auto", FitVerdict.REFUSES, "No loadout fits."),)
     run = WrittenRun([*arms, Asked("tiered", "+" * 9, 90)], rooms={"m": room}, left_out=left_out)
     text = " ".join(shown(matrix_of(run), 80, capsys).split())
     assert "m with loadout:auto: nothing fits: No loadout fits. " in text

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from tests.evals.probing.probes import PROBES, SAID, make_probe
-from toolbelt.evals.probing.learned import News
+from toolbelt.evals.probing.learned_facts import News
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.views.probe_news import entry_text, news_view
 from toolbelt.evals.views.probes import beside_view, inspected_view, list_view, probe_markdown, probe_view, probes_view

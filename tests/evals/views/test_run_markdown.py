@@ -21,7 +21,7 @@ from toolbelt.evals.cli.run import run
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.run_markdown import _OPTIONS, report_markdown
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.render.markdown import escaped
 
 EXPECTED = Path(__file__).parent / "expected" / "report.md"
@@ -41,7 +41,7 @@ def _summary(*toolsets: str) -> RunSummary:
 def test_foreign_text_keeps_a_table_in_shape(name: str) -> None:
     table = report_markdown(_summary(name)).split("## Results")[1].split("## Outcomes")[0].strip().splitlines()
     assert len(table) == 3
-    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table} == {19}
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table} == {18}
     assert "<" not in table[2].replace("<!-- -->", "")
     assert not re.search(r"(?<!\\)(?:\\\\)*`", table[2])
 
@@ -100,7 +100,7 @@ def test_the_command_of_a_suite_names_every_model_in_the_order_asked_for() -> No
         _summary("full", "tiered"),
         suite="compatibility",
         rooms={"deaf": ModelLimits(tool_calling=False), "m": ModelLimits(8192)},
-        left_out=(LeftOut("deaf", "full", Verdict.UNSUPPORTED, "So."),),
+        left_out=(LeftOut("deaf", "full", FitVerdict.UNSUPPORTED, "So."),),
         settings={"ask_anyway": True},
     )
     [command] = re.findall(r"^toolbelt eval run .*$", report_markdown(summary), re.MULTILINE)
@@ -125,7 +125,7 @@ def test_E5_abstaining_where_nothing_is_covered_is_reported_apart() -> None:
         for line in text.split("## Results")[1].split("## Outcomes")[0].strip().splitlines()
     ]
     cells = dict(zip(headers, row, strict=True))
-    assert (cells["toolset"], cells["abstained uncovered"], cells["invalidated tokens"]) == (
+    assert (cells["arm"], cells["abstained uncovered"], cells["invalidated tokens"]) == (
         "tiered · shuffled",
         "25.0%",
         "1,234",

@@ -78,23 +78,23 @@ DROPPED = frozenset(
 )
 
 
-def translate(made: dict[str, Any]) -> dict[str, Any]:
+def translate(schema: dict[str, Any]) -> dict[str, Any]:
     """OpenAPI 3.0's own keywords in those of JSON Schema."""
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if isinstance(made.get(exclusive), bool) and made.pop(exclusive) and bound in made:
-            made[exclusive] = made.pop(bound)
-    if "example" in made:
-        made["examples"] = [*made.get("examples", ()), made.pop("example")]
-    return _with_null(made) if made.pop("nullable", False) else made
+        if isinstance(schema.get(exclusive), bool) and schema.pop(exclusive) and bound in schema:
+            schema[exclusive] = schema.pop(bound)
+    if "example" in schema:
+        schema["examples"] = [*schema.get("examples", ()), schema.pop("example")]
+    return _with_null(schema) if schema.pop("nullable", False) else schema
 
 
-def _with_null(made: dict[str, Any]) -> dict[str, Any]:
-    if any(key in made for key in ("$ref", "const", *IN_PLACE)):
-        kept = {key: made.pop(key) for key in tuple(made) if key in ANNOTATIONS}
-        return {**kept, "anyOf": [made, {"type": "null"}]}
-    if "type" in made:
-        types = [made["type"]] if isinstance(made["type"], str) else made["type"]
-        made["type"] = types if "null" in types else [*types, "null"]
-    if "enum" in made and None not in made["enum"]:
-        made["enum"] = [*made["enum"], None]
-    return made
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+    if any(key in schema for key in ("$ref", "const", *IN_PLACE)):
+        annotations = {key: schema.pop(key) for key in tuple(schema) if key in ANNOTATIONS}
+        return {**annotations, "anyOf": [schema, {"type": "null"}]}
+    if "type" in schema:
+        types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+        schema["type"] = types if "null" in types else [*types, "null"]
+    if "enum" in schema and None not in schema["enum"]:
+        schema["enum"] = [*schema["enum"], None]
+    return schema

@@ -46,14 +46,14 @@ class Cut:
 
 def references_in_place(schema: Schema) -> tuple[Reference, ...]:
     """The references of `schema` that are for the same value, each once, as they come."""
-    found: dict[Reference, None] = {}
+    references: dict[Reference, None] = {}
 
     def keep(reference: Reference) -> str:
-        found[reference] = None
+        references[reference] = None
         return reference.target
 
     _redirected(schema, keep)
-    return tuple(found)
+    return tuple(references)
 
 
 def break_loops(
@@ -69,17 +69,17 @@ def break_loops(
         The changed and new definitions by name, and what was cut, each once.
     """
     references = {name: references_in_place(schema) for name, schema in schemas.items()}
-    made: dict[str, Schema] = {}
+    changed: dict[str, Schema] = {}
     cuts: dict[Cut, None] = {}
     graph = {name: [each.target for each in references[name] if each.target in schemas] for name in schemas}
     for ring in rings(graph):
         breaker = _Breaker({name: references[name] for name in schemas if name in ring}, base_name)
         for name in breaker.members:
-            made[name] = _redirected(schemas[name], partial(breaker.redirect, name))
+            changed[name] = _redirected(schemas[name], partial(breaker.redirect, name))
         for name, base in breaker.each_base():
-            made[base] = _redirected(schemas[name], partial(breaker.redirect_in_base, name))
+            changed[base] = _redirected(schemas[name], partial(breaker.redirect_in_base, name))
         cuts |= breaker.cuts
-    return made, tuple(cuts)
+    return changed, tuple(cuts)
 
 
 class _Breaker:
@@ -120,8 +120,10 @@ class _Breaker:
 
     def _closing(self, *, is_taken_in: bool) -> frozenset[tuple[str, str]]:
         graph = {
-            name: [each.target for each in found if each.is_taken_in is is_taken_in and each.target in self.members]
-            for name, found in self.members.items()
+            name: [
+                each.target for each in references if each.is_taken_in is is_taken_in and each.target in self.members
+            ]
+            for name, references in self.members.items()
         }
         return closing_steps(graph)
 
@@ -136,51 +138,51 @@ def _redirected(schema: Any, redirect: Callable[[Reference], str | None], *, is_
     """`schema` with every reference for the same value to what `redirect` says, or left out for `None`."""
     if not isinstance(schema, dict):
         return schema
-    made = dict(schema)
-    if "$ref" in made:
-        name = redirect(Reference(made["$ref"].removeprefix(DEFS), is_taken_in))
+    redirected = dict(schema)
+    if "$ref" in redirected:
+        name = redirect(Reference(redirected["$ref"].removeprefix(DEFS), is_taken_in))
         if name is None:
-            del made["$ref"]
+            del redirected["$ref"]
         else:
-            made["$ref"] = DEFS + name
-    if "allOf" in made:
-        made["allOf"] = [_redirected(part, redirect) for part in made["allOf"]]
-        if made["allOf"] != schema["allOf"]:
-            made["allOf"] = [part for part in made["allOf"] if part != {}]
-        if not made["allOf"]:
-            del made["allOf"]
+            redirected["$ref"] = DEFS + name
+    if "allOf" in redirected:
+        redirected["allOf"] = [_redirected(part, redirect) for part in redirected["allOf"]]
+        if redirected["allOf"] != schema["allOf"]:
+            redirected["allOf"] = [part for part in redirected["allOf"] if part != {}]
+        if not redirected["allOf"]:
+            del redirected["allOf"]
     choice = partial(_redirected, redirect=redirect, is_taken_in=False)
     for key in ("then", "else"):
-        if key in made:
-            made[key] = choice(made[key])
-    if "dependentSchemas" in made:
-        made["dependentSchemas"] = {name: choice(part) for name, part in made["dependentSchemas"].items()}
-    _redirect_alternatives(made, choice)
-    _drop_changed_conditions(made, choice)
-    return made
+        if key in redirected:
+            redirected[key] = choice(redirected[key])
+    if "dependentSchemas" in redirected:
+        redirected["dependentSchemas"] = {name: choice(part) for name, part in redirected["dependentSchemas"].items()}
+    _redirect_alternatives(redirected, choice)
+    _drop_changed_conditions(redirected, choice)
+    return redirected
 
 
-def _redirect_alternatives(made: dict[str, Any], choice: Callable[[Any], Any]) -> None:
+def _redirect_alternatives(redirected: dict[str, Any], choice: Callable[[Any], Any]) -> None:
     for key in ("anyOf", "oneOf"):
-        if key not in made:
+        if key not in redirected:
             continue
-        old = made[key]
-        made[key] = [choice(part) for part in old]
-        if made[key] == old:
+        old = redirected[key]
+        redirected[key] = [choice(part) for part in old]
+        if redirected[key] == old:
             continue
         # What fits the wider alternative may fit another too, which `oneOf` would refuse.
-        parts = made.pop(key)
+        parts = redirected.pop(key)
         if any(part != {} for part in parts):
-            made.setdefault("anyOf", parts)
+            redirected.setdefault("anyOf", parts)
 
 
-def _drop_changed_conditions(made: dict[str, Any], choice: Callable[[Any], Any]) -> None:
+def _drop_changed_conditions(redirected: dict[str, Any], choice: Callable[[Any], Any]) -> None:
     """Leave out a `not` or `if` in which something is wider now, for what hangs on it would be narrower."""
-    if "not" in made and choice(made["not"]) != made["not"]:
-        del made["not"]
-    if "if" in made and choice(made["if"]) != made["if"]:
+    if "not" in redirected and choice(redirected["not"]) != redirected["not"]:
+        del redirected["not"]
+    if "if" in redirected and choice(redirected["if"]) != redirected["if"]:
         for key in ("if", "then", "else"):
-            made.pop(key, None)
+            redirected.pop(key, None)
 
 
 Graph = Mapping[str, Iterable[str]]
@@ -189,14 +191,14 @@ Graph = Mapping[str, Iterable[str]]
 
 def closure(roots: Iterable[str], targets: Callable[[str], Iterable[str]]) -> frozenset[str]:
     """`roots` and all that they lead to."""
-    found: set[str] = set()
+    reached: set[str] = set()
     pending = list(roots)
     while pending:
         name = pending.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             pending.extend(targets(name))
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def closing_steps(graph: Graph) -> frozenset[tuple[str, str]]:

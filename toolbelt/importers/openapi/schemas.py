@@ -84,28 +84,28 @@ class Schemas:
             return {}
         if "required" in value or "allOf" in value:
             unrequired |= self.read_only.names(node)
-        made: dict[str, Any] = {}
+        converted: dict[str, Any] = {}
         for key in value:
             if "$ref" not in value or self._siblings_count or key in BESIDE_REF:
-                self._keyword(node, key, unrequired, made)
-        return translate(made)
+                self._keyword(node, key, unrequired, converted)
+        return translate(converted)
 
-    def _keyword(self, node: Section, key: str, unrequired: frozenset[str], made: dict[str, Any]) -> None:
+    def _keyword(self, node: Section, key: str, unrequired: frozenset[str], converted: dict[str, Any]) -> None:
         child = node.child(key)
         if key == "$ref":
             if (target := self._spec.find_target(node)) is not None:
-                made[key] = DEFS + self._name(target)
+                converted[key] = DEFS + self._name(target)
         elif key in SUBSCHEMAS:
-            made[key] = self._schema(child)
+            converted[key] = self._schema(child)
         elif key in SUBSCHEMA_LISTS:
-            made[key] = self._list(child, key, unrequired if key == "allOf" else frozenset())
+            converted[key] = self._list(child, key, unrequired if key == "allOf" else frozenset())
         elif key in SUBSCHEMA_MAPS:
-            made[key] = self._map(child, key)
+            converted[key] = self._map(child, key)
         elif key in VALUES:
             if self._is_right(child, key):
-                made[key] = child.value
+                converted[key] = child.value
                 if key == "required":
-                    made[key] = [name for name in child.value if name not in unrequired]
+                    converted[key] = [name for name in child.value if name not in unrequired]
         elif key not in DROPPED and not key.startswith("x-"):
             self._spec.note(f"the schema keyword {key!r} is not read")
 
@@ -166,7 +166,7 @@ class Schemas:
 
     def _references(self, schema: Schema) -> frozenset[str]:
         """Names in `$defs` that `schema` refers to."""
-        found: set[str] = set()
+        names: set[str] = set()
         pending: list[Any] = [schema]
         while pending:
             value = pending.pop()
@@ -175,21 +175,21 @@ class Schemas:
             elif isinstance(value, dict):
                 ref = value.get("$ref")
                 if isinstance(ref, str) and ref.startswith(DEFS):
-                    found.add(ref.removeprefix(DEFS))
+                    names.add(ref.removeprefix(DEFS))
                 pending.extend(value.values())
-        return frozenset(found & self._nodes.keys())  # a default or example may look like a reference
+        return frozenset(names & self._nodes.keys())  # a default or example may look like a reference
 
     def _break_loops(self, name: str) -> None:
         """Take what is called `name`, and all that it contains for the same value, into `_loopless`."""
-        found: dict[str, Schema] = {}
+        schemas: dict[str, Schema] = {}
         pending = [name]
         while pending:
             current = pending.pop()
-            if current not in found and current not in self._loopless:
-                found[current] = self.convert(self._nodes[current])
-                pending.extend(each.target for each in reversed(references_in_place(found[current])))
-        changed, cuts = break_loops(found, self._base_name)
-        self._loopless |= found | {each: freeze(schema) for each, schema in changed.items()}
+            if current not in schemas and current not in self._loopless:
+                schemas[current] = self.convert(self._nodes[current])
+                pending.extend(each.target for each in reversed(references_in_place(schemas[current])))
+        changed, cuts = break_loops(schemas, self._base_name)
+        self._loopless |= schemas | {each: freeze(schema) for each, schema in changed.items()}
         for cut in cuts:
             text = f"refers to {cut.target!r}, which leads back here with no property or item between; "
             text += (

@@ -16,7 +16,7 @@ from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_mat
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.offers import Offer, Offered
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 
 SMALL = ModelLimits(context_window=8192, output_reserve=1024, max_tools=128, tool_calling=True)
 
@@ -87,19 +87,19 @@ def test_E4_too_many_tools_are_not_told_as_length(
 @pytest.mark.parametrize(
     ("asked", "room", "verdict"),
     [
-        pytest.param(Asked("full", "++", 1000), SMALL, Verdict.FITS, id="fits"),
-        pytest.param(Asked("full", "++", 4000), SMALL, Verdict.FITS_DEGRADED, id="over-two-fifths"),
-        pytest.param(Asked("full", "oo", 7168), SMALL, Verdict.REFUSES, id="no-room-after-the-reserve"),
-        pytest.param(Asked("full", "xx", 100), SMALL, Verdict.REFUSES, id="not-asked-for-too-many-tools"),
-        pytest.param(Asked("full", "++", 100, tools=129), SMALL, Verdict.REFUSES, id="too-many-tools"),
-        pytest.param(Asked("full", "++", 100), ModelLimits(), Verdict.UNKNOWN, id="nothing-is-known"),
+        pytest.param(Asked("full", "++", 1000), SMALL, FitVerdict.FITS, id="fits"),
+        pytest.param(Asked("full", "++", 4000), SMALL, FitVerdict.FITS_DEGRADED, id="over-two-fifths"),
+        pytest.param(Asked("full", "oo", 7168), SMALL, FitVerdict.REFUSES, id="no-room-after-the-reserve"),
+        pytest.param(Asked("full", "xx", 100), SMALL, FitVerdict.REFUSES, id="not-asked-for-too-many-tools"),
+        pytest.param(Asked("full", "++", 100, tools=129), SMALL, FitVerdict.REFUSES, id="too-many-tools"),
+        pytest.param(Asked("full", "++", 100), ModelLimits(), FitVerdict.UNKNOWN, id="nothing-is-known"),
         pytest.param(
-            Asked("full", "--", 100), ModelLimits(8192, 0, None, False), Verdict.UNSUPPORTED, id="no-tool-calling"
+            Asked("full", "--", 100), ModelLimits(8192, 0, None, False), FitVerdict.UNSUPPORTED, id="no-tool-calling"
         ),
         pytest.param(Asked("full", ".."), SMALL, None, id="nothing-was-offered"),
     ],
 )
-def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits, verdict: Verdict | None) -> None:
+def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits, verdict: FitVerdict | None) -> None:
     found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
     assert found.verdict is verdict
     if verdict is not None:
@@ -109,9 +109,9 @@ def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits
 
 def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
     left_out = (
-        LeftOut("deaf", "full", Verdict.UNSUPPORTED, "It does not call tools."),
-        LeftOut("m", "loadout:auto", Verdict.REFUSES, "Nothing fits."),
-        LeftOut("vague", "loadout:auto", Verdict.UNKNOWN, "Its window is unknown."),
+        LeftOut("deaf", "full", FitVerdict.UNSUPPORTED, "It does not call tools."),
+        LeftOut("m", "loadout:auto", FitVerdict.REFUSES, "Nothing fits."),
+        LeftOut("vague", "loadout:auto", FitVerdict.UNKNOWN, "Its window is unknown."),
     )
     matrix = matrix_of(WrittenRun([Asked("full", "++"), Asked("tiered", "++")], left_out=left_out))
     assert matrix.toolsets == ("full", "loadout:auto", "tiered"), "as a suite has them"
@@ -220,7 +220,7 @@ def _run(models: dict[str, tuple[str, ...]], rooms: tuple[str, ...] = ()) -> Wri
         [Asked(toolset, "+", model=model) for model, asked in models.items() for toolset in asked],
         rooms={model: ModelLimits(8192) for model in rooms},
         left_out=tuple(
-            LeftOut(model, toolset, Verdict.UNSUPPORTED, "So.")
+            LeftOut(model, toolset, FitVerdict.UNSUPPORTED, "So.")
             for model, asked in models.items()
             for toolset in SUITE
             if toolset not in asked

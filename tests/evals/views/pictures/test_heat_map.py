@@ -23,6 +23,7 @@ from toolbelt.evals.views.matrix_text import (
     STATE_WORDS,
     STEPS,
     HeatCell,
+    OverflowKind,
     heat_cell,
     heat_colour,
     heat_step,
@@ -31,7 +32,7 @@ from toolbelt.evals.views.matrix_text import (
 from toolbelt.evals.views.pictures.canvas import own_settings, text_width
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.pictures.heat_map import MOST_MODELS, MOST_TOOLSETS, draw_heat_map
-from toolbelt.loadouts.fit import Verdict
+from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.views.blocks import Picture
 
 RUN = RunSummary("r", "2026-03-01", "finished", "d", "sha256:0")
@@ -68,7 +69,12 @@ def test_E10_the_same_matrix_makes_the_same_bytes() -> None:
         pytest.param(0, 2, HeatCell("83.3%", 17, is_chosen=True), id="the-chosen-is-marked"),
         pytest.param(0, 4, HeatCell("0.0%", 0), id="a-score-of-0-is-one"),
         pytest.param(1, 0, HeatCell("cannot fit"), id="what-cannot-fit-is-no-score"),
-        pytest.param(1, 2, HeatCell("75.0%", 15, "33% too long", True, is_best=True), id="partly-too-long"),
+        pytest.param(
+            1,
+            2,
+            HeatCell("75.0%", 15, "33% too long", OverflowKind.TOO_LONG, is_chosen=True, is_best=True),
+            id="partly-too-long",
+        ),
         pytest.param(1, 3, HeatCell("not scored"), id="all-failed-is-no-score"),
         pytest.param(1, 4, HeatCell("not run"), id="a-pair-that-was-not-run"),
         pytest.param(2, 0, HeatCell("no tool calls"), id="a-model-without-tool-calling"),
@@ -83,7 +89,8 @@ def test_E4_what_a_cell_says(row: int, column: int, cell: HeatCell) -> None:
 def test_L15_an_unknown_window_is_not_said_to_be_too_small() -> None:
     row = Row("m", (), Pick("m"))
     unknown, small = (
-        Cell("loadout:auto", CellState.NO_CHOICE, verdict=verdict) for verdict in (Verdict.UNKNOWN, Verdict.REFUSES)
+        Cell("loadout:auto", CellState.NO_CHOICE, verdict=verdict)
+        for verdict in (FitVerdict.UNKNOWN, FitVerdict.REFUSES)
     )
     assert (heat_cell(row, unknown).text, heat_cell(row, small).text) == ("window unknown", "nothing fits")
 

@@ -14,7 +14,7 @@ from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.text import UNSAFE
 
 
-def learned(result: ProbeResult) -> dict[str, Any]:
+def learned_facts(result: ProbeResult) -> dict[str, Any]:
     """What it really shows; what it leaves open is left out.
 
     Args:
@@ -100,7 +100,7 @@ def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
         result: What it came to.
         facts: What is known of the model.
     """
-    shown, notes = learned(result), {}
+    shown, notes = learned_facts(result), {}
     if (least := _least_tools(result, facts.max_tools)) is not None and "max_tools" not in shown:
         shown["max_tools"], notes["max_tools"] = least
     told, known = shown.get("context_window"), facts.context_window
@@ -129,7 +129,7 @@ def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | No
 def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
     """What a probe showed, by fact: what is as it is known, and what is news; not a limit that only fits in with it."""
     news = {one.key: one.seen for one in find_news(result, facts)}
-    borne_out = {key: seen for key, seen in learned(result).items() if getattr(facts, key) == seen}
+    borne_out = {key: seen for key, seen in learned_facts(result).items() if getattr(facts, key) == seen}
     return borne_out | news
 
 

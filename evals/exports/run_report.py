@@ -34,13 +34,13 @@ Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], ob
 
 
 @contextlib.contextmanager
-def untold(_label: str, _total: int | None) -> Iterator[Callable[[int], object]]:
+def no_progress(_label: str, _total: int | None) -> Iterator[Callable[[int], object]]:
     """Progress that nobody is told of."""
     yield lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReportOptions:
     """What a report is to say beyond the measures of each arm.
 
     Attributes:
@@ -60,7 +60,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class RunReport:
     """What is said of a run.
 
     Attributes:
@@ -159,7 +159,9 @@ class Findings:
         )
 
 
-def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, progress: Progress = untold) -> Findings:
+def analyze_run(
+    store: RunStore, row: RunRow, wanted: ReportOptions | None = None, *, progress: Progress = no_progress
+) -> RunReport:
     """What there is to say of a run, finished or not.
 
     Args:
@@ -172,7 +174,7 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
         ToolbeltError: no trial of the run has finished.
         NotFoundError: no model has that price; or no arm that name.
     """
-    wanted = wanted or Wanted()
+    wanted = wanted or ReportOptions()
     if not row.finished:
         raise ToolbeltError(
             f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
@@ -180,7 +182,7 @@ def find_out(store: RunStore, row: RunRow, wanted: Wanted | None = None, *, prog
     summary = summarize(store.connection, row.run, store.find_status(row))
     economics = run_economics(summary, wanted.models, wanted.priced_as)
     side = StoredRun(store, row)
-    findings = Findings(
+    findings = RunReport(
         summary,
         economics,
         matrix=_build_matrix(summary, side, wanted.margin, row.plan.config, progress),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.evals.probing.probes import make_probe
 from toolbelt.evals.probing.checks import EVERY, FIRST
-from toolbelt.evals.probing.learned import News, find_news, format_entry, learned, make_entry, seen_beside
+from toolbelt.evals.probing.learned_facts import News, find_news, format_entry, learned_facts, make_entry, seen_beside
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.models.facts import ModelFacts, ModelPrices
 from toolbelt.models.project_models import ProjectModel, read_models
@@ -55,7 +55,7 @@ def result(**outcomes: CheckOutcome) -> ProbeResult:
     ],
 )
 def test_no_more_is_learned_than_was_shown(outcomes: dict[str, CheckOutcome], shown: dict[str, object]) -> None:
-    assert learned(result(**outcomes)) == shown
+    assert learned_facts(result(**outcomes)) == shown
 
 
 WINDOW = "It is more than the context window holds: This model's maximum context length is 8192 tokens."
@@ -80,7 +80,7 @@ WINDOW = "It is more than the context window holds: This model's maximum context
 )
 def test_L15_a_window_is_learned_where_the_provider_names_it(refusals: list[CheckResult], window: int | None) -> None:
     made = ProbeResult("20260101-000000-aaaa", "2026-01-01", "m", "finished", tuple(refusals), EVERY)
-    assert learned(made).get("context_window") == window
+    assert learned_facts(made).get("context_window") == window
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_L15_a_window_is_learned_where_the_provider_names_it(refusals: list[Chec
 def test_L15_the_most_tools_are_learned_where_the_api_names_them(said: str, shown: dict[str, int]) -> None:
     checks = (CheckResult("tools_128", O.WORKS), CheckResult("tools_256", O.REFUSED, said, 1))
     made = ProbeResult("20260101-000000-aaaa", "2026-01-01", "m", "finished", checks, EVERY)
-    assert learned(made) == {"tool_calling": True, **shown}
+    assert learned_facts(made) == {"tool_calling": True, **shown}
 
 
 @given(st.dictionaries(st.sampled_from(EVERY), st.sampled_from(CheckOutcome)))
 def test_whatever_came_is_what_a_model_can_be_said_to_be(outcomes: dict[str, CheckOutcome]) -> None:
-    shown = learned(result(**outcomes))
+    shown = learned_facts(result(**outcomes))
     assert set(shown) <= {field.name for field in fields(ProjectModel)}
     assert shown.get("caching") is not False
     if outcomes.get(FIRST) is CheckOutcome.REFUSED:

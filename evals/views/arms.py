@@ -1,0 +1,170 @@
+"""The arms of a run as a table: put together once for the terminal, Markdown and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.views.figures import arm_labels
+from toolbelt.views.cells import Amount, Cell, Count, Dollars, Proportion, Seconds, Span, Tokens
+from toolbelt.views.table import Column, Row, Table
+
+
+def _rate(rate: Rate) -> Proportion:
+    return Proportion(rate.value, rate.low, rate.high, rate.numerator, rate.denominator)
+
+
+_INVALIDATED = "invalidated tokens"
+_MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
+    (
+        Column(
+            "accuracy",
+            "Right tools called, by name, of the scored trials.",
+            "accuracy\n(95% interval)",
+            has_interval=True,
+            has_bar=True,
+        ),
+        lambda arm: _rate(arm.accuracy),
+    ),
+    (
+        Column(
+            "solved",
+            "Right tools called with right arguments, of the scored trials.",
+            is_secondary=True,
+            has_interval=True,
+            has_bar=True,
+        ),
+        lambda arm: _rate(arm.solved),
+    ),
+    (
+        Column("coverage", "A right answer could be reached with the tools that the toolset offers."),
+        lambda arm: _rate(arm.coverage),
+    ),
+    (
+        Column(
+            "selection given coverage",
+            "Right, of the trials where a right answer could be reached.",
+            "selection\n| coverage",
+        ),
+        lambda arm: _rate(arm.selection_given_coverage),
+    ),
+    (
+        Column("abstention", "Right, of the trials where nothing needed to be called."),
+        lambda arm: _rate(arm.abstention),
+    ),
+    (
+        Column(
+            "abstained uncovered",
+            "Nothing was called, of the trials where no right answer could be reached.",
+            is_secondary=True,
+        ),
+        lambda arm: _rate(arm.abstained_uncovered),
+    ),
+    (
+        Column("hallucinated", "A tool was called that is in no catalog.", "halluci-\nnated"),
+        lambda arm: _rate(arm.hallucination),
+    ),
+    (
+        Column(
+            "definition tokens",
+            "Tool definitions at the first request, own count; mean of the scored trials.",
+            "defin.\ntokens",
+            has_bar=True,
+        ),
+        lambda arm: Tokens(arm.definition_tokens),
+    ),
+    (
+        Column(
+            "prompt tokens",
+            "Whole prompts over all requests, as the provider reported them (~ own count); mean.",
+            "prompt\ntokens",
+            has_bar=True,
+        ),
+        lambda arm: Tokens(arm.prompt_tokens, is_estimate=not arm.prompt_tokens_reported),
+    ),
+    (
+        Column(
+            _INVALIDATED,
+            "Of the prefix that changes of the tool list made uncacheable, over all requests, own count; mean.",
+            "invalid.\ntokens",
+        ),
+        lambda arm: Tokens(arm.invalidated_tokens),
+    ),
+    (Column("requests", "Calls of the model's API; mean.", "re-\nquests"), lambda arm: Amount(arm.requests)),
+    (
+        Column("cost per trial", "In US dollars, retries included; mean.", "cost\n/trial", has_bar=True),
+        lambda arm: Dollars(arm.cost_usd),
+    ),
+    (Column("latency median", "Of a request.", "latency\nmedian"), lambda arm: Seconds(arm.latency_seconds)),
+    (
+        Column("latency p95", "Of a request, 95th percentile.", "latency\np95"),
+        lambda arm: Seconds(arm.latency_p95_seconds),
+    ),
+    (
+        Column(
+            "scored / planned",
+            "Trials that say something about the choice; errors and prompts that were too long do not.",
+            "scored/\nplanned",
+        ),
+        lambda arm: Count(arm.scored, arm.planned),
+    ),
+)
+"""What is shown of an arm, in order."""
+
+
+def arms_table(summary: RunSummary) -> Table:
+    """Arms × measures; what changes of the tool list cost is a column where there were any."""
+    has_changes = any(arm.invalidated_tokens for arm in summary.arms)
+    measures = [(column, cell) for column, cell in _MEASURES if has_changes or column.name != _INVALIDATED]
+    rows = (Row(arm.toolset_label, tuple(cell(arm) for _, cell in measures), arm.model) for arm in summary.arms)
+    return Table(
+        "arm",
+        tuple(column for column, _ in measures),
+        tuple(rows),
+        "model",
+        name="arms-table",
+        caption="Measures of each arm; a button in the head sorts by its column",
+        is_numbered=True,
+    )
+
+
+def coverage_table(summary: RunSummary) -> Table:
+    """What accuracy is made of: the toolset's part and the model's."""
+    names = ("coverage", "selection", "accuracy")
+    rates = ((arm.coverage, arm.selection_given_coverage, arm.accuracy) for arm in summary.arms)
+    rows = (
+        Row(arm.toolset_label, tuple(map(_rate, parts)), arm.model)
+        for arm, parts in zip(summary.arms, rates, strict=True)
+    )
+    return Table(
+        "arm",
+        tuple(Column(name, has_interval=True, has_bar=True) for name in names),
+        tuple(rows),
+        "model",
+        name="coverage-table",
+        caption="Coverage, selection and accuracy of each arm",
+    )
+
+
+def outcomes_table(summary: RunSummary) -> Table:
+    """How many trials ended how, in words, the commonest first."""
+    rows = []
+    for arm in summary.arms:
+        counts = sorted(arm.outcomes.items(), key=lambda item: -item[1])
+        outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in counts)
+        rows.append(Row(arm.toolset_label, (Span(outcomes or "nothing run yet"),), arm.model))
+    return Table("arm", (Column("outcomes", is_text=True),), tuple(rows), "model")
+
+
+def arm_names(summary: RunSummary) -> list[str]:
+    """What tells the arms apart, in their order; with its number where two would look the same."""
+    labels = arm_labels(summary)
+    return [f"#{place} {label}" if labels.count(label) > 1 else label for place, label in enumerate(labels, start=1)]
+
+
+def outcome_columns(arms: Sequence[ArmSummary]) -> list[str]:
+    """The outcomes that any arm has, the right ones first, unscored ones last."""
+    present = [outcome for outcome in reversed(Outcome) if any(arm.outcomes.get(outcome.value) for arm in arms)]
+    ordered = sorted(present, key=lambda outcome: (not outcome.is_scored, not outcome.is_right_by_names))
+    return [outcome.value for outcome in ordered]
