@@ -182,6 +182,10 @@ class Resolution:
     catalog: Catalog
     broken: str | None = None
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(self.tools_with(status))} {status.value}" for status in Status)
+        return f"<Resolution {self.loadout!r} over catalog {self.catalog.name!r}: {counts} tools>"
+
     @property
     def lineage(self) -> tuple[str, ...]:
         """Names of the chain, root first."""
