@@ -124,12 +124,12 @@ def examine_config(folder: Path, path: str | None = None) -> Config:
 
 def _loadout_files(folder: Path) -> Iterator[Path]:
     try:
-        entries = sorted(folder.iterdir())
+        names = [name for name in os.listdir(folder) if name.endswith(LOADOUT_SUFFIXES)]  # noqa: PTH208  a folder may be large
     except OSError:
         return
-    for entry in entries:
-        if entry.name.endswith(LOADOUT_SUFFIXES) and _is_usable(entry):
-            yield entry
+    for name in sorted(names):
+        if _is_usable(folder / name):
+            yield folder / name
 
 
 def _is_usable(path: Path) -> bool:
