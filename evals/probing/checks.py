@@ -82,10 +82,10 @@ def pick_checks(keys: Iterable[str]) -> tuple[Check, ...]:
     Raises:
         NotFoundError: a key that no check has, as `get_check`.
     """
-    wanted = dict.fromkeys(keys)
-    for key in wanted:
+    picked = dict.fromkeys(keys)
+    for key in picked:
         get_check(key)
-    return tuple(check for check in CHECKS if not wanted or check.key in wanted or check.key == FIRST)
+    return tuple(check for check in CHECKS if not picked or check.key in picked or check.key == FIRST)
 
 
 _TITLES: Mapping[str, str] = MappingProxyType({check.key: check.title for check in CHECKS})

@@ -97,12 +97,12 @@ class Tally:
     latency_seconds: float = 0.0
     cost_usd: float | None = 0.0
 
-    def add(self, offer: Offer, answer: ReplyOrError, made: Attempts) -> None:
+    def add(self, offer: Offer, answer: ReplyOrError, attempts: Attempts) -> None:
         """Count one request, with all attempts at it."""
         self.requests += 1
-        self.attempts += made.attempts
+        self.attempts += attempts.attempts
         self.definition_tokens += offer.tokens
-        self.cost_usd = plus_cost(self.cost_usd, made.cost_usd)
+        self.cost_usd = plus_cost(self.cost_usd, attempts.cost_usd)
         if isinstance(answer, Reply):
             self.latency_seconds += answer.latency_seconds
             self.usages.append(answer.usage)

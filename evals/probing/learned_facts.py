@@ -28,11 +28,11 @@ def learned_facts(result: ProbeResult) -> dict[str, Any]:
         show that a longer prompt has none.
     """
     shown: dict[str, Any] = {}
-    if (window := _told_window(result)) is not None:
+    if (window := _stated_window(result)) is not None:
         shown["context_window"] = window
     if result.outcome(FIRST) is CheckOutcome.REFUSED:
         return {**shown, "tool_calling": False}
-    if any(one.outcome.is_usable for one in result.checks if one.key in _BY_CALLING):
+    if any(check.outcome.is_usable for check in result.checks if check.key in _BY_CALLING):
         shown["tool_calling"] = True
     parallel = result.outcome("parallel_calls")
     if parallel in (CheckOutcome.WORKS, CheckOutcome.PARTLY):
@@ -40,8 +40,8 @@ def learned_facts(result: ProbeResult) -> dict[str, Any]:
     demanded = {result.outcome("choice_required"), result.outcome("choice_named")}
     if demanded in ({CheckOutcome.WORKS}, {CheckOutcome.REFUSED}):
         shown["tool_choice"] = CheckOutcome.WORKS in demanded
-    if (limit := find_limit(result)) is not None and limit.told is not None:
-        shown["max_tools"] = limit.told
+    if (limit := find_limit(result)) is not None and limit.stated is not None:
+        shown["max_tools"] = limit.stated
     if result.outcome("cached_tokens") is CheckOutcome.WORKS:
         shown["caching"] = True
     return shown
@@ -56,11 +56,11 @@ _BY_CALLING = frozenset(
 """Checks that come out well only if a tool was called."""
 
 
-def _told_window(result: ProbeResult) -> int | None:
+def _stated_window(result: ProbeResult) -> int | None:
     """What the provider said that its window is; `None` if it did not say, or said several things."""
-    refusals = (one for one in result.checks if one.outcome is CheckOutcome.TOO_LARGE and one.requests)
-    told = {window for one in refusals if (window := find_window(one.said)) is not None}
-    return told.pop() if len(told) == 1 else None
+    refusals = (check for check in result.checks if check.outcome is CheckOutcome.TOO_LARGE and check.requests)
+    windows = {window for check in refusals if (window := find_window(check.said)) is not None}
+    return windows.pop() if len(windows) == 1 else None
 
 
 _NEEDS_CALLING = ("parallel_calls", "tool_choice", "max_tools")
@@ -103,8 +103,8 @@ def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
     shown, notes = learned_facts(result), {}
     if (least := _least_tools(result, facts.max_tools)) is not None and "max_tools" not in shown:
         shown["max_tools"], notes["max_tools"] = least
-    told, known = shown.get("context_window"), facts.context_window
-    if told is not None and known is not None and abs(told - known) <= known * _SAME_WINDOW:
+    window, known = shown.get("context_window"), facts.context_window
+    if window is not None and known is not None and abs(window - known) <= known * _SAME_WINDOW:
         del shown["context_window"]
     return tuple(
         News(key, getattr(facts, key), facts.sources.get(key, ""), seen, notes.get(key, ""))
@@ -117,7 +117,7 @@ def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | No
     """The most tools that were taken, where the limit that is known is wrong and nobody said the right one."""
     if known is None:
         return None
-    taken = [count for count in TOOL_COUNTS if (made := result.outcome(tools_key(count))) and made.is_usable]
+    taken = [count for count in TOOL_COUNTS if (outcome := result.outcome(tools_key(count))) and outcome.is_usable]
     limit = find_limit(result)
     if taken and max(taken) > known:
         return max(taken), "it may take more" if limit is None else f"it {limit}"
@@ -128,7 +128,7 @@ def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | No
 
 def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
     """What a probe showed, by fact: what is as it is known, and what is news; not a limit that only fits in with it."""
-    news = {one.key: one.seen for one in find_news(result, facts)}
+    news = {item.key: item.seen for item in find_news(result, facts)}
     borne_out = {key: seen for key, seen in learned_facts(result).items() if getattr(facts, key) == seen}
     return borne_out | news
 
@@ -141,10 +141,10 @@ def make_entry(model: str, news: Sequence[News], own: ProjectModel | None = None
         news: What a probe showed; at least one.
         own: What the project says of it.
     """
-    said = {} if own is None else project_model_data(own)
-    if "prices" in said:
-        said["prices"] = {key: price for key, price in said["prices"].items() if price is not None}
-    entry = {"name": model} | {**said, "name": model} | {one.key: one.seen for one in news}
+    stated = {} if own is None else project_model_data(own)
+    if "prices" in stated:
+        stated["prices"] = {key: price for key, price in stated["prices"].items() if price is not None}
+    entry = {"name": model} | {**stated, "name": model} | {item.key: item.seen for item in news}
     if own is not None and own.calls_tools:
         entry.setdefault("tool_calling", True)  # said through another key, which may say otherwise now
     if entry.get("output_reserve", 0) >= entry.get("context_window", float("inf")):
@@ -170,12 +170,12 @@ def news_data(news: Sequence[News]) -> list[dict[str, Any]]:
     """As plain values; `known` is `null` where nothing was."""
     return [
         {
-            "fact": one.key,
-            "known": one.known,
-            "source": one.source or None,
-            "seen": one.seen,
-            "contradicts": one.is_contradiction,
-            "note": one.note or None,
+            "fact": item.key,
+            "known": item.known,
+            "source": item.source or None,
+            "seen": item.seen,
+            "contradicts": item.is_contradiction,
+            "note": item.note or None,
         }
-        for one in news
+        for item in news
     ]

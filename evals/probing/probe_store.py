@@ -44,7 +44,7 @@ class ProbeStore:
 
     # One probe
 
-    def create(self, wanted: ProbePlan) -> str:
+    def create(self, plan: ProbePlan) -> str:
         """Begin a probe; gives its id.
 
         Raises:
@@ -62,12 +62,12 @@ class ProbeStore:
             now.isoformat(timespec="milliseconds"),
             "running",
             "",
-            wanted.model,
-            wanted.api_base,
-            wanted.suite,
-            wanted.tokenizer,
-            json.dumps(list(wanted.planned)),
-            json.dumps(dict(wanted.code)),
+            plan.model,
+            plan.api_base,
+            plan.suite,
+            plan.tokenizer,
+            json.dumps(list(plan.planned)),
+            json.dumps(dict(plan.code)),
         )
         with self.store.guarded():
             self.store.connection.execute(f"INSERT INTO probes VALUES ({','.join('?' * 10)})", values)  # noqa: S608
@@ -151,8 +151,8 @@ class ProbeStore:
     def spent(self, probe: str) -> tuple[int, float]:
         """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
         with self.store.guarded():
-            made, _, cost_usd = self._made(probe)
-        return made, cost_usd
+            requests, _, cost_usd = self._requests_made(probe)
+        return requests, cost_usd
 
     # All probes
 
@@ -178,22 +178,22 @@ class ProbeStore:
         results = self.probes()
         if name == LATEST and results:
             return results[0]
-        found = [one for one in results if one.probe == name] or [
-            one for one in results if name and one.probe.startswith(name)
+        matches = [result for result in results if result.probe == name] or [
+            result for result in results if name and result.probe.startswith(name)
         ]
-        if not found:
-            ids = [one.probe for one in results]
+        if not matches:
+            ids = [result.probe for result in results]
             hint = "" if ids else NOTHING_PROBED
             raise NotFoundError("probe", name, [*ids[:15], LATEST] if ids else [], hint)
-        if len(found) > 1:
-            listed = ", ".join(one.probe for one in found[:5])
-            raise ToolbeltError(f"{len(found)} probes begin with {name!r}: {listed}, …")
-        return found[0]
+        if len(matches) > 1:
+            listed = ", ".join(result.probe for result in matches[:5])
+            raise ToolbeltError(f"{len(matches)} probes begin with {name!r}: {listed}, …")
+        return matches[0]
 
-    def find_unfinished(self, wanted: ProbePlan) -> ProbeResult | None:
+    def find_unfinished(self, plan: ProbePlan) -> ProbeResult | None:
         """The latest probe of the same, if it is not finished."""
-        for result in self.probes(wanted.model):
-            if (result.api_base, result.suite, result.planned) == (wanted.api_base, wanted.suite, wanted.planned):
+        for result in self.probes(plan.model):
+            if (result.api_base, result.suite, result.planned) == (plan.api_base, plan.suite, plan.planned):
                 return None if result.status == "finished" else result
         return None
 
@@ -203,16 +203,16 @@ class ProbeStore:
         return replace(self.store.locks, kind="probe")
 
     @staticmethod
-    def place_key(wanted: ProbePlan) -> str:
+    def place_key(plan: ProbePlan) -> str:
         """What is locked so that nobody else probes the same model at the same place."""
-        text = json.dumps([wanted.model, wanted.api_base])
+        text = json.dumps([plan.model, plan.api_base])
         return f"probe-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
 
     def _has_tables(self) -> bool:
         """Whether the file has these tables: one of an earlier version that cannot be written to has not."""
         with self.store.guarded():
-            found = self.store.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'probes'").fetchone()
-        return found is not None
+            row = self.store.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'probes'").fetchone()
+        return row is not None
 
     def _result(self, probe: str, created: str, status: str, reason: str, model: str, *rest: Any) -> ProbeResult:
         api_base, suite, tokenizer, planned, code = rest
@@ -232,7 +232,7 @@ class ProbeStore:
             created=created,
             model=model,
             status=status,
-            checks=tuple(sorted(checks, key=lambda one: order.get(one.key, len(order)))),
+            checks=tuple(sorted(checks, key=lambda check: order.get(check.key, len(order)))),
             planned=keys,
             reason=reason,
             api_base=api_base,
@@ -246,19 +246,19 @@ class ProbeStore:
     def _open(self, probe: str, ended: Iterable[CheckResult]) -> tuple[int, float | None]:
         """Requests made for what did not come to an end, and what they cost in USD; `None` if that is unknown."""
         checks = list(ended)
-        made, priced, cost_usd = self._made(probe)
-        count = made - sum(check.requests + check.retries for check in checks)
+        requests, priced, cost_usd = self._requests_made(probe)
+        count = requests - sum(check.requests + check.retries for check in checks)
         if count <= 0:
             return 0, 0.0
         known = cost_usd - sum(check.cost_usd or 0.0 for check in checks)
-        return count, max(0.0, known) if priced == made else None
+        return count, max(0.0, known) if priced == requests else None
 
-    def _made(self, probe: str) -> tuple[int, int, float]:
+    def _requests_made(self, probe: str) -> tuple[int, int, float]:
         """Requests made, how many of them have a known cost, and the sum of those costs in USD."""
-        made, priced, cost_usd = self.store.connection.execute(
+        requests, priced, cost_usd = self.store.connection.execute(
             "SELECT count(*), count(cost_usd), total(cost_usd) FROM probe_requests WHERE probe = ?", (probe,)
         ).fetchone()
-        return int(made), int(priced), float(cost_usd)
+        return int(requests), int(priced), float(cost_usd)
 
     def _check_rows(self, probe: str) -> Sequence[Sequence[Any]]:
         return self.store.connection.execute(

@@ -102,7 +102,7 @@ class ProbeResult:
 
     def outcome(self, key: str) -> CheckOutcome | None:
         """What became of a check; `None` if it was not made, or not yet."""
-        return next((one.outcome for one in self.checks if one.key == key), None)
+        return next((check.outcome for check in self.checks if check.key == key), None)
 
 
 def keys_with(result: ProbeResult, *outcomes: CheckOutcome) -> tuple[str, ...]:
@@ -112,8 +112,8 @@ def keys_with(result: ProbeResult, *outcomes: CheckOutcome) -> tuple[str, ...]:
 
 def keys_left(result: ProbeResult) -> tuple[str, ...]:
     """The checks that were to be made and were not, in order."""
-    made = {check.key for check in result.checks}
-    return tuple(key for key in result.planned if key not in made)
+    ended = {check.key for check in result.checks}
+    return tuple(key for key in result.planned if key not in ended)
 
 
 def is_complete(result: ProbeResult) -> bool:
@@ -188,7 +188,7 @@ def probe_data(result: ProbeResult) -> dict[str, Any]:
         "code": dict(result.code),
         "planned": list(result.planned),
         "works": outcomes.count(CheckOutcome.WORKS),
-        "outcomes": {one.value: outcomes.count(one) for one in CheckOutcome if one in outcomes},
+        "outcomes": {outcome.value: outcomes.count(outcome) for outcome in CheckOutcome if outcome in outcomes},
         "cached_tokens_reported": reports_cache(result),
         "requests": total_requests(result),
         "cost_usd": total_cost(result),
@@ -211,8 +211,8 @@ def read(data: Mapping[str, Any]) -> ProbeResult:
         ValueError: an outcome that there is none of.
     """
     checks = tuple(
-        CheckResult(**{name: one[name] for name in _CHECK_FIELDS} | {"outcome": CheckOutcome(one["outcome"])})
-        for one in data["checks"]
+        CheckResult(**{name: check[name] for name in _CHECK_FIELDS} | {"outcome": CheckOutcome(check["outcome"])})
+        for check in data["checks"]
     )
-    kept = {name: data[name] for name in _FIELDS}
-    return ProbeResult(**kept | {"checks": checks, "planned": tuple(kept["planned"]), "code": dict(kept["code"])})
+    values = {name: data[name] for name in _FIELDS}
+    return ProbeResult(**values | {"checks": checks, "planned": tuple(values["planned"]), "code": dict(values["code"])})

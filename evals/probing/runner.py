@@ -70,7 +70,7 @@ class ProbeSettings:
 
 def run_probe(
     store: RunStore,
-    wanted: ProbePlan,
+    plan: ProbePlan,
     model: Model,
     settings: ProbeSettings,
     *,
@@ -84,7 +84,7 @@ def run_probe(
 
     Args:
         store: Where it is kept.
-        wanted: What is to be probed.
+        plan: What is to be probed.
         model: Who is asked; closed in the end.
         settings: How.
         fresh: Begin anew even so.
@@ -99,17 +99,17 @@ def run_probe(
         ToolbeltError: another process probes the model at this place, or the disk would not.
     """
     probes = ProbeStore(store)
-    with probes.locks.claim(probes.place_key(wanted), f"of {wanted.model!r}"):
-        unfinished = None if fresh else probes.find_unfinished(wanted)
-        probe = probes.create(wanted) if unfinished is None else unfinished.probe
+    with probes.locks.claim(probes.place_key(plan), f"of {plan.model!r}"):
+        unfinished = None if fresh else probes.find_unfinished(plan)
+        probe = probes.create(plan) if unfinished is None else unfinished.probe
         with probes.locks.claim(probe):
-            return _run(probes, probe, wanted, model, settings, watcher)
+            return _run(probes, probe, plan, model, settings, watcher)
 
 
 def _run(
     probes: ProbeStore,
     probe: str,
-    wanted: ProbePlan,
+    plan: ProbePlan,
     model: Model,
     settings: ProbeSettings,
     watcher: Watcher | None,
@@ -118,7 +118,7 @@ def _run(
     requests, cost_usd = probes.spent(probe)
     prober = Prober(
         model,
-        wanted.planned,
+        plan.planned,
         settings,
         probes,
         probe,
@@ -215,11 +215,13 @@ class Prober:
             self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
 
     def _count_unanswered(self) -> str:
-        open_ones = [one for one in self.probes.ended(self.probe).values() if one.outcome is CheckOutcome.UNKNOWN]
-        if not open_ones:
+        unanswered = [
+            result for result in self.probes.ended(self.probe).values() if result.outcome is CheckOutcome.UNKNOWN
+        ]
+        if not unanswered:
             return ""
-        many = f"{len(open_ones)} checks got no answer, the last" if len(open_ones) > 1 else "one check got no answer"
-        return f"{many}: {open_ones[-1].said}"
+        many = f"{len(unanswered)} checks got no answer, the last" if len(unanswered) > 1 else "one check got no answer"
+        return f"{many}: {unanswered[-1].said}"
 
     async def _worker(self, keys: Iterator[str], scripts: Mapping[str, CheckScript], tools: ProbeTools) -> None:
         for key in keys:
@@ -254,14 +256,14 @@ class Prober:
         while isinstance(following := script.next_step(answers), CheckRequest):
             number = len(answers)
             own_tokens = following.offer.tokens + tools.count(following.messages)
-            if said := find_no_room(self.settings.room, own_tokens):
-                following = CheckVerdict(CheckOutcome.TOO_LARGE, said)
+            if reason := find_no_room(self.settings.room, own_tokens):
+                following = CheckVerdict(CheckOutcome.TOO_LARGE, reason)
                 break
             known = earlier.get(number, Attempts())
-            answer, made = await self._answer(key, following, number, known, own_tokens)
+            answer, attempts = await self._answer(key, following, number, known, own_tokens)
             if key == FIRST and not following.offer.tools and _is_for_good(answer):
                 raise _ForGood(str(answer))
-            tally.add(following.offer, answer, made)
+            tally.add(following.offer, answer, attempts)
             answers.append(answer)
         assert isinstance(following, CheckVerdict)  # noqa: S101  the loop ends by nothing else
         return replace(tally.result(key), outcome=following.outcome, said=one_line(following.said, LONGEST_SENTENCE))

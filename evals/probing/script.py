@@ -15,7 +15,7 @@ from toolbelt.evals.scoring.reasons import cut
 from toolbelt.providers.chat import Failure, ModelError, Sampling
 
 NOTHING = Offer()
-LONGEST_SAYING = 240
+LONGEST_QUOTE = 240
 """Characters of what a provider or a model said that are repeated."""
 
 
@@ -67,20 +67,22 @@ def judge_failure(error: ModelError, number: int = 0) -> CheckVerdict:
         error: The last failure, retries behind it.
         number: 0-based number of the request within the check.
     """
-    said = one_line(error.message)
+    message = one_line(error.message)
     where = f"At request {number + 1}: " if number else ""
     match error.failure:
         case Failure.CONTEXT_OVERFLOW:
-            return CheckVerdict(CheckOutcome.TOO_LARGE, f"{where}It is more than the context window holds: {said}")
+            return CheckVerdict(CheckOutcome.TOO_LARGE, f"{where}It is more than the context window holds: {message}")
         case Failure.REFUSED:
-            return CheckVerdict(CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {said}")
+            return CheckVerdict(
+                CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {message}"
+            )
         case Failure.BAD_REQUEST | Failure.NOT_FOUND:  # the model itself was found: it has answered before
-            return CheckVerdict(CheckOutcome.REFUSED, f"{where}The request was refused: {said}")
+            return CheckVerdict(CheckOutcome.REFUSED, f"{where}The request was refused: {message}")
         case _:
-            return CheckVerdict(CheckOutcome.UNKNOWN, f"{where}No answer came ({error.failure}): {said}")
+            return CheckVerdict(CheckOutcome.UNKNOWN, f"{where}No answer came ({error.failure}): {message}")
 
 
-def one_line(text: str, longest: int = LONGEST_SAYING) -> str:
+def one_line(text: str, longest: int = LONGEST_QUOTE) -> str:
     """Foreign text on one line, cut, and of nothing that a file cannot hold; escapes are for whoever shows it."""
     whole = text.encode(errors="replace").decode()  # half a surrogate pair, which models do write
     return cut(" ".join(whole.split()), longest)

@@ -32,16 +32,16 @@ class ToolLimit:
     Attributes:
         taken: The most tools that a request was seen to hold.
         refused: The fewest that were refused.
-        told: The limit in the API's own words; `None` where they do not say, or not for sure.
+        stated: The limit in the API's own words; `None` where they do not say, or not for sure.
     """
 
     taken: int
     refused: int
-    told: int | None = None
+    stated: int | None = None
 
     def __str__(self) -> str:
-        if self.told is not None:
-            return f"takes at most {plural(self.told, 'tool')}, as its refusal of {self.refused:,} says"
+        if self.stated is not None:
+            return f"takes at most {plural(self.stated, 'tool')}, as its refusal of {self.refused:,} says"
         return f"takes {plural(self.taken, 'tool')}, refuses {self.refused:,}: the limit lies between"
 
 
@@ -60,19 +60,19 @@ def find_limit(result: ProbeResult) -> ToolLimit | None:
     if not refused or not taken or max(taken) > min(refused):
         return None
     fewest, most = min(refused), max(taken)
-    said = next(check.said for check in result.checks if check.key == tools_key(fewest))
-    return ToolLimit(most, fewest, _told(said, most, fewest))
+    refusal = next(check.said for check in result.checks if check.key == tools_key(fewest))
+    return ToolLimit(most, fewest, _stated_limit(refusal, most, fewest))
 
 
-def _told(said: str, taken: int, refused: int) -> int | None:
+def _stated_limit(refusal: str, taken: int, refused: int) -> int | None:
     """The one whole number from `taken` to below `refused` in what speaks of a limit of tools; `None` else.
 
     The number that was sent is mostly named, too: it is `refused`, and so never meant.
     """
-    if _OF_SOMETHING_ELSE.search(said) or not (_OF_TOOLS.search(said) and _OF_A_LIMIT.search(said)):
+    if _OF_SOMETHING_ELSE.search(refusal) or not (_OF_TOOLS.search(refusal) and _OF_A_LIMIT.search(refusal)):
         return None
-    found = {int(match[1].replace(",", "")) for match in _NUMBER.finditer(said)}
-    between = {number for number in found if taken <= number < refused}
+    numbers = {int(match[1].replace(",", "")) for match in _NUMBER.finditer(refusal)}
+    between = {number for number in numbers if taken <= number < refused}
     return between.pop() if len(between) == 1 else None
 
 
@@ -90,14 +90,14 @@ _WINDOW_WORDINGS = tuple(
 )
 
 
-def find_window(said: str) -> int | None:
+def find_window(message: str) -> int | None:
     """Tokens of the window that a refusal names; `None` if it names none, or more than one.
 
     Nothing is guessed: a number counts only in one of the wordings that are known to give the window, and not what the
     prompt came to, or a limit of the account.
 
     Args:
-        said: A provider's words.
+        message: A provider's words.
     """
-    found = {int(match[1].replace(",", "")) for wording in _WINDOW_WORDINGS for match in wording.finditer(said)}
-    return found.pop() if len(found) == 1 else None
+    windows = {int(match[1].replace(",", "")) for wording in _WINDOW_WORDINGS for match in wording.finditer(message)}
+    return windows.pop() if len(windows) == 1 else None

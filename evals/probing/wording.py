@@ -7,7 +7,9 @@ from types import MappingProxyType
 
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult, keys_left, keys_with, reports_cache
 
-WORDS: Mapping[CheckOutcome, str] = MappingProxyType({one: one.value.replace("_", " ") for one in CheckOutcome})
+WORDS: Mapping[CheckOutcome, str] = MappingProxyType(
+    {outcome: outcome.value.replace("_", " ") for outcome in CheckOutcome}
+)
 """Each outcome as it is shown."""
 
 
@@ -24,8 +26,8 @@ def works_line(result: ProbeResult) -> str:
         ("not", _with_reasons(result, CheckOutcome.FAILS, CheckOutcome.REFUSED, CheckOutcome.TOO_LARGE)),
         ("unknown", keys_with(result, CheckOutcome.UNKNOWN)),
     )
-    for label, found in groups:
-        if named := ", ".join(found):
+    for label, keys in groups:
+        if named := ", ".join(keys):
             parts.append(f"{label}: {named}")
     if skipped := keys_with(result, CheckOutcome.SKIPPED):
         parts.append(f"{len(skipped):,} skipped")
@@ -61,10 +63,10 @@ def _with_reasons(result: ProbeResult, *outcomes: CheckOutcome) -> list[str]:
 
 def cache_line(result: ProbeResult) -> str:
     """What was said of cached tokens."""
-    told = reports_cache(result)
-    if told is None:
+    is_reported = reports_cache(result)
+    if is_reported is None:
         return "cached tokens: nothing was answered"
-    if not told:
+    if not is_reported:
         return "cached tokens are not reported"
     read = sum(check.cached_read_tokens or 0 for check in result.checks)
     written = sum(check.cached_write_tokens or 0 for check in result.checks)

@@ -74,7 +74,7 @@ class FitCalculator:
     _summed: dict[tuple[CountingMethod, int], _Sum] = field(default_factory=dict, init=False)
     _refused: dict[tuple[Fact, ...], frozenset[str]] = field(default_factory=dict, init=False)
     _to_mend: dict[tuple[tuple[Fact, ...], int], int] = field(default_factory=dict, init=False)
-    _kept: list[CandidateToolset] = field(default_factory=list, init=False)
+    _toolsets: list[CandidateToolset] = field(default_factory=list, init=False)
 
     def fit(self, toolset: CandidateToolset, model: ModelToFit) -> ModelFit:
         """The fit of a toolset to a model."""
@@ -100,7 +100,9 @@ class FitCalculator:
     def find_violations(self, toolset: CandidateToolset, facts: ModelFacts) -> tuple[Violation, ...]:
         """Every rule of a model's API that a tool of the toolset breaks, tool by tool."""
         ids = {tool.id for tool in toolset.tools}
-        return tuple(one for one in self.inspected.find_violations(find_tool_rules(facts)) if one.tool in ids)
+        return tuple(
+            violation for violation in self.inspected.find_violations(find_tool_rules(facts)) if violation.tool in ids
+        )
 
     @cached_property
     def inspected(self) -> InspectedTools:
@@ -114,11 +116,11 @@ class FitCalculator:
 
     def _key(self, toolset: CandidateToolset) -> int:
         # Toolsets are few, tools are many: told apart by being the same, and kept so that no other takes their place.
-        for number, kept in enumerate(self._kept):
-            if kept is toolset:
+        for number, stored in enumerate(self._toolsets):
+            if stored is toolset:
                 return number
-        self._kept.append(toolset)
-        return len(self._kept) - 1
+        self._toolsets.append(toolset)
+        return len(self._toolsets) - 1
 
     def _sum(self, toolset: CandidateToolset, counting: CountingMethod) -> _Sum:
         key = (counting, self._key(toolset))
@@ -144,7 +146,9 @@ class FitCalculator:
             sure = [fact for fact in facts if fact.effect is Effect.REFUSED and not isinstance(fact.rule, RootObject)]
             patterns = [fact.rule.pattern for fact in sure if isinstance(fact.rule, ToolName)]
             broken = self.inspected.breaking(fact for fact in sure if not isinstance(fact.rule, ToolName))
-            names = {tool.id for tool in self.tools for one in patterns if not one.allows(self.wire_names[tool.id])}
+            names = {
+                tool.id for tool in self.tools for pattern in patterns if not pattern.allows(self.wire_names[tool.id])
+            }
             self._refused[facts] = frozenset(broken) | names
         return self._refused[facts]
 

@@ -60,12 +60,12 @@ def make_patch(sent: Any, own: Any, moved: Mapping[Place, Place]) -> Patch:
         {"op": "move", "from": format_pointer(now), "path": format_pointer(was)} for now, was in moved.items()
     ]
     patch = list(moves)
-    for one in find_differences(restore_definition(sent, moves), own):
-        path = format_pointer(one.place)
-        if not one.in_now:
+    for difference in find_differences(restore_definition(sent, moves), own):
+        path = format_pointer(difference.place)
+        if not difference.in_now:
             patch.append({"op": "remove", "path": path})
         else:
-            patch.append({"op": "replace" if one.in_was else "add", "path": path, "value": one.now})
+            patch.append({"op": "replace" if difference.in_was else "add", "path": path, "value": difference.now})
     return patch
 
 
@@ -79,29 +79,29 @@ def restore_definition(sent: Any, patch: Sequence[Mapping[str, Any]]) -> Any:
     Raises:
         InvalidDefinitionError: the patch is none, or of something else.
     """
-    made = copy.deepcopy(sent)
+    definition = copy.deepcopy(sent)
     try:
         for step in patch:
-            made = _take_step(made, step)
+            definition = _take_step(definition, step)
     except (LookupError, ValueError, TypeError, AttributeError) as error:
         raise InvalidDefinitionError("That does not lead from this definition to the one it was made of.") from error
-    return made
+    return definition
 
 
-def _take_step(made: Any, step: Mapping[str, Any]) -> Any:
+def _take_step(definition: Any, step: Mapping[str, Any]) -> Any:
     kind, path = step["op"], parse_pointer(step["path"])
     match kind:
         case "remove":
-            _take(made, path)
+            _take(definition, path)
         case "move":
-            _put(made, path, _take(made, parse_pointer(step["from"])))
+            _put(definition, path, _take(definition, parse_pointer(step["from"])))
         case "replace" if not path:
             return copy.deepcopy(step["value"])
         case "add" | "replace":
-            _put(made, path, copy.deepcopy(step["value"]))
+            _put(definition, path, copy.deepcopy(step["value"]))
         case _:
             raise ValueError(f"there is no {kind!r} here")
-    return made
+    return definition
 
 
 def _holder(root: Any, path: Steps) -> tuple[Any, Any]:

@@ -63,10 +63,10 @@ class ProjectModel:
 
 def project_model_data(model: ProjectModel) -> dict[str, Any]:
     """What is said of a model, as plain values."""
-    said = {field.name: getattr(model, field.name) for field in fields(model)}
+    values = {field.name: getattr(model, field.name) for field in fields(model)}
     if model.prices is not None:
-        said["prices"] = prices_data(model.prices)
-    return {key: value for key, value in said.items() if value is not None}
+        values["prices"] = prices_data(model.prices)
+    return {key: value for key, value in values.items() if value is not None}
 
 
 MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
@@ -177,7 +177,7 @@ def read_models(
         Names in the order written, each once; what is said of some of them, as far as it could be read; the findings.
     """
     section = Section.of(document, *path)
-    made: list[ProjectModel] = []
+    models: list[ProjectModel] = []
     names: dict[str, bool] = {}
     """By name, whether something is said of the model."""
     earlier: dict[str, str] = {}
@@ -197,10 +197,10 @@ def read_models(
             continue
         names[own.name] = says_something
         if says_something:
-            made.append(own)
+            models.append(own)
             _refuse_contradictions(item, own)
-    _refuse_cycles(section, made)
-    return list(names), made, section.findings
+    _refuse_cycles(section, models)
+    return list(names), models, section.findings
 
 
 def _read_model(item: Section, known: Known) -> ProjectModel | None:
@@ -270,8 +270,8 @@ def _refuse_contradictions(item: Section, own: ProjectModel) -> None:
     if own.tool_calling is False:
         for key in ("parallel_calls", "tool_choice", "max_tools", "toolset"):
             if getattr(own, key):
-                said = f"{item.label}: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
-                item.child(key).add_error("contradiction", said)
+                message = f"{item.label}: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
+                item.child(key).add_error("contradiction", message)
     if own.output_reserve is not None and own.context_window is not None and own.output_reserve >= own.context_window:
         place = item.child("output_reserve")
         left = f"{own.output_reserve:,} tokens leave nothing of a window of {own.context_window:,}"
@@ -283,17 +283,17 @@ def _shown(own: ProjectModel, key: str) -> str:
     return "true" if value is True else repr(value) if isinstance(value, str) else f"{value:,}"
 
 
-def _refuse_cycles(section: Section, made: Sequence[ProjectModel]) -> None:
+def _refuse_cycles(section: Section, models: Sequence[ProjectModel]) -> None:
     """Each cycle of bases once, at the first of its members in the file."""
-    bases = {own.name: own.base for own in made}
+    bases = {own.name: own.base for own in models}
     places = {item.value["name"]: item for item in _mappings(section)}
-    told: set[str] = set()
-    for own in made:
+    reported: set[str] = set()
+    for own in models:
         way = [own.name]
         while (base := bases.get(way[-1])) is not None and base not in way:
             way.append(base)
-        if base == own.name and own.name not in told:
-            told.update(way)
+        if base == own.name and own.name not in reported:
+            reported.update(way)
             shown = " → ".join((*way, own.name))
             place = places[own.name].child("base")
             place.add_error("cycle", f"{place.label}: models are based on each other in a cycle: {shown}.")

@@ -52,11 +52,11 @@ class _Renamer:
         self._foreign = 0
 
     def rename(self) -> Schema:
-        made: Schema = self._walk(self._root, True)
+        renamed: Schema = self._walk(self._root, True)
         if self._added:
-            held = made.get(self._holder)
-            made[self._holder] = {**(held if isinstance(held, dict) else {}), **self._added}
-        return made
+            held = renamed.get(self._holder)
+            renamed[self._holder] = {**(held if isinstance(held, dict) else {}), **self._added}
+        return renamed
 
     def _walk(self, part: Any, same: bool) -> Any:
         """A part; `same` where it is about the value that the root is about."""
@@ -64,9 +64,9 @@ class _Renamer:
             return part
         foreign = part is not self._root and "$id" in part
         self._foreign += foreign
-        made = {keyword: self._keyword(keyword, value, same) for keyword, value in part.items()}
+        renamed = {keyword: self._keyword(keyword, value, same) for keyword, value in part.items()}
         self._foreign -= foreign
-        return made
+        return renamed
 
     def _keyword(self, keyword: str, value: Any, same: bool) -> Any:
         match value:
@@ -102,7 +102,7 @@ class _Renamer:
             return [self._walk(part, same) for part in value]
         if keyword in _OTHER:
             return [self._walk(part, False) for part in value]
-        return [self._value(one) for one in value] if same and keyword in ("enum", "examples") else value
+        return [self._value(item) for item in value] if same and keyword in ("enum", "examples") else value
 
     def _named(self, part: Any, same: bool) -> Any:
         """What is said by the name of a property: a schema, or what else is required with it."""
@@ -122,14 +122,14 @@ class _Renamer:
             return pattern
         gained = [re.escape(now) for was, now in self._new.items() if fits(was) and not fits(now)]
         lost = [re.escape(now) for was, now in self._new.items() if fits(now) and not fits(was)]
-        made = rf"^(?!(?:{'|'.join(lost)})$)[\s\S]*?(?:{pattern})" if lost else pattern
-        return f"(?:{made})|^(?:{'|'.join(gained)})$" if gained else made
+        rewritten = rf"^(?!(?:{'|'.join(lost)})$)[\s\S]*?(?:{pattern})" if lost else pattern
+        return f"(?:{rewritten})|^(?:{'|'.join(gained)})$" if gained else rewritten
 
     def _reference(self, reference: str, same: bool) -> str:
-        found = None if self._foreign else find_referred(self._root, reference)
-        if found is None:
+        referred = None if self._foreign else find_referred(self._root, reference)
+        if referred is None:
             return reference
-        steps, target = found
+        steps, target = referred
         now, about_root = self._now_at(steps)
         if same == about_root or (same and _SPEAKING.isdisjoint(target)):
             return reference if now == steps else format_reference(now)

@@ -91,7 +91,7 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
 def _why_unknown(shown: str, word: str, loadouts: Collection[str]) -> str:
     if fold(word).startswith("oracle"):
         return f"toolset {shown!r} knows the answers, which is for measuring alone."
-    if (loadout := next((one for one in loadouts if fold(one) == fold(shown)), None)) is not None:
+    if (loadout := next((name for name in loadouts if fold(name) == fold(shown)), None)) is not None:
         return f"no toolset is named {shown!r}; for the loadout of that name write 'loadout:{loadout}'."
     return f"no toolset is named {shown!r}.{suggestion(word, FORMS)}"
 

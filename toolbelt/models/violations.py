@@ -98,8 +98,8 @@ class InspectedTools:
     def breaking(self, facts: Iterable[Fact]) -> dict[str, tuple[Fact, ...]]:
         """The facts that each tool breaks, by its id; tools that break none are left out."""
         facts = tuple(facts)
-        found = {tool.id: tuple(fact for fact in facts if self._breaks(tool, fact)) for tool in self.tools}
-        return {tool_id: broken for tool_id, broken in found.items() if broken}
+        by_tool = {tool.id: tuple(fact for fact in facts if self._breaks(tool, fact)) for tool in self.tools}
+        return {tool_id: broken for tool_id, broken in by_tool.items() if broken}
 
     def find_violations(self, facts: Iterable[Fact]) -> tuple[Violation, ...]:
         """Every violation in full, tool by tool."""
@@ -203,9 +203,9 @@ def _explain_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[str, s
         case TextEnum():
             return _with_places("enum of what is no text", "name the values in the description", schema, is_other_enum)
         case TextFormat(allowed):
-            found = [(p, f) for p, part in subschemas(schema) if (f := text_format(part)) and f not in allowed]
-            problem = f"format {_some(sorted({repr(name) for _, name in found}))}"
-            return problem, "leave it out", tuple((*place, "format") for place, _ in found)
+            formats = [(p, f) for p, part in subschemas(schema) if (f := text_format(part)) and f not in allowed]
+            problem = f"format {_some(sorted({repr(name) for _, name in formats}))}"
+            return problem, "leave it out", tuple((*place, "format") for place, _ in formats)
         case RequiredDescribed():
             gaps = [(place, names) for place, part in subschemas(schema) if (names := undescribed_names(part))]
             problem = f"requires {_some(repr(n) for _, names in gaps for n in names)} without describing it"
@@ -233,9 +233,9 @@ def _has_type_list(part: Mapping[str, Any]) -> bool:
     return isinstance(part.get("type"), list)
 
 
-def _keywords(found: Sequence[tuple[Place, str]], at: str = "") -> tuple[str, str, tuple[Place, ...]]:
-    names = _some(dict.fromkeys(repr(keyword) for _, keyword in found))
-    return f"{names}{at}", "leave out or rewrite", tuple((*place, keyword) for place, keyword in found)
+def _keywords(uses: Sequence[tuple[Place, str]], at: str = "") -> tuple[str, str, tuple[Place, ...]]:
+    names = _some(dict.fromkeys(repr(keyword) for _, keyword in uses))
+    return f"{names}{at}", "leave out or rewrite", tuple((*place, keyword) for place, keyword in uses)
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -115,9 +115,9 @@ class WireForm:
         name and its schema to the letter.
         """
         at = _SCHEMA_AT[form]
-        found: dict[str, Patch] = {}
+        patches: dict[str, Patch] = {}
         for sent, tool in zip(self.tools, self.own, strict=True):
-            definition, own = (thaw(DEFINITION_FORMATS[form](one, one.name)) for one in (sent, tool))
+            definition, own = (thaw(DEFINITION_FORMATS[form](variant, variant.name)) for variant in (sent, tool))
             holder = own
             for step in at[:-1]:
                 holder = holder[step]
@@ -127,8 +127,8 @@ class WireForm:
                 (*at, "properties", now): (*at, "properties", was) for now, was in renamed.items()
             }
             if patch := make_patch(definition, own, moved):
-                found[sent.name] = patch
-        return found
+                patches[sent.name] = patch
+        return patches
 
 
 def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: Iterable[Fact]) -> WireForm:
@@ -144,15 +144,15 @@ def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: 
     """
     facts = tuple(facts)
     names = _name_all(tools, wire_names, [fact.rule.pattern for fact in facts if isinstance(fact.rule, ToolName)])
-    made, changes, parameters = [], [], {}
+    sent_tools, changes, parameters = [], [], {}
     for tool in tools:
         sent, of_tool, renamed = _mend_tool(tool, names[tool.id], facts)
-        made.append(sent)
+        sent_tools.append(sent)
         changes += [ToolChange(tool.id, change) for change in of_tool]
         if renamed:
             parameters[sent.name] = renamed
     way_back = WireMap({names[tool.id]: tool.id for tool in tools}, parameters)
-    return WireForm(tuple(made), way_back, tuple(changes), tuple(tools))
+    return WireForm(tuple(sent_tools), way_back, tuple(changes), tuple(tools))
 
 
 def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
@@ -168,12 +168,12 @@ def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
         "originals": form.originals(definition_form),
         "changes": [
             {
-                "tool": one.tool,
-                "place": format_place(one.change.place),
-                "was": thaw(one.change.was),
-                "now": thaw(one.change.now),
+                "tool": tool_change.tool,
+                "place": format_place(tool_change.change.place),
+                "was": thaw(tool_change.change.was),
+                "now": thaw(tool_change.change.now),
             }
-            for one in form.changes
+            for tool_change in form.changes
         ],
     }
 
@@ -195,30 +195,30 @@ def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list
     sent = replace(tool, name=name, description=description, parameters=schema["parameters"], id=tool.id)
     changes += [Change(("parameters", *change.place), change.was, change.now) for change in rewriter.changes]
     changes += [Change(("parameters", "properties", own), own, now) for own, now in new.items()]
-    changes += _unsaid(tool, sent, new, changes)
+    changes += _implied_changes(tool, sent, new, changes)
     return sent, changes, {now: own for own, now in new.items()}
 
 
-def _unsaid(tool: Tool, sent: Tool, new: Mapping[str, str], said: Sequence[Change]) -> Iterator[Change]:
+def _implied_changes(tool: Tool, sent: Tool, new: Mapping[str, str], recorded: Sequence[Change]) -> Iterator[Change]:
     """Changes that no rule named: what came with another, and what the mend of one rule made of another's."""
-    known = {change.place: change.was for change in said}
+    known = {change.place: change.was for change in recorded}
     now = thaw(sent.parameters)
     if new:
         own = {sent_as: name for name, sent_as in new.items()}
         now["properties"] = {own.get(name, name): part for name, part in now["properties"].items()}
-    for one in find_differences(thaw(tool.parameters), now, ("parameters",)):
-        if one.place not in known or (one.in_was and known[one.place] != one.was):
-            yield Change(one.place, one.was, one.now)
+    for difference in find_differences(thaw(tool.parameters), now, ("parameters",)):
+        if difference.place not in known or (difference.in_was and known[difference.place] != difference.was):
+            yield Change(difference.place, difference.was, difference.now)
 
 
 def _name_all(tools: Sequence[Tool], wire_names: Mapping[str, str], patterns: Sequence[NamePattern]) -> dict[str, str]:
-    kept = {tool.id: wire_names[tool.id] for tool in tools if all(p.allows(wire_names[tool.id]) for p in patterns)}
-    taken = set(kept.values())
+    names = {tool.id: wire_names[tool.id] for tool in tools if all(p.allows(wire_names[tool.id]) for p in patterns)}
+    taken = set(names.values())
     # In the order of the ids, so that the order of the tools cannot matter.
-    for tool_id in sorted(tool.id for tool in tools if tool.id not in kept):
-        kept[tool_id] = _new_name(wire_names[tool_id], tool_id, patterns, taken)
-        taken.add(kept[tool_id])
-    return {tool.id: kept[tool.id] for tool in tools}
+    for tool_id in sorted(tool.id for tool in tools if tool.id not in names):
+        names[tool_id] = _new_name(wire_names[tool_id], tool_id, patterns, taken)
+        taken.add(names[tool_id])
+    return {tool.id: names[tool.id] for tool in tools}
 
 
 def _new_name(name: str, key: str, patterns: Sequence[NamePattern], taken: Collection[str]) -> str:

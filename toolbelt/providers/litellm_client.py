@@ -165,5 +165,5 @@ def _echoed(environment: Mapping[str, str]) -> list[str]:
     Fewer than of `_secrets`: an answer is scored by its words, and `none-needed` or `standard`, set for some program
     or for a server that wants no key, may well be one of them.
     """
-    found = (value for name, value in environment.items() if _KEY_NAME.search(name.upper()))
-    return [value for value in found if len(value) >= 8 and (len(value) >= 20 or re.search(r"\d", value))]
+    values = (value for name, value in environment.items() if _KEY_NAME.search(name.upper()))
+    return [value for value in values if len(value) >= 8 and (len(value) >= 20 or re.search(r"\d", value))]

@@ -74,9 +74,9 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] =
     calls = _calls(message, clean)
     refusal = _refusal(message)
     if refusal or (finish_reason == _FILTERED and not calls):
-        said = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
+        reason = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
         usage = make_usage(getattr(response, "usage", None))
-        raise ModelError(Failure.REFUSED, said, latency_seconds=latency_seconds, usage=usage)
+        raise ModelError(Failure.REFUSED, reason, latency_seconds=latency_seconds, usage=usage)
     return ChatReply(
         text=text,
         calls=calls,
@@ -119,20 +119,20 @@ def _text(content: Any) -> str:
 
 
 def _refusal(message: Any) -> str:
-    said = getattr(message, "refusal", None)
-    if not said:
+    refusal = getattr(message, "refusal", None)
+    if not refusal:
         fields = getattr(message, "provider_specific_fields", None)
-        said = fields.get("refusal") if isinstance(fields, dict) else None
-    return said if isinstance(said, str) else ""
+        refusal = fields.get("refusal") if isinstance(fields, dict) else None
+    return refusal if isinstance(refusal, str) else ""
 
 
 def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
-    asked = [(getattr(call, "id", None), getattr(call, "function", None)) for call in message.tool_calls or ()]
-    if not asked and (old := getattr(message, "function_call", None)) is not None:
-        asked = [(None, old)]
+    entries = [(getattr(call, "id", None), getattr(call, "function", None)) for call in message.tool_calls or ()]
+    if not entries and (old := getattr(message, "function_call", None)) is not None:
+        entries = [(None, old)]
     calls: list[ChatCall] = []
     taken: set[str] = set()
-    for number, (call_id, function) in enumerate(asked):
+    for number, (call_id, function) in enumerate(entries):
         if function is None:
             continue  # a call of something that is no function
         unique = _unique(clean(call_id) if isinstance(call_id, str) else "", number, taken)
@@ -143,11 +143,11 @@ def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
 
 def _unique(call_id: str, number: int, taken: set[str]) -> str:
     """An id that no other call of the reply has; the provider's own wherever that is one."""
-    wanted = call_id or f"call_{number}"
-    while wanted in taken:
-        wanted = f"{wanted}_{number}"
-    taken.add(wanted)
-    return wanted
+    unique_id = call_id or f"call_{number}"
+    while unique_id in taken:
+        unique_id = f"{unique_id}_{number}"
+    taken.add(unique_id)
+    return unique_id
 
 
 def _argument_text(arguments: Any) -> str:

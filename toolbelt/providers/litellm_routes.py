@@ -61,7 +61,7 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
     litellm = load_litellm()
     unfit = [name for name, value in os.environ.items() if _SECRET.search(name) and not _is_sendable(value)]
     with _without(unfit):
-        told, model, provider, key, place = _find_provider(litellm, name, api_base, table)
+        litellm_name, model, provider, key, place = _find_provider(litellm, name, api_base, table)
         missing = () if key else _missing_variables(litellm, model, provider, place or api_base)
     own_endpoint = provider in PASS_ON and (api_base is not None or provider != "openai")
     concerned = {*missing, f"{provider.upper()}_API_KEY", _OTHER_NAMES.get(provider)}
@@ -77,7 +77,7 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
     passes_on = own_endpoint and mode in _CHAT_MODES and not model.startswith("responses/")
     supported = litellm.get_supported_openai_params(model=model, custom_llm_provider=provider)
     return Route(
-        model=told,
+        model=litellm_name,
         provider=provider,
         api_base=api_base,
         needs_placeholder=own_endpoint and bool(missing or unfit),
@@ -162,9 +162,9 @@ def _missing_variables(litellm: Any, model: str, provider: str, place: str | Non
     """Variables of the environment without which the provider cannot be asked."""
     if provider in _OTHER_CREDENTIALS or os.environ.get(_OTHER_NAMES.get(provider, "")):
         return ()
-    told = litellm.validate_environment(model=f"{provider}/{model}", api_base=place)["missing_keys"]
-    needed = [name for name in told if provider == "azure" or _SECRET.search(name)]
-    if not told and provider in litellm.openai_compatible_providers and place is not None:
+    missing = litellm.validate_environment(model=f"{provider}/{model}", api_base=place)["missing_keys"]
+    needed = [name for name in missing if provider == "azure" or _SECRET.search(name)]
+    if not missing and provider in litellm.openai_compatible_providers and place is not None:
         # litellm found no key for it, and does not say what it looked for.
         guess = f"{provider.upper()}_API_KEY"
         return () if os.environ.get(guess) else (guess,)

@@ -95,10 +95,10 @@ def find_facts(model: str, table: ModelTable) -> ModelFacts:
             gathered.learn_own(own, f"{_PROJECT}{suffix}", left_out)
         if provider is not None:
             gathered.learn("provider", provider[0], f"{provider[1]}{suffix}")
-        found = table.find_name(name)
-        if found is not None:
-            known_as = known_as or found
-            gathered.learn_entry(_Entry(*_entries(table)[found]), f"{_TABLE}{suffix}", left_out)
+        entry_name = table.find_name(name)
+        if entry_name is not None:
+            known_as = known_as or entry_name
+            gathered.learn_entry(_Entry(*_entries(table)[entry_name]), f"{_TABLE}{suffix}", left_out)
     if (ours := _LOCAL.get(model)) is not None:
         gathered.learn_all(ours, _OURS)
     return gathered.sum_up(model, known_as)
@@ -166,7 +166,7 @@ class _Gathered:
         return self._make(model, known_as)
 
     def _make(self, model: str, known_as: str | None) -> ModelFacts:
-        sources = {one.name: self._sources[one.name] for one in fields(ModelFacts) if one.name in self._sources}
+        sources = {fact.name: self._sources[fact.name] for fact in fields(ModelFacts) if fact.name in self._sources}
         return ModelFacts(name=model, known_as=known_as, sources=MappingProxyType(sources), **self._facts)
 
 
@@ -197,8 +197,8 @@ def _flag(entry: Mapping[str, Any], name: str) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _prices(told: list[float | None]) -> ModelPrices:
-    prompt, completion, read, write = (None if price is None else per_million(price) for price in told)
+def _prices(rates: list[float | None]) -> ModelPrices:
+    prompt, completion, read, write = (None if price is None else per_million(price) for price in rates)
     return ModelPrices(prompt or 0.0, completion or 0.0, read, write)
 
 

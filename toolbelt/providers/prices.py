@@ -119,8 +119,8 @@ def per_million(price: float) -> float:
 
 
 def _own_prices(prices: ModelPrices) -> Prices:
-    told = (prices.input, prices.output, prices.cache_read, prices.cache_write)
-    filled = (prices.input if price is None else price for price in told)
+    rates = (prices.input, prices.output, prices.cache_read, prices.cache_write)
+    filled = (prices.input if price is None else price for price in rates)
     return Prices(((0, Rates(*(price / _MILLION for price in filled))),))
 
 
@@ -144,8 +144,8 @@ def _steps(entry: object) -> list[list[float]] | None:
 
 
 def _bounds(entry: Mapping[str, Any]) -> dict[int, str]:
-    found = (_TIER.fullmatch(key) for key in entry)
-    return {int(hit[1]) * (1000 if hit[2] else 1): hit[1] + hit[2] for hit in found if hit}
+    matches = (_TIER.fullmatch(key) for key in entry)
+    return {int(hit[1]) * (1000 if hit[2] else 1): hit[1] + hit[2] for hit in matches if hit}
 
 
 def _rates(entry: Mapping[str, Any], suffix: str, below: Rates | None, share: float | None) -> Rates | None:

@@ -160,13 +160,13 @@ def _root(error: BaseException) -> BaseException:
 
 
 def _find_failure(error: BaseException, status: int | None, words: str) -> Failure:
-    named = next((found for kind in type(error).__mro__ if (found := _FAILURE_OF_CLASS.get(kind.__name__))), None)
+    named = next((known for kind in type(error).__mro__ if (known := _FAILURE_OF_CLASS.get(kind.__name__))), None)
     if named in _CLASSES_BEFORE_STATUS and status != 429:
         return named
     if status is None and named in (None, Failure.UNAVAILABLE):
         # A provider that is not asked over our connections.
-        told = getattr(error, "status_code", None)
-        status = told if isinstance(told, int) and told not in (0, 500) else None
+        status_code = getattr(error, "status_code", None)
+        status = status_code if isinstance(status_code, int) and status_code not in (0, 500) else None
     if status in _QUOTA_COUNTS_AT and _QUOTA.search(words):
         return Failure.QUOTA
     if status in _WORDS_COUNT_AT:

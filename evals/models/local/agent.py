@@ -55,10 +55,10 @@ class LocalModel:
         began = time.perf_counter()
         history = read_history(request.messages)
         meta = find_meta_tools(request.offer)
-        made = _choose(request, history, meta)
+        chosen = _choose(request, history, meta)
         calls = tuple(
             ToolUse.from_text(f"call_{number}", name, json.dumps(arguments))
-            for number, (name, arguments) in enumerate(made, start=len(history.calls))
+            for number, (name, arguments) in enumerate(chosen, start=len(history.calls))
         )
         text = "" if calls else _words(history, meta)
         return Reply(
@@ -108,19 +108,19 @@ def _choose(request: Request, history: History, meta: MetaTools | None) -> list[
     if choice is not None and choice in offer.by_name:
         position = next(index for index, offered in enumerate(offer.tools) if offered.name == choice)
         return _forced(history, offer, [position], meta)
-    made = _freely(history, offer, meta)
-    if choice == "required" and not made:
+    calls = _freely(history, offer, meta)
+    if choice == "required" and not calls:
         return _forced(history, offer, range(len(offer.tools)), meta)
-    return made
+    return calls
 
 
 def _freely(history: History, offer: Offer, meta: MetaTools | None) -> list[_Call]:
     others = frozenset[str]() if meta is None else meta.names
     plan = plan_calls(history, offer, [at for at, offered in enumerate(offer.tools) if offered.name not in others])
-    if meta is not None and not _has_selected(history, meta) and (wanted := _wanted(plan)):
+    if meta is not None and not _has_selected(history, meta) and (wishes := _wanted(plan)):
         if find_loaded(history, meta):
             return []
-        if steps := find_next_steps(history, wanted, meta):
+        if steps := find_next_steps(history, wishes, meta):
             return steps
     left = list(history.calls)
     return [call for call in _as_calls(plan) if not _struck_off(call, left)]
@@ -150,9 +150,9 @@ def _struck_off(call: _Call, left: list[_Call]) -> bool:
 
 def _forced(history: History, offer: Offer, among: Sequence[int], meta: MetaTools | None) -> list[_Call]:
     """The best of them, however badly it fits; the first, where nothing speaks for any."""
-    made = _as_calls(plan_calls(history, offer, among, enough=0.0))
-    if made:
-        return made[:1]
+    calls = _as_calls(plan_calls(history, offer, among, enough=0.0))
+    if calls:
+        return calls[:1]
     offered = offer.tools[among[0]]
     if meta is not None and offered.name == meta.load:
         steps = find_next_steps(history, (query_words(history),), meta)

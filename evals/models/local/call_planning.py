@@ -38,15 +38,15 @@ def split_clauses(sentence: str) -> list[str]:
 
 
 def _split(separator: re.Pattern[str], text: str) -> list[str]:
-    hidden = _QUOTED.sub(lambda found: "\x00" * len(found[0]), text)
+    hidden = _QUOTED.sub(lambda match: "\x00" * len(match[0]), text)
     parts: list[str] = []
     start = 0
     for cut in separator.finditer(hidden):
         parts.append(text[start : cut.start()])
         start = cut.end()
     parts.append(text[start:])
-    kept = [stripped for part in parts if (stripped := _BULLET.sub("", part).strip())]
-    return kept[:MOST_CLAUSES]
+    clauses = [stripped for part in parts if (stripped := _BULLET.sub("", part).strip())]
+    return clauses[:MOST_CLAUSES]
 
 
 ENOUGH = 0.09
@@ -215,5 +215,5 @@ def _says_more(part: _Part, before: _Part, offer: Offer) -> bool:
 
 def _complete_arguments(parameters: Mapping[str, Any], text: str) -> dict[str, Any] | None:
     """The arguments that stand in a text; `None` unless they are all that is required, and more than nothing."""
-    made = fill_arguments(parameters, text, fallback=False)
-    return made if made and set(required_names(parameters)) <= made.keys() else None
+    arguments = fill_arguments(parameters, text, fallback=False)
+    return arguments if arguments and set(required_names(parameters)) <= arguments.keys() else None

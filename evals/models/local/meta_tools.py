@@ -63,7 +63,7 @@ def find_meta_tools(offer: Offer) -> MetaTools | None:
     return None
 
 
-def find_next_steps(history: History, wanted: Sequence[Sequence[str]], meta: MetaTools) -> list[_Call]:
+def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: MetaTools) -> list[_Call]:
     """The next calls of meta-tools; none where there is nothing more to look for.
 
     Browses first. Then loads what fits best what is wanted by its name, its description and the tools it names: where
@@ -73,21 +73,21 @@ def find_next_steps(history: History, wanted: Sequence[Sequence[str]], meta: Met
 
     Args:
         history: The conversation.
-        wanted: The words of each wish.
+        wishes: The words of each wish.
         meta: By which tools.
     """
     answered = list(zip(history.calls, history.answers, strict=True))
     answers = [answer for (name, _), answer in answered if name == meta.browse]
     if not answers:
         return [(meta.browse, {})]
-    entries = next((found for answer in reversed(answers) if (found := _read_entries(answer, meta.entries))), [])
+    entries = next((parsed for answer in reversed(answers) if (parsed := _read_entries(answer, meta.entries))), [])
     tried = {str(arguments.get(meta.argument)) for name, arguments in history.calls if name == meta.load}
     left = [index for index, entry in enumerate(entries) if entry.name not in tried and not entry.is_loaded]
     room = MOST_LOADED - len(tried)
     if not left or room <= 0:
         return []
     ranking = Ranking([words_of(entry.name, entry.text, {}) for entry in entries])
-    best = (match.position for words in wanted if (match := ranking.find_best(words, left)) is not None)
+    best = (match.position for words in wishes if (match := ranking.find_best(words, left)) is not None)
     chosen = list(dict.fromkeys(best))[: 1 if meta.at_once else room]
     if not chosen and not tried and not any(entry.text.strip() for entry in entries):
         chosen = [max(left, key=lambda index: entries[index].size)]

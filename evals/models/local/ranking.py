@@ -62,23 +62,23 @@ class Ranking:
             words: As `search_words` gives them; repeats count once.
             among: Positions to choose from; all, if `None`.
         """
-        said = list(dict.fromkeys(words))
-        scores = self._index.scores_of(said)
+        unique_words = list(dict.fromkeys(words))
+        scores = self._index.scores_of(unique_words)
         position = max(range(len(scores)) if among is None else among, key=scores.__getitem__, default=0)
         if not scores or not scores[position]:
             return None
-        return Match(position, scores[position], self._fit(said, position))
+        return Match(position, scores[position], self._fit(unique_words, position))
 
-    def _fit(self, said: Sequence[str], position: int) -> float:
+    def _fit(self, words: Sequence[str], position: int) -> float:
         """Weight in common over the geometric mean of both sides' weights, so that no side's length gives it away."""
         tool = self._tools[position]
         weight = self._weigh
-        common = sum(weight(word) for word in said if word in tool.counts)
-        named = sum(weight(word) for word in said if word in tool.name)
+        common = sum(weight(word) for word in words if word in tool.counts)
+        named = sum(weight(word) for word in words if word in tool.name)
         whole_name = sum(map(weight, sorted(tool.name)))
         if position not in self._weights:
             self._weights[position] = sum(map(weight, tool.counts))
-        together = math.sqrt(sum(map(weight, said)) * self._weights[position])
+        together = math.sqrt(sum(map(weight, words)) * self._weights[position])
         return (common / together if together else 0.0) + NAME_SHARE * (named / whole_name if whole_name else 0.0)
 
     def _weigh(self, word: str) -> float:

@@ -90,18 +90,18 @@ class Value:
 @lru_cache(maxsize=64)  # of one message, each tool asks for the same parts
 def find_values(text: str) -> tuple[Value, ...]:
     """Every value of a text in order, none within another."""
-    found: list[Value] = []
+    values: list[Value] = []
     hidden = text
     for kind, pattern in _VALUE_PATTERNS:
-        before = len(found)
+        before = len(values)
         for match in pattern.finditer(hidden):
             inner = next(group for group in match.groups() if group is not None)
-            found.append(Value(kind, inner, match.start(), match.end()))
-        for value in found[before:]:
+            values.append(Value(kind, inner, match.start(), match.end()))
+        for value in values[before:]:
             hidden = f"{hidden[: value.start]}{_HIDDEN * (value.end - value.start)}{hidden[value.end :]}"
-    found.extend(_number_words(hidden))
-    found.extend(_proper_names(hidden))
-    return tuple(sorted(found, key=lambda value: value.start))
+    values.extend(_number_words(hidden))
+    values.extend(_proper_names(hidden))
+    return tuple(sorted(values, key=lambda value: value.start))
 
 
 def _number_words(text: str) -> Iterator[Value]:
