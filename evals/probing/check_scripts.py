@@ -36,10 +36,10 @@ from toolbelt.providers.chat import Failure, ModelError
 
 
 def one_tool(tools: ProbeTools) -> CheckScript:
-    """Where it is refused, a request without tools is made, to tell which of both is not taken.
+    """Calls one tool. If the API refuses the request, a request without tools shows whether the tool is the cause.
 
-    So it is where the server failed, as some do at the very sight of a tool; but as it may only have been down, that is
-    believed only if it fails again once a request without tools was answered.
+    Some servers fail as soon as a request holds a tool, so a server failure is treated the same way. The server may
+    only have been down, so the tool counts as refused only if the request fails again after one without tools works.
     """
     expected = ExpectedCall("get_weather", {"city": "Oslo"})
     request = CheckRequest(user_message(instruction(expected)), tools.offer("get_weather"))
@@ -90,7 +90,7 @@ def _refused_without(without: ModelError, refusal: ModelError) -> CheckVerdict:
 
 
 def nested(tools: ProbeTools) -> CheckScript:
-    """Objects and lists within each other."""
+    """Arguments are nested objects and lists."""
     expected = ExpectedCall(
         "create_order",
         {
@@ -108,7 +108,7 @@ def nested(tools: ProbeTools) -> CheckScript:
 
 
 def enum(tools: ProbeTools) -> CheckScript:
-    """Values that the schema lists."""
+    """Arguments are values that the schema lists."""
     expected = ExpectedCall("update_ticket", {"ticket": 4812, "priority": "urgent", "channel": "e-mail"})
     return expect_one_call(
         tools,
@@ -119,7 +119,7 @@ def enum(tools: ProbeTools) -> CheckScript:
 
 
 def unicode(tools: ProbeTools) -> CheckScript:
-    """Letters of several scripts, in and out."""
+    """Descriptions, listed values and arguments hold letters of several scripts."""
     expected = ExpectedCall("write_sign", {"text": "Überfahrt auf eigene Gefahr – 通行注意 🚲", "place": BRIDGES[1]})
     return expect_one_call(
         tools,
@@ -130,7 +130,7 @@ def unicode(tools: ProbeTools) -> CheckScript:
 
 
 def long_name(tools: ProbeTools) -> CheckScript:
-    """The longest name there may be."""
+    """The tool has the longest name that every provider takes."""
     expected = ExpectedCall(LONG_NAME, {"station": "Howth"})
     works = f"It called a tool whose name has {len(LONG_NAME)} letters."
     return expect_one_call(
@@ -139,7 +139,7 @@ def long_name(tools: ProbeTools) -> CheckScript:
 
 
 def empty(tools: ProbeTools) -> CheckScript:
-    """A tool that takes nothing."""
+    """The tool has no parameters."""
     expected = ExpectedCall("ring_bell", {})
     prompt = "Call the tool ring_bell. It takes no arguments."
     return expect_one_call(
@@ -148,7 +148,7 @@ def empty(tools: ProbeTools) -> CheckScript:
 
 
 def crowd(tools: ProbeTools, count: int) -> CheckScript:
-    """One of so many."""
+    """The request offers `count` tools and asks for one of them."""
     offer, name = tools.crowd(count)
     expected = ExpectedCall(name, {"id": "K-17"})
     return expect_one_call(
@@ -157,7 +157,7 @@ def crowd(tools: ProbeTools, count: int) -> CheckScript:
 
 
 def none_fits(tools: ProbeTools) -> CheckScript:
-    """Nothing to call."""
+    """No tool fits the message; the model should answer in words."""
     request = CheckRequest(
         user_message("Which is the capital of France? Answer in one sentence."),
         tools.offer("get_weather", "ring_bell", "create_order"),
@@ -167,7 +167,7 @@ def none_fits(tools: ProbeTools) -> CheckScript:
 
 
 def choice_none(tools: ProbeTools) -> CheckScript:
-    """A call that is asked for and forbidden."""
+    """The message asks for a call, and `tool_choice` forbids it."""
     expected = ExpectedCall("get_weather", {"city": "Bern"})
     request = CheckRequest(user_message(instruction(expected)), tools.offer("get_weather", "get_time"), "none")
 
@@ -181,7 +181,7 @@ def choice_none(tools: ProbeTools) -> CheckScript:
 
 
 def choice_required(tools: ProbeTools) -> CheckScript:
-    """A call that is demanded and not asked for."""
+    """The message asks for no call, and `tool_choice` requires one."""
     request = CheckRequest(
         user_message("Say good morning. No tool is needed for that."),
         tools.offer("ring_bell", "get_weather"),
@@ -200,7 +200,7 @@ def choice_required(tools: ProbeTools) -> CheckScript:
 
 
 def choice_named(tools: ProbeTools) -> CheckScript:
-    """The one tool that is demanded, where the other is asked for."""
+    """The message asks for one tool, and `tool_choice` names the other."""
     requested, named = ExpectedCall("get_weather", {"city": "Turin"}), ExpectedCall("get_time")
     request = CheckRequest(user_message(instruction(requested)), tools.offer("get_weather", "get_time"), named.name)
     judge = CallJudge(request.offer, tools.schemas)
@@ -220,11 +220,11 @@ def choice_named(tools: ProbeTools) -> CheckScript:
 _CODE = "QX-4471-BN"
 _HARBOUR = {"category": "harbour"}
 _PARAGRAPHS = 120
-"""Of the long prompt: over 4,096 tokens, from which on the last of the great providers caches."""
+"""Length of the long prompt: over 4,096 tokens, the highest minimum for caching among the large providers."""
 
 
 def parallel(tools: ProbeTools) -> CheckScript:
-    """Both at once; else, once the first has its answer, the other."""
+    """Asks for two calls in one reply. If the model makes one, it gets the result and should then make the other."""
     both = (ExpectedCall("get_weather", {"city": "Oslo"}), ExpectedCall("get_time", {"city": "Lima"}))
     results = {"get_weather": tool_result(degrees_celsius=4, sky="clear"), "get_time": tool_result(time="14:05")}
     offer = tools.offer("get_weather", "get_time")
@@ -267,7 +267,7 @@ def _not_both(reply: Reply, both: Sequence[ExpectedCall], judge: CallJudge) -> s
 
 
 def after_result(tools: ProbeTools) -> CheckScript:
-    """A call, its result, and then words."""
+    """The model makes a call, gets its result, and should then answer in words."""
     expected = ExpectedCall("find_booking", {"guest": "Noor Haddad"})
     messages = user_message(
         f"{instruction(expected)} When it has answered, tell me the booking's code in one sentence, in words."
@@ -288,7 +288,7 @@ def after_result(tools: ProbeTools) -> CheckScript:
 
 
 def growing(tools: ProbeTools) -> CheckScript:
-    """What the first call loads is offered at the second request, and was not at the first."""
+    """The first call loads a tool that only the second request offers."""
     load, use = ExpectedCall("load_tools", _HARBOUR), ExpectedCall("open_lock_gate", {"gate": 7})
     messages = user_message(
         f"{instruction(load)} When it has answered, open_lock_gate is among your tools. {instruction(use, 'Then call')}"
@@ -311,7 +311,7 @@ def growing(tools: ProbeTools) -> CheckScript:
 
 
 def retired(tools: ProbeTools) -> CheckScript:
-    """The history holds a call of what is not offered any more; it is the same for every model."""
+    """The history holds a call of a tool that is no longer offered; every model gets the same history."""
     before, now = ExpectedCall("get_weather", {"city": "Oslo"}), ExpectedCall("get_time", {"city": "Quito"})
     history = (
         *user_message("What is the weather in Oslo?"),
@@ -326,7 +326,7 @@ def retired(tools: ProbeTools) -> CheckScript:
 
 
 def cached(tools: ProbeTools) -> CheckScript:  # noqa: ARG001  nothing is offered
-    """What the usage says of the second of two prompts that begin alike."""
+    """Sends two prompts with the same beginning; the usage of the second shows whether cached tokens are reported."""
     prompt = _long_prompt()
     questions = ("How many notes are there? Answer with the number.", "What is note 7 about? Answer in two words.")
 

@@ -18,17 +18,17 @@ from toolbelt.evals.scoring.reasons import differs, missing, show_name, unexpect
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 
 _LONGEST_QUOTE = 120
-"""Characters of a model's words that are repeated."""
+"""Characters of a model's text that a verdict quotes."""
 _MOST_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call that was asked for.
+    """A call that the prompt asks for.
 
     Attributes:
         name: The tool's wire name.
-        arguments: Every argument, and no other; `None` where any will do that the schema takes.
+        arguments: All arguments, and no others; `None` allows any that the schema allows.
     """
 
     name: str
@@ -37,12 +37,12 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallJudge:
-    """Holds replies against what was asked for.
+    """Compares replies with the expected calls.
 
     Attributes:
-        offer: What was offered.
-        schemas: What the tools take.
-        retired: Names of tools that were offered before and are not now.
+        offer: The tools offered.
+        schemas: The schemas of their arguments.
+        retired: Names of tools that were offered before and no longer are.
     """
 
     offer: Offer
@@ -50,7 +50,7 @@ class CallJudge:
     retired: Collection[str] = ()
 
     def judge_call(self, reply: Reply, expected: ExpectedCall, works: str) -> CheckVerdict:
-        """Whether it made that call, once, and no other; `works` is what is said if it did."""
+        """Check that the reply makes the expected call once and no other; `works` is the verdict's text if it does."""
         if fault := self.find_fault(reply, expected):
             return CheckVerdict(CheckOutcome.FAILS, fault)
         if liberty := _find_liberty(reply.calls[0].arguments, expected.arguments):
@@ -58,7 +58,7 @@ class CallJudge:
         return CheckVerdict(CheckOutcome.WORKS, works)
 
     def find_fault(self, reply: Reply, expected: ExpectedCall) -> str:
-        """What is wrong with a reply that was to be one call, as a sentence; empty for nothing."""
+        """A sentence on what is wrong with a reply that should be one call; empty if it is right."""
         if not reply.calls:
             return self._no_call(reply)
         if len(reply.calls) > 1:
@@ -66,9 +66,9 @@ class CallJudge:
         return self.find_call_fault(reply.calls[0], expected)
 
     def find_call_fault(self, call: ToolUse, expected: ExpectedCall) -> str:
-        """What is wrong with a call, as a sentence; empty for nothing.
+        """A sentence on what is wrong with a call; empty if it is right.
 
-        Case, blanks, and how letters are composed are let pass in what the schema leaves free.
+        Differences in case, blanks and the composition of letters are allowed where the schema allows any text.
         """
         if call.name != expected.name:
             return self._wrong_tool(call, expected)
@@ -81,7 +81,7 @@ class CallJudge:
         return f"Its call of {show_name(call.name)} {one_line(fault)}." if fault else ""
 
     def find_made_up(self, reply: Reply) -> str:
-        """What is wrong with a reply that was to be any call of what is offered; empty for nothing."""
+        """A sentence on what is wrong with a reply that should call any offered tool; empty if it is right."""
         if not reply.calls:
             return self._no_call(reply)
         for call in reply.calls:
@@ -122,8 +122,9 @@ class CallJudge:
 
 
 def judge_words(reply: Reply, works: str, *holding: str) -> CheckVerdict:
-    """Whether it answered in words, called nothing, and its words hold these, whatever stands between their letters:
-    models write a code in bold, with hyphens of another kind, or a number with commas.
+    """Check that the reply makes no call and that its text contains each of `holding`.
+
+    Only letters and digits are compared: models write a code in bold, with other hyphens, or a number with commas.
     """
     if reply.calls:
         return CheckVerdict(
@@ -139,7 +140,7 @@ def judge_words(reply: Reply, works: str, *holding: str) -> CheckVerdict:
 
 
 def show_calls(calls: Collection[ToolUse]) -> str:
-    """Calls by name and arguments, a few of them."""
+    """The first few calls, with names and arguments."""
     shown = [f"{one_line(call.name, 60)}({one_line(call.text, 60)})" for call in list(calls)[:_MOST_NAMES]]
     if len(calls) > _MOST_NAMES:
         shown.append("…")
@@ -147,12 +148,12 @@ def show_calls(calls: Collection[ToolUse]) -> str:
 
 
 def quote(text: str) -> str:
-    """Foreign text in quotes, on one line, cut."""
+    """Foreign text in quotes, on one line, shortened."""
     return f"“{one_line(text, _LONGEST_QUOTE)}”"
 
 
 def are_alike(first: Any, second: Any, write: Callable[[str], str]) -> bool:
-    """Whether two JSON values are equal once `write` has written their texts."""
+    """Whether two JSON values are equal after `write` has normalised every string in them."""
     if isinstance(first, str) and isinstance(second, str):
         return write(first) == write(second)
     if isinstance(first, Mapping) and isinstance(second, Mapping):
@@ -163,7 +164,7 @@ def are_alike(first: Any, second: Any, write: Callable[[str], str]) -> bool:
 
 
 def _find_liberty(given: Mapping[str, Any] | None, expected: Mapping[str, Any] | None) -> str:
-    """What was taken with arguments that are as asked but for the way they are written; empty for none."""
+    """Describes how arguments that have the right values differ in spelling; empty if they do not."""
     if given is None or expected is None or are_equal(given, expected):
         return ""
     if are_alike(given, expected, _composed):
@@ -181,7 +182,7 @@ def _loosely(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Letters and digits alone."""
+    """Only the letters and digits of `text`, case-folded."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
@@ -190,13 +191,13 @@ def _ending(reply: Reply) -> str:
 
 
 def expect_one_call(tools: ProbeTools, ask: CheckRequest, expected: ExpectedCall, works: str) -> CheckScript:
-    """A check of one request, which is to be answered by one call."""
+    """A check of one request that expects one call as its answer."""
     judge = CallJudge(ask.offer, tools.schemas)
     return ask_once(ask, lambda reply: judge.judge_call(reply, expected, works), ideal_reply(expected))
 
 
 def instruction(expected: ExpectedCall, verb: str = "Call") -> str:
-    """As plain as can be: this is about what the API and the model can do, not about what a user might mean."""
+    """The request for a call, as plain as possible: a check is about abilities, not about what a user might mean."""
     arguments = (expected.arguments or {}).items()
     values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in arguments)
     return f"{verb} the tool {expected.name} once, with these arguments: {values}."

@@ -15,17 +15,19 @@ from toolbelt.text import UNSAFE
 
 
 def learned_facts(result: ProbeResult) -> dict[str, Any]:
-    """What it really shows; what it leaves open is left out.
+    """The facts that a probe shows; facts that it leaves open are missing.
 
     Args:
         result: Of a probe, finished or not.
 
     Returns:
-        Of these, by the names of `OwnModel`'s attributes: `context_window`, where the provider named it as it turned a
-        check away; `tool_calling`; `parallel_calls`; `tool_choice`, where both
-        ways of demanding a call came out alike; `max_tools`, only where the API named it as it refused more: what a
-        request was seen to hold is no limit; `caching`, only where cached tokens were reported: that none were does not
-        show that a longer prompt has none.
+        Some of these, by the names of `ProjectModel`'s attributes:
+
+        - `context_window`, if the provider stated it when it refused a check.
+        - `tool_calling` and `parallel_calls`.
+        - `tool_choice`, if both ways to require a call had the same outcome.
+        - `max_tools`, only if the API stated it when it refused more: a number that was taken is no limit.
+        - `caching`, only if cached tokens were reported: without them, a longer prompt may still be cached.
     """
     shown: dict[str, Any] = {}
     if (window := _stated_window(result)) is not None:
@@ -53,32 +55,32 @@ _BY_CALLING = frozenset(
         "long_name", "empty_parameters", "after_result", "growing_tools", "retired_tool", *map(tools_key, TOOL_COUNTS),
     }
 )  # fmt: skip
-"""Checks that come out well only if a tool was called."""
+"""Checks that succeed only if the model called a tool."""
 
 
 def _stated_window(result: ProbeResult) -> int | None:
-    """What the provider said that its window is; `None` if it did not say, or said several things."""
+    """The window that the provider stated; `None` if it stated none, or several that differ."""
     refusals = (check for check in result.checks if check.outcome is CheckOutcome.TOO_LARGE and check.requests)
     windows = {window for check in refusals if (window := find_window(check.said)) is not None}
     return windows.pop() if len(windows) == 1 else None
 
 
 _NEEDS_CALLING = ("parallel_calls", "tool_choice", "max_tools")
-"""What cannot be said of a model that calls no tools."""
+"""Facts that a model without tool calling cannot have."""
 _SAME_WINDOW = 0.01
-"""Share of a window by which it may be told otherwise: some providers say one token less than they document."""
+"""A stated window may differ by this share: some providers state one token less than they document."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """A fact that a probe showed and that was unknown, or known to be otherwise.
+    """A fact that a probe showed and that was unknown or different before.
 
     Attributes:
-        key: Of the fact, as in `OwnModel`.
-        known: What was known; `None` if nothing.
-        source: Who said so; empty if nobody.
-        seen: What the probe showed.
-        note: What is to be known of what was seen, in words; empty for nothing.
+        key: Of the fact, as in `ProjectModel`.
+        known: The value before; `None` if it was unknown.
+        source: Where that value came from; empty if it was unknown.
+        seen: The value that the probe showed.
+        note: A remark on that value, in words; may be empty.
     """
 
     key: str
@@ -89,16 +91,16 @@ class News:
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether something else was known."""
+        """Whether another value was known before."""
         return self.known is not None
 
 
 def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
-    """What a probe showed of a model that was not known before.
+    """The facts about a model that a probe showed and that were not known before.
 
     Args:
-        result: What it came to.
-        facts: What is known of the model.
+        result: Of the probe.
+        facts: The known facts about the model.
     """
     shown, notes = learned_facts(result), {}
     if (least := _least_tools(result, facts.max_tools)) is not None and "max_tools" not in shown:
@@ -114,7 +116,7 @@ def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
 
 
 def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | None:
-    """The most tools that were taken, where the limit that is known is wrong and nobody said the right one."""
+    """The most tools taken, with a note, if the known limit is wrong and nobody stated the right one."""
     if known is None:
         return None
     taken = [count for count in TOOL_COUNTS if (outcome := result.outcome(tools_key(count))) and outcome.is_usable]
@@ -127,19 +129,19 @@ def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | No
 
 
 def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
-    """What a probe showed, by fact: what is as it is known, and what is news; not a limit that only fits in with it."""
+    """What a probe showed, by fact: confirmed values and news, but no limit that it is only compatible with."""
     news = {item.key: item.seen for item in find_news(result, facts)}
     borne_out = {key: seen for key, seen in learned_facts(result).items() if getattr(facts, key) == seen}
     return borne_out | news
 
 
 def make_entry(model: str, news: Sequence[News], own: ProjectModel | None = None) -> dict[str, Any]:
-    """What to say of a model under `models` of `toolbelt.yaml`: what the project says already, and what is news.
+    """The model's entry for `models` in `toolbelt.yaml`: the project's present entry, updated with the news.
 
     Args:
         model: Its name.
-        news: What a probe showed; at least one.
-        own: What the project says of it.
+        news: At least one.
+        own: The project's present entry, if there is one.
     """
     stated = {} if own is None else project_model_data(own)
     if "prices" in stated:
@@ -155,7 +157,7 @@ def make_entry(model: str, news: Sequence[News], own: ProjectModel | None = None
 
 
 def format_entry(entry: Mapping[str, Any]) -> str:
-    """An entry as YAML, an item of the list `models`; what a terminal would not show as it is, is escaped."""
+    """An entry as YAML, as an item of the list `models`; unsafe characters are escaped for the terminal."""
     import yaml
 
     from toolbelt.sources import with_json_numbers
@@ -167,7 +169,7 @@ def format_entry(entry: Mapping[str, Any]) -> str:
 
 
 def news_data(news: Sequence[News]) -> list[dict[str, Any]]:
-    """As plain values; `known` is `null` where nothing was."""
+    """As plain values; `known` is `null` if nothing was known."""
     return [
         {
             "fact": item.key,
