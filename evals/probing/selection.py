@@ -18,8 +18,8 @@ class StandingProbe:
     """The probe that stands for a model.
 
     Attributes:
-        result: Which.
-        later: One that was begun after it and is not finished; `None` if there is none.
+        result: The probe.
+        later: An unfinished probe that began after it; `None` if there is none.
     """
 
     result: ProbeResult
@@ -27,16 +27,16 @@ class StandingProbe:
 
 
 def find_standing_and_later(probes: Sequence[ProbeResult]) -> StandingProbe | None:
-    """As `pick_latest`, with what was begun later."""
+    """The probe that stands for the model, as `find_standing`, with the unfinished one after it."""
     standing = find_standing(probes)
     return None if standing is None else StandingProbe(standing, find_later(standing, probes))
 
 
 def find_latest(path: str, model: str) -> StandingProbe | None:
-    """The probe that stands for a model, wherever it was asked; `None` if there is none, or no such file.
+    """The probe that stands for a model, at any place; `None` if there is no probe or no such file.
 
     Raises:
-        ToolbeltError: the file holds something else, or cannot be read.
+        ToolbeltError: the file is no run store, or cannot be read.
     """
     if not Path(path).exists():
         return None
@@ -45,18 +45,18 @@ def find_latest(path: str, model: str) -> StandingProbe | None:
 
 
 def probes_of_run(store: RunStore, models: Iterable[str], api_base: str | None) -> list[ProbeResult]:
-    """The probe that stands for each model of a run, made at the same place; models without one are left out.
+    """The probe that stands for each model of a run, at the run's place; models without a probe are left out.
 
     Args:
-        store: Where both are kept.
+        store: The store of the run and the probes.
         models: Their names, in order.
-        api_base: Where the run asks hosted models; says nothing of others.
+        api_base: Address at which the run asks hosted models; other models ignore it.
     """
     return [standing.result for standing in standing_probes(store, models, api_base)]
 
 
 def standing_probes(store: RunStore, models: Iterable[str], api_base: str | None) -> list[StandingProbe]:
-    """As `probes_of_run`, with what was begun later there."""
+    """As `probes_of_run`, each with the unfinished probe after it."""
     probe_store = ProbeStore(store)
     standing = []
     for model in dict.fromkeys(models):
@@ -87,15 +87,15 @@ def latest_of_each(probes: Iterable[ProbeResult]) -> list[ProbeResult]:
 
 
 def find_standing(probes: Iterable[ProbeResult]) -> ProbeResult | None:
-    """The one that stands for a model: the latest finished one of all checks, else the one that says most.
+    """The probe that stands for a model: the latest finished one of all checks, else the one with most outcomes.
 
-    Of the checks as they are now, if there is one that says anything: those of another version say less.
+    Probes of the present version of the checks that have any outcome come before those of other versions.
 
     Args:
         probes: The latest first.
 
     Returns:
-        `None` if none has come to any result.
+        `None` if no probe has a result.
     """
     return max((probe for probe in probes if probe.checks), key=_weight, default=None)
 
@@ -107,10 +107,10 @@ def _weight(probe: ProbeResult) -> tuple[bool, bool, bool, int]:
 
 
 def find_later(picked: ProbeResult, probes: Iterable[ProbeResult]) -> ProbeResult | None:
-    """The latest probe of the same model that was begun after the one that stands for it, and is not finished.
+    """The latest unfinished probe of the same model that began after the one that stands for it.
 
     Args:
-        picked: Which stands for the model.
+        picked: The probe that stands for the model.
         probes: Of any models; the latest first.
     """
     later = (probe for probe in probes if probe.model == picked.model and probe.created > picked.created)

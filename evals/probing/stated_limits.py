@@ -22,17 +22,17 @@ _OF_SOMETHING_ELSE = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.,\[/-])(\d{1,3}(?:,\d{3})+|\d+)(?![\w…%/-]|[.,]\d|\.\w)")
-"""A whole number that stands alone: no place in a list, no part of a name, a date or a version."""
+"""A whole number that stands alone, not an index, nor a part of a name, a date or a version."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLimit:
-    """Between which numbers of tools the limit of an API lies.
+    """The limit on the tools of a request lies between two numbers.
 
     Attributes:
-        taken: The most tools that a request was seen to hold.
-        refused: The fewest that were refused.
-        stated: The limit in the API's own words; `None` where they do not say, or not for sure.
+        taken: The most tools that the API took.
+        refused: The fewest tools that the API refused.
+        stated: The limit that the API stated; `None` if it stated none, or not clearly.
     """
 
     taken: int
@@ -46,10 +46,10 @@ class ToolLimit:
 
 
 def find_limit(result: ProbeResult) -> ToolLimit | None:
-    """The limit that refusals show; `None` where none was refused, or refusals do not go by number.
+    """The limit that refusals show; `None` if nothing was refused, or the refusals do not depend on the number.
 
-    What was taken is no limit: it is only known to lie between what was taken and what was refused, unless the refusal
-    of the fewest names one number that does.
+    The number taken is no limit: the limit lies between the numbers taken and refused. It is known exactly only if the
+    refusal of the fewest tools states one number in this range.
 
     Args:
         result: Of a probe, finished or not.
@@ -65,9 +65,9 @@ def find_limit(result: ProbeResult) -> ToolLimit | None:
 
 
 def _stated_limit(refusal: str, taken: int, refused: int) -> int | None:
-    """The one whole number from `taken` to below `refused` in what speaks of a limit of tools; `None` else.
+    """The only whole number from `taken` to below `refused` in a text about a limit of tools; else `None`.
 
-    The number that was sent is mostly named, too: it is `refused`, and so never meant.
+    Most texts also name the number that was sent. That is `refused`, so it is never counted.
     """
     if _OF_SOMETHING_ELSE.search(refusal) or not (_OF_TOOLS.search(refusal) and _OF_A_LIMIT.search(refusal)):
         return None
@@ -91,13 +91,13 @@ _WINDOW_WORDINGS = tuple(
 
 
 def find_window(message: str) -> int | None:
-    """Tokens of the window that a refusal names; `None` if it names none, or more than one.
+    """The window in tokens that a refusal states; `None` if it states none, or more than one.
 
-    Nothing is guessed: a number counts only in one of the wordings that are known to give the window, and not what the
-    prompt came to, or a limit of the account.
+    A number counts only in a wording that is known to state the window. This excludes the tokens of the prompt and the
+    limits of the account.
 
     Args:
-        message: A provider's words.
+        message: The provider's text.
     """
     windows = {int(match[1].replace(",", "")) for wording in _WINDOW_WORDINGS for match in wording.finditer(message)}
     return windows.pop() if len(windows) == 1 else None

@@ -19,7 +19,7 @@ _DESCRIBE = "A model of your own can be described under `models` in toolbelt.yam
 
 @dataclass(frozen=True)
 class ModelFilter:
-    """What a listing is to show.
+    """Which models a listing shows.
 
     Attributes:
         pattern: A part of the name, or all of it where there is a `*`, which stands for anything.
@@ -42,13 +42,13 @@ class ModelFilter:
 
 
 def search_models(model_filter: ModelFilter, named: Sequence[str], table: ModelTable) -> tuple[ModelFacts, ...]:
-    """The models that are wanted: the project's in its order, then the others.
+    """The models that match the filter: the project's in its order, then the others.
 
     Of the whole table, plain names come first, then those with a provider before them; within each, by provider and
     name, numbers in names by their size.
 
     Args:
-        model_filter: What is.
+        model_filter: Which models to list.
         named: The models that the project names.
         table: What is known of models.
 
@@ -96,7 +96,7 @@ def price_steps(facts: ModelFacts, table: ModelTable) -> tuple[tuple[int, ModelP
 
 
 def _prices(rates: Rates, first: ModelPrices) -> ModelPrices:
-    """Those of a step; what is unknown at the first is so at all."""
+    """The prices of a step; a price that is unknown at the first step is unknown at all."""
     return ModelPrices(
         per_million(rates.prompt),
         per_million(rates.completion),
@@ -135,7 +135,7 @@ def _matching(pattern: str | None, names: Iterable[str], table: ModelTable) -> t
 
 
 def _has_form(name: str, first: str, middle: Iterable[str], last: str) -> bool:
-    """Whether a name begins and ends so, with those parts between, in their order; in no more time than it is long."""
+    """Whether a name begins and ends so, with the parts `middle` between in order; in linear time."""
     if not name.startswith(first) or not name.endswith(last):
         return False
     at, end = len(first), len(name) - len(last)

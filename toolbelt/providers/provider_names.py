@@ -8,14 +8,14 @@ from functools import cache
 from toolbelt.providers.litellm_table import PROVIDERS, ModelTable, find_litellm_file
 
 BY_PROJECT, BY_TABLE, BY_NAME = "toolbelt.yaml", "litellm", "name"
-"""Who says so."""
+"""Sources of a provider's name."""
 
 
 def find_provider(model: str, table: ModelTable) -> tuple[str, str] | None:
-    """The provider of a model, in litellm's words, and who says so; `None` if unknown.
+    """The provider of a model, by litellm's name, and the source of that name; `None` if unknown.
 
     Args:
-        model: Its name; what it is based on is not looked at.
+        model: Its name; its base is not considered.
         table: What is known of models.
     """
     own = table.find_project_model(model)
@@ -32,9 +32,9 @@ def find_provider(model: str, table: ModelTable) -> tuple[str, str] | None:
 
 
 def served_alike(model: str, table: ModelTable) -> tuple[str, ...]:
-    """`model` and what it is based on, nearest first, without what another provider serves, at its own price.
+    """`model` and its bases, nearest first, without those that another provider serves at its own price.
 
-    An alias (a deployment, a proxy's name) costs what it stands for. A build that runs elsewhere does not.
+    An alias (a deployment, a proxy's name) has the price of its base. A build that runs elsewhere does not.
     """
     names = table.trace(model)
     providers = {name: find_provider(name, table) for name in names}
@@ -60,7 +60,7 @@ def list_providers(table: ModelTable) -> tuple[str, ...]:
 
 @cache
 def _routes() -> frozenset[str]:
-    """What the name of a model may begin with, so that litellm knows whom to ask."""
+    """The prefixes of model names by which litellm finds the provider."""
     path = find_litellm_file(PROVIDERS)
     try:
         data = json.loads(path.read_text(encoding="utf-8")) if path else {}
