@@ -17,7 +17,7 @@ from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
 from toolbelt.models.violations import InspectedTools, Violation, inspect_tools
 
 CountingMethod = tuple[str, str]
-"""A tokenizer, and the provider's format that is counted."""
+"""A tokenizer, and the provider's format of the counted definitions."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class CandidateToolset:
 
 @dataclass(frozen=True)
 class ModelToFit:
-    """A model, and how its tools are counted.
+    """A model, and the method that counts its tools.
 
     Attributes:
-        facts: What is known of it.
-        counting: How its tools are counted.
-        exact: Whether that is its own tokenizer.
+        facts: The known facts about the model.
+        counting: The counting method.
+        exact: Whether its tokenizer is the model's own.
     """
 
     facts: ModelFacts
@@ -59,12 +59,12 @@ class _Sum:
 
 @dataclass(eq=False)
 class FitCalculator:
-    """Calculates the fit of toolsets to models; each count and each sum is made once.
+    """Calculates the fit of toolsets to models; it counts and adds up each set of tools once.
 
     Args:
         wire_names: By tool id, as the catalog assigns them.
-        count: Tokens of at least `tools`, by some means; asked once for each.
-        tools: All that any toolset holds.
+        count: Counts the tokens of at least `tools` by a counting method; called once for each method.
+        tools: All tools of all toolsets.
     """
 
     wire_names: Mapping[str, str]
@@ -141,7 +141,7 @@ class FitCalculator:
         return self._to_mend[key]
 
     def _find_refused(self, facts: tuple[Fact, ...]) -> frozenset[str]:
-        """Ids of the tools that are sure to be refused as toolbelt sends them: under their wire names, as objects."""
+        """Ids of the tools that the API certainly refuses as they are sent: under their wire names, as objects."""
         if facts not in self._refused:
             sure = [fact for fact in facts if fact.effect is Effect.REFUSED and not isinstance(fact.rule, RootObject)]
             patterns = [fact.rule.pattern for fact in sure if isinstance(fact.rule, ToolName)]

@@ -1,4 +1,4 @@
-"""The form in which a provider takes the tools, renamed and trimmed, with the way back from a call to the tool."""
+"""The form of the tools that a provider accepts (renamed, rewritten), and the way back from a call to the tool."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _SCHEMA_AT: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("input_schema",),
     "mcp": ("inputSchema",),
 }
-"""Where a definition of each form has the schema of the parameters."""
+"""The place of the parameters' schema in a definition of each form."""
 
 
 @dataclass(frozen=True)
 class ToolChange:
-    """What is changed about a tool.
+    """A change to a tool.
 
     Attributes:
         tool: Its id.
-        change: What was and what is.
+        change: The part before and after.
     """
 
     tool: str
@@ -43,11 +43,11 @@ class ToolChange:
 
 @dataclass(frozen=True)
 class WireMap:
-    """The way back from a call to the tool that is meant.
+    """The way back from a call to the tool that the model means.
 
     Attributes:
-        names: Tool id by the name it is sent under.
-        parameters: By that name, a parameter's own name by the one it is sent under; renamed ones alone.
+        names: Tool id by the name under which it is sent.
+        parameters: By that name, each renamed parameter's own name by the name under which it is sent.
     """
 
     names: Mapping[str, str]
@@ -67,7 +67,7 @@ class WireMap:
         return {own.get(key, key): value for key, value in arguments.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values: what the file has under `map`."""
+        """The map as plain values, as the file has it under `map`."""
         return {"names": thaw(self.names), "parameters": thaw(self.parameters)}
 
     @classmethod
@@ -75,7 +75,7 @@ class WireMap:
         """The map that `to_dict` wrote.
 
         Raises:
-            InvalidDefinitionError: it is none.
+            InvalidDefinitionError: the data is not such a map.
         """
         given: Any = data if isinstance(data, Mapping) else {}
         names, parameters = given.get("names"), given.get("parameters")
@@ -93,10 +93,10 @@ class WireForm:
     """Tools as a provider takes them.
 
     Attributes:
-        tools: As they are sent, each under the id it has in the catalog; order kept.
+        tools: The tools as they are sent, with their ids from the catalog, in order.
         map: The way back.
-        changes: Everything that is sent otherwise than the tool has it, tool by tool.
-        own: The tools as they are, in the same order.
+        changes: All differences from the original tools, tool by tool.
+        own: The original tools, in the same order.
     """
 
     tools: tuple[Tool, ...]
@@ -109,10 +109,10 @@ class WireForm:
         return export_definitions(self.tools, {tool.id: tool.name for tool in self.tools}, form)
 
     def originals(self, form: str) -> dict[str, Patch]:
-        """What `restore_definition` makes each tool's own definition of, by the name it is sent under.
+        """The patches by which `restore_definition` restores each tool's own definition, by the name it is sent under.
 
-        Tools that are sent as they are have none. The own definition is one of the same form, with the tool's own
-        name and its schema to the letter.
+        Tools that are sent unchanged have none. The own definition has the same form, with the tool's own name and its
+        exact schema.
         """
         at = _SCHEMA_AT[form]
         patches: dict[str, Patch] = {}
@@ -132,11 +132,11 @@ class WireForm:
 
 
 def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: Iterable[Fact]) -> WireForm:
-    """The tools so that they break none of the rules; the number of tools is not for this to mend.
+    """Rewrite the tools so that they break none of the rules, except a limit on the number of tools.
 
     Args:
         tools: With unique ids.
-        wire_names: By tool id, as the catalog assigns them; kept where the rules allow them.
+        wire_names: By tool id, as the catalog assigns them; used unchanged if the rules allow them.
         facts: The rules.
 
     Returns:
@@ -158,8 +158,8 @@ def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: 
 def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
     """A wire form as plain values: the definitions, the way back from calls and to each tool's own, and every change.
 
-    What is under `originals`, by the name a tool is sent under, is a JSON Patch (RFC 6902) that makes the definition
-    under `tools` the tool's own.
+    `originals` has, by the name under which a tool is sent, a JSON Patch (RFC 6902) that turns the definition under
+    `tools` into the tool's own.
     """
     return {
         "format": definition_form,
@@ -200,7 +200,7 @@ def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list
 
 
 def _implied_changes(tool: Tool, sent: Tool, new: Mapping[str, str], recorded: Sequence[Change]) -> Iterator[Change]:
-    """Changes that no rule named: what came with another, and what the mend of one rule made of another's."""
+    """Changes that no rule recorded: they follow from another change, or from the repairs of two rules together."""
     known = {change.place: change.was for change in recorded}
     now = thaw(sent.parameters)
     if new:
@@ -222,7 +222,7 @@ def _name_all(tools: Sequence[Tool], wire_names: Mapping[str, str], patterns: Se
 
 
 def _new_name(name: str, key: str, patterns: Sequence[NamePattern], taken: Collection[str]) -> str:
-    """A name that all patterns allow and nothing else bears, as like `name` as can be."""
+    """A free name that all patterns allow, as similar to `name` as possible."""
     for pattern in patterns:
         name = pattern.clean(name)
     if name not in taken and all(pattern.allows(name) for pattern in patterns):
@@ -237,7 +237,7 @@ def _new_name(name: str, key: str, patterns: Sequence[NamePattern], taken: Colle
 
 
 def _new_names(schema: Mapping[str, Any], patterns: Sequence[NamePattern]) -> dict[str, str]:
-    """Legal names of the parameters that have none, by their own."""
+    """New legal names for parameters with illegal names, by old name."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return {}

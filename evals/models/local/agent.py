@@ -26,7 +26,7 @@ from toolbelt.evals.offers import Offer
 from toolbelt.providers.chat import Usage
 
 SURE = 0.3
-"""The fit of a tool at hand from which the agent does not look for a better one: nine of ten such are right."""
+"""From this fit on, the agent does not look for a better tool: nine of ten tools with it are right."""
 _Call = tuple[str, Mapping[str, Any]]
 
 
@@ -74,11 +74,11 @@ class LocalModel:
         return 0.0
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """There is nothing to close."""
 
 
 LOCAL_MODELS: Mapping[str, Callable[[], Model]] = MappingProxyType({"local/bm25": LocalModel})
-"""By name."""
+"""The local models by name."""
 
 
 def make_local_model(name: str) -> Model:
@@ -93,7 +93,7 @@ def make_local_model(name: str) -> Model:
 
 
 def _words(history: History, meta: MetaTools | None) -> str:
-    """What is said where nothing is called."""
+    """The text of a reply without calls."""
     if _has_selected(history, meta):
         return "That is done."
     if meta is not None and (loaded := find_loaded(history, meta)):
@@ -131,7 +131,7 @@ def _has_selected(history: History, meta: MetaTools | None) -> bool:
 
 
 def _wanted(plan: Plan) -> tuple[tuple[str, ...], ...]:
-    """Words for which better tools are to be looked for; none where those at hand will do."""
+    """Words for which the agent looks for better tools; none if the tools at hand are good enough."""
     unsure = tuple(call.words for call in plan.calls if call.fit < SURE)
     return tuple(words for words in (*unsure, *plan.unserved) if words)
 
@@ -141,7 +141,7 @@ def _as_calls(plan: Plan) -> list[_Call]:
 
 
 def _struck_off(call: _Call, left: list[_Call]) -> bool:
-    """Whether the call was made before; each made one answers for one."""
+    """Whether the call was made before; each earlier call counts for one."""
     if call in left:
         left.remove(call)
         return True
@@ -149,7 +149,7 @@ def _struck_off(call: _Call, left: list[_Call]) -> bool:
 
 
 def _forced(history: History, offer: Offer, among: Sequence[int], meta: MetaTools | None) -> list[_Call]:
-    """The best of them, however badly it fits; the first, where nothing speaks for any."""
+    """The best of the tools, however badly it fits; the first if none fits at all."""
     calls = _as_calls(plan_calls(history, offer, among, enough=0.0))
     if calls:
         return calls[:1]

@@ -16,7 +16,7 @@ FREE_TEXT = word_set(
     "body description input term terms topic task subject instruction instructions note comment "
     "sentence goal request summary title"
 )
-"""Words in the names of parameters that take what somebody says as it is."""
+"""Words in the names of parameters that take free text."""
 KINDS_OF_VALUE = (
     (word_set("url link href website webpage site endpoint uri"), ("url",)),
     (word_set("email mail recipient"), ("email",)),
@@ -50,7 +50,7 @@ PREPOSITIONS = (
 """Words in a parameter's name, and what stands before its value."""
 OTHER_PREPOSITIONS = word_set("in at near around of for from to by with")
 SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-"""How a boolean is said."""
+"""Words for booleans."""
 
 
 _MOST_PARAMETERS = 40
@@ -67,22 +67,22 @@ _BEHIND = re.compile(
 
 
 def fill_arguments(parameters: Mapping[str, Any], text: str, *, fallback: bool = True) -> dict[str, Any]:
-    """What a text gives for a tool's parameters.
+    """The values that a text gives for a tool's parameters.
 
-    A required parameter for which nothing is found is left out, and the call so openly wrong: nothing is made up.
+    A required parameter without a value is left out, so the call is clearly wrong: no value is invented.
 
     Args:
-        parameters: JSON Schema of the arguments, in whatever state.
-        text: What the user said.
+        parameters: JSON Schema of the arguments; it may be invalid.
+        text: The user's message.
         fallback: Whether a parameter that takes free text may be given the whole of it.
     """
     return _Filling(text, fallback).fill(parameters, 0) if parameters.get("properties") else {}
 
 
 def fill_each(parameters: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
-    """Arguments for each call that a text asks of one tool: several where a value is one of a list of its like.
+    """Arguments for each call of one tool that a text asks for: several if a value is in a list of similar values.
 
-    `the weather in Rome and Oslo` makes two of a tool that takes one city, and one of a tool that takes two.
+    `the weather in Rome and Oslo` gives two calls of a tool with one city, and one call of a tool with two cities.
     """
     if not parameters.get("properties"):
         return [{}]
@@ -98,18 +98,18 @@ def fill_each(parameters: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
 
 
 def required_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """The parameters that must be given, as far as the schema says so in a way that can be read."""
+    """The required parameters, as far as the schema is readable."""
     required = parameters.get("required")
     return tuple(name for name in required if isinstance(name, str)) if isinstance(required, list | tuple) else ()
 
 
 class _Filling:
-    """One text whose values are handed out, each once.
+    """A text whose values are assigned to parameters, each at most once.
 
     Attributes:
         values: Every value of the text.
-        left: Those not handed out yet.
-        used: The value that each parameter of the uppermost level was given.
+        left: Values not assigned yet.
+        used: The value of each parameter of the top level.
     """
 
     def __init__(self, text: str, fallback: bool) -> None:
@@ -174,7 +174,7 @@ class _Filling:
         return not _NEGATION.search(self._folded[max(match.start() - 24, 0) : match.start()])
 
     def _option(self, options: Sequence[Any]) -> Any:
-        """The option that is said first; the longest of those that begin there."""
+        """The option that comes first in the text; the longest of those that begin there."""
         candidates: list[tuple[int, int, int, Any]] = []
         for option in options[:_MOST_OPTIONS]:
             spoken = split_name(str(option)).lower().strip()
@@ -258,7 +258,7 @@ class _Filling:
         return before in prepositions
 
     def _left_over(self, name: str, schema: Mapping[str, Any], _: int) -> Any:
-        """What nobody else took: a quote, a name, a word behind a preposition; for free text all that was said."""
+        """A value that no other parameter took: a quote, a name, a word after a preposition; or all free text."""
         if schema.get("default") is not None:
             return schema["default"]
         if _type_of(schema) != "string" or _options(schema) is not None:

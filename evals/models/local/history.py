@@ -1,4 +1,4 @@
-"""What the baseline reads out of a conversation."""
+"""Reads the user's requests and the calls from a conversation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LONGEST_READ = 6_000
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A conversation, as far as it matters.
+    """The parts of a conversation that the baseline uses.
 
     Attributes:
-        query: What the user said last, but for a bare "Go ahead.", which asks for what was asked before.
-        before: What the user said before that; empty if nothing.
-        calls: Name and arguments of each call made since, in order.
-        answers: What those calls were answered with, in the same order; empty for one without.
+        query: The user's last message, except a bare "Go ahead.", which repeats the request before it.
+        before: The user's message before that; empty if there is none.
+        calls: Name and arguments of each call since then, in order.
+        answers: The results of those calls, in the same order; empty for a call without one.
         turn: How many of the calls were made before the user's very last message.
     """
 
@@ -34,7 +34,7 @@ class History:
 
 
 def read_history(messages: Sequence[Message]) -> History:
-    """Read a conversation in OpenAI's form; what is in no such form is passed over."""
+    """Read a conversation in OpenAI's form; parts in other forms are ignored."""
     user_texts: list[str] = []
     calls: list[tuple[str, Mapping[str, Any]]] = []
     answers: dict[int, str] = {}

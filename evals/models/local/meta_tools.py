@@ -54,7 +54,7 @@ BY_TOOLKIT = MetaTools(
 
 
 def find_meta_tools(offer: Offer) -> MetaTools | None:
-    """The meta-tools that are offered; `load_tools` bears one name in both, and is told by what it takes."""
+    """The meta-tools that are offered; `load_tools` is in both sets, and its parameters show which one it is."""
     for meta in (BY_TOOLKIT, BY_CATEGORY):
         if meta.browse in offer.by_name and meta.load in offer.by_name:
             properties = parameters_of(offer.by_name[meta.load]).get("properties")
@@ -66,15 +66,15 @@ def find_meta_tools(offer: Offer) -> MetaTools | None:
 def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: MetaTools) -> list[_Call]:
     """The next calls of meta-tools; none where there is nothing more to look for.
 
-    Browses first. Then loads what fits best what is wanted by its name, its description and the tools it names: where
-    they are there at once the first wish first, else one for each wish together, as each further message costs a turn.
-    Where nothing describes itself, and no name has a word of what is wanted, it loads the largest: that is the
-    likeliest to hold anything.
+    The first call browses. Then the entries that fit the wishes best, by name, description and the tools they name, are
+    loaded. If loaded tools are available at once, one entry is loaded for the first wish. Otherwise one entry for each
+    wish is loaded at the same time, as each further message costs a turn. If no entry has a description, and no name
+    has a word of a wish, the largest entry is loaded, as it most likely holds a fitting tool.
 
     Args:
         history: The conversation.
         wishes: The words of each wish.
-        meta: By which tools.
+        meta: The meta-tools to call.
     """
     answered = list(zip(history.calls, history.answers, strict=True))
     answers = [answer for (name, _), answer in answered if name == meta.browse]

@@ -14,9 +14,9 @@ from toolbelt.catalog.search import ToolIndex, describe, search_words, split_nam
 from toolbelt.evals.offers import Offer, Offered
 
 NAME_SHARE = 0.25
-"""What it adds to a fit that a tool's whole name was said; found on MetaTool's and BFCL's cases."""
+"""Added to the fit if the text has a tool's whole name; chosen on MetaTool's and BFCL's cases."""
 UNSEEN = 10
-"""Tools that are imagined beside those at hand: of one tool alone no word would tell more than another."""
+"""Number of imaginary tools beside those at hand: with one tool alone, all words would have the same weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Match:
 
 
 class Ranking:
-    """Tools, to be held against words."""
+    """Ranks tools by their words."""
 
     def __init__(self, tools: Sequence[Words]) -> None:
         self._tools = tools
@@ -82,7 +82,7 @@ class Ranking:
         return (common / together if together else 0.0) + NAME_SHARE * (named / whole_name if whole_name else 0.0)
 
     def _weigh(self, word: str) -> float:
-        """How much a word tells, were the tools at hand some of a few more that do not have it."""
+        """The weight of a word, as if a few more tools without it were offered."""
         count = self._index.count(word)
         return math.log(1 + (len(self._tools) + UNSEEN - count + 0.5) / (count + 0.5))
 

@@ -62,7 +62,7 @@ _NUMBER_WORD = re.compile(rf"\b({'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b([A-Z][\w'’.&-]*[\w](?: (?:(?:of|the|de|la|van|von) )?[A-Z][\w'’&-]*)*(?:, [A-Z]{2}\b)?)")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:\n]\s*)$")
 _HIDDEN = "\x00"
-"""Stands for each character of what was found, so that nothing is found in it again."""
+"""Replaces each character of a found value, so that no other value is found in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _proper_names(text: str) -> Iterator[Value]:
 
 
 def read_number(text: str, whole: bool) -> int | float | None:
-    """The number that a text writes; `None` where it is none, or no whole one though that is asked for."""
+    """The number in a text; `None` if it is no number, or not whole where a whole one is required."""
     plain = text.replace(",", "")
     convert: Callable[[str], int | float] = int if re.fullmatch(r"[-+]?\d{1,300}", plain) else float
     try:
