@@ -21,7 +21,7 @@ from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.model_limits import facts_for_auto
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.spec import BY_WINDOW
@@ -64,7 +64,7 @@ def prepare_arms(
     inputs: RunInputs,
     plan: Plan,
     options: ModelOptions,
-    reporter: Reporter,
+    reporter: EvalReporter,
     opener: Callable[[str, ModelOptions], Model] = open_model,
 ) -> tuple[PreparedArm, ...]:
     """Everything the arms of a plan need.
@@ -149,7 +149,7 @@ def _dynamic_notes(toolset: Dynamic, sampling: Sampling) -> Iterator[Note]:
 class _Renderers:
     """Renderers by what counts and changes their tools, so that arms share them."""
 
-    def __init__(self, catalog: Catalog, tokenizer: str, seed: int, reporter: Reporter) -> None:
+    def __init__(self, catalog: Catalog, tokenizer: str, seed: int, reporter: EvalReporter) -> None:
         self._catalog = catalog
         self._tokenizer = tokenizer
         self._seed = seed

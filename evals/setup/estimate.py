@@ -24,7 +24,7 @@ from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.setup.arm_notes import find_shortfalls
 from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
 from toolbelt.evals.setup.inputs import RunInputs
-from toolbelt.evals.setup.reporting import Reporter
+from toolbelt.evals.setup.reporting import EvalReporter
 from toolbelt.providers.chat import Usage
 
 SAMPLE = 300
@@ -64,7 +64,9 @@ class ArmEstimate:
     reason: str = ""
 
 
-def estimate_run(inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: Reporter) -> tuple[ArmEstimate, ...]:
+def estimate_run(
+    inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: EvalReporter
+) -> tuple[ArmEstimate, ...]:
     """What each arm of a plan would take; no model is asked.
 
     Args:

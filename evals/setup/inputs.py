@@ -14,7 +14,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.running.plan import CaseFilter, Plan
 from toolbelt.evals.setup.project import open_with_project
-from toolbelt.evals.setup.reporting import Reporter
+from toolbelt.evals.setup.reporting import EvalReporter
 from toolbelt.evals.toolsets.agents import describe_agents
 from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.loadouts.auto import ladder_of
@@ -123,7 +123,7 @@ class ChosenCases:
 
 
 def open_inputs(
-    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: Reporter
+    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: EvalReporter
 ) -> RunInputs:
     """Open a dataset, its catalog and the project's loadouts.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
 from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import FitVerdict
@@ -69,7 +69,7 @@ def leave_out(
     workspace: Workspace,
     arms: Sequence[Arm],
     limits: Mapping[str, ModelLimits],
-    reporter: Reporter,
+    reporter: EvalReporter,
     *,
     ask_anyway: bool = False,
 ) -> tuple[tuple[Arm, ...], tuple[LeftOut, ...]]:

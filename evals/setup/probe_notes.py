@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.plan import Plan
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.project.workspace import Workspace
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.learned_facts import News
 
 
-def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporter) -> None:
+def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: EvalReporter) -> None:
     """One note for each model of a plan whose probe, at the same address, contradicts what is known of it.
 
     A probe changes nothing of a run: what is known is what the project and the tables say, so that a run on another

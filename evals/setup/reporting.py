@@ -80,7 +80,7 @@ class Note:
         return self.text
 
 
-class Reporter(Protocol):
+class EvalReporter(Protocol):
     """Gets what a run reports."""
 
     def note(self, note: Note) -> None:
