@@ -103,9 +103,9 @@ def _about_csv(path: Path, run: str) -> dict[str, str]:
     """What the report says beside it, where that is of the same run."""
     try:
         data: Any = json.loads(path.with_name(_SUMMARY).read_text(encoding="utf-8"))
-        kept, dataset = data["run"], data["dataset"]
-        if run in ("", kept):
-            return make_about(str(kept), str(dataset["name"]), str(dataset["digest"]))
+        stored, dataset = data["run"], data["dataset"]
+        if run in ("", stored):
+            return make_about(str(stored), str(dataset["name"]), str(dataset["digest"]))
     except (OSError, ValueError, LookupError, TypeError):
         pass  # the file of trials stands for itself
     return make_about(run, "", "")

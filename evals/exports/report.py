@@ -35,7 +35,12 @@ class Report:
 
 
 def write_report(
-    store: RunStore, row: RunRow, folder: Path, wanted: ReportOptions | None = None, *, progress: Progress = no_progress
+    store: RunStore,
+    row: RunRow,
+    folder: Path,
+    options: ReportOptions | None = None,
+    *,
+    progress: Progress = no_progress,
 ) -> Report:
     """Write a run's report: a page, Markdown, JSON, JUnit XML, CSV and Parquet, pictures as SVG and PNG.
 
@@ -43,7 +48,7 @@ def write_report(
         store: The file of runs.
         row: The run; it may be going on: all files are of one moment.
         folder: Made if need be; files of these names in it are replaced when all are written, others left alone.
-        wanted: What is to be said beyond the measures of each arm.
+        options: What is to be said beyond the measures of each arm.
         progress: Told how far it is.
 
     Raises:
@@ -57,7 +62,7 @@ def write_report(
 
     connection, run, trials = store.connection, row.run, row.finished
     with read_snapshot(connection), replacing_all(folder) as opened:
-        findings = analyze_run(store, row, wanted, progress=progress)
+        findings = analyze_run(store, row, options, progress=progress)
         pictures = findings.draw()
         with opened("report.html", "w") as file, progress("writing the page", trials) as advance:
             findings.write_page(connection, file, pictures, advance)
@@ -109,7 +114,7 @@ def replacing_all(folder: Path) -> Iterator[Open]:
         ToolbeltError: where a file is to be, there is a folder, or a device.
         StorageError: the disk would not; no new folder is left behind.
     """
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         stage = _make_stage(folder)
         files: dict[str, StagedFile] = {}
@@ -123,7 +128,7 @@ def replacing_all(folder: Path) -> Iterator[Open]:
                 file.discard()
             shutil.rmtree(stage, ignore_errors=True)
     except BaseException:
-        for parent in made:
+        for parent in missing:
             with contextlib.suppress(OSError):
                 parent.rmdir()
         raise

@@ -93,7 +93,7 @@ class RunReport:
         if self.probes:
             from toolbelt.evals.probing.results import probe_data
 
-            data["probes"] = [probe_data(one) for one in self.probes]
+            data["probes"] = [probe_data(probe) for probe in self.probes]
         if self.comparison is not None:
             data["comparison"] = comparison_data(self.comparison)
         if self.gate is not None:
@@ -160,41 +160,41 @@ class RunReport:
 
 
 def analyze_run(
-    store: RunStore, row: RunRow, wanted: ReportOptions | None = None, *, progress: Progress = no_progress
+    store: RunStore, row: RunRow, options: ReportOptions | None = None, *, progress: Progress = no_progress
 ) -> RunReport:
     """What there is to say of a run, finished or not.
 
     Args:
         store: The file of runs; read at one moment if the caller sees to that.
         row: The run.
-        wanted: What is to be said.
+        options: What is to be said.
         progress: Told how far it is.
 
     Raises:
         ToolbeltError: no trial of the run has finished.
         NotFoundError: no model has that price; or no arm that name.
     """
-    wanted = wanted or ReportOptions()
+    options = options or ReportOptions()
     if not row.finished:
         raise ToolbeltError(
             f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
         )
     summary = summarize(store.connection, row.run, store.find_status(row))
-    economics = run_economics(summary, wanted.models, wanted.priced_as)
+    economics = run_economics(summary, options.models, options.priced_as)
     side = StoredRun(store, row)
     findings = RunReport(
         summary,
         economics,
-        matrix=_build_matrix(summary, side, wanted.margin, row.plan.config, progress),
+        matrix=_build_matrix(summary, side, options.margin, row.plan.config, progress),
         probes=_find_probes(store, summary),
     )
-    if wanted.baseline is not None:
+    if options.baseline is not None:
         from toolbelt.evals.analysis.gate.gate import check_run
 
         with progress("comparing arms", len(side.arms)) as advance:
-            gate = check_run(side, Limits(wanted.margin), wanted.baseline, advance=advance)
+            gate = check_run(side, Limits(options.margin), options.baseline, advance=advance)
         return replace(findings, comparison=gate.comparison, gate=gate)
-    against = None if wanted.against is None else wanted.against(side.arms)
+    against = None if options.against is None else options.against(side.arms)
     if len(side.arms) < 2:
         return findings
     from toolbelt.evals.analysis.comparison.compare import compare_arms
@@ -202,7 +202,7 @@ def analyze_run(
 
     pairing = pair_by_model(side) if against is None else pair_within(side.arms, against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
-        return replace(findings, comparison=compare_arms(side, side, pairing, margin=wanted.margin, advance=advance))
+        return replace(findings, comparison=compare_arms(side, side, pairing, margin=options.margin, advance=advance))
 
 
 def _build_matrix(
@@ -222,5 +222,5 @@ def _build_matrix(
 def _find_probes(store: RunStore, summary: RunSummary) -> tuple[ProbeResult, ...]:
     from toolbelt.evals.probing.selection import probes_of_run
 
-    models = [arm.model for arm in summary.arms] + [one.model for one in summary.left_out]
+    models = [arm.model for arm in summary.arms] + [pair.model for pair in summary.left_out]
     return tuple(probes_of_run(store, models, summary.settings.get("api_base")))

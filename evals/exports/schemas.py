@@ -42,8 +42,8 @@ def read_schema(name: str) -> dict[str, Any]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(__file__).with_name(name + _ENDING).read_text(encoding="utf-8"))
-    return found
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name(name + _ENDING).read_text(encoding="utf-8"))
+    return schema
 
 
 def _placed(part: Any, root: str, inside: dict[str, Any]) -> Any:
@@ -55,7 +55,7 @@ def _placed(part: Any, root: str, inside: dict[str, Any]) -> Any:
         inside: Schemas of other files by their name; those it refers to are added.
     """
     if isinstance(part, list):
-        return [_placed(one, root, inside) for one in part]
+        return [_placed(item, root, inside) for item in part]
     if not isinstance(part, dict):
         return part
     placed = {key: value if key == "$ref" else _placed(value, root, inside) for key, value in part.items()}

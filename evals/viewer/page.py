@@ -147,7 +147,7 @@ def _script_data(summary: RunSummary, names: Sequence[str], comparison: Comparis
         "arms": list(names),
         "epochs": summary.epochs,
         "longest": LONGEST_TEXT,
-        "outcomes": [[one.value, _sort(one)] for one in Outcome],
+        "outcomes": [[outcome.value, _sort(outcome)] for outcome in Outcome],
         "pair": _compared(summary, comparison),
     }
 

@@ -104,7 +104,7 @@ def probe_values(results: Sequence[ProbeResult]) -> dict[str, Any]:
         `models` (`model`, `where`, `day`, `works`, `caching`), `rows` (`title`; `cells`: `mark`, `word`, `verdict`),
         `reasons` (`model`, `title`, `word`, `said` of what does not simply work).
     """
-    keys = dict.fromkeys(key for result in results for key in (*result.planned, *(one.key for one in result.checks)))
+    keys = dict.fromkeys(key for result in results for key in (*result.planned, *(each.key for each in result.checks)))
     return {
         "models": [
             {

@@ -104,10 +104,10 @@ def _pair(comparison: Comparison, pair: ArmComparison, most_flips: int) -> Itera
 
 def _dense(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
     """A table without the columns of which no row has anything."""
-    kept = [place for place in range(len(headers)) if any(row[place] for row in rows)]
-    cells = [[row[place] for place in kept] for row in rows]
+    columns = [place for place in range(len(headers)) if any(row[place] for row in rows)]
+    cells = [[row[place] for place in columns] for row in rows]
     return markdown_table(
-        [headers[place] for place in kept], cells, right=[number for number, place in enumerate(kept) if place in right]
+        [headers[place] for place in columns], cells, right=[at for at, place in enumerate(columns) if place in right]
     )
 
 

@@ -151,9 +151,9 @@ def _summary_columns(comparison: Comparison) -> dict[str, tuple[str, list[Text]]
 def _changes(pairs: Sequence[ArmComparison], measure: Measure, margin: float) -> list[Text]:
     """Differences without their intervals; nothing in any cell where there is none in any pair."""
     contrasts = [pair.contrast(measure) for pair in pairs]
-    if not any(one.difference for one in contrasts):
+    if not any(contrast.difference for contrast in contrasts):
         return [Text() for _ in contrasts]
-    return [Text(comparison_text.format_difference(one, margin, "").split(" ")[0]) for one in contrasts]
+    return [Text(comparison_text.format_difference(contrast, margin, "").split(" ")[0]) for contrast in contrasts]
 
 
 def _overflows(comparison: Comparison) -> Iterator[Text]:
@@ -207,16 +207,16 @@ def _contrasts(comparison: Comparison, pair: ArmComparison, width: int) -> Table
     for contrast in pair.contrasts:
         name, *cells, _ = comparison_text.contrast_cells(contrast, comparison.margin)
         rows.append((_SHORT.get(name, name), *cells, _verdict(contrast.verdict)))
-    kept = list(range(len(comparison_text.CONTRAST_HEADERS)))
+    columns = list(range(len(comparison_text.CONTRAST_HEADERS)))
     widths = [
         max(len(header), *(_cells(row[place]) for row in rows))
         for place, header in enumerate(comparison_text.CONTRAST_HEADERS)
     ]
     for place in (4, 5, 1, 2):  # the p value, then the verdict, which the sentence says; then what differs
-        if sum(widths[each] + _GAP for each in kept) - _GAP > width:
-            kept.remove(place)
+        if sum(widths[each] + _GAP for each in columns) - _GAP > width:
+            columns.remove(place)
     table = _table()
-    for place in kept:
+    for place in columns:
         right = place in (1, 2, 4)
         table.add_column(
             comparison_text.CONTRAST_HEADERS[place],
@@ -225,7 +225,7 @@ def _contrasts(comparison: Comparison, pair: ArmComparison, width: int) -> Table
             justify="right" if right else "left",
         )
     for row in rows:
-        table.add_row(*(row[place] for place in kept))
+        table.add_row(*(row[place] for place in columns))
     return table
 
 
@@ -248,24 +248,24 @@ def _named(
         spare: Numbers of those that are left out, in that order, where folding names does not make room enough.
     """
     shown = [[Text(visible(cell)) for cell in row] for row in rows]
-    kept = [place for place in range(len(headers)) if any(row[place].cell_len for row in shown)]
-    widths = {place: _width(headers[place], [row[place] for row in shown]) for place in kept}
+    columns = [place for place in range(len(headers)) if any(row[place].cell_len for row in shown)]
+    widths = {place: _width(headers[place], [row[place] for row in shown]) for place in columns}
     for place in spare:
         if sum(min(each, _LEAST) for each in widths.values()) + _GAP * (len(widths) - 1) > width:
             widths.pop(place, None)
-    kept = list(widths)
-    while sum(widths.values()) + _GAP * (len(kept) - 1) > width:
+    columns = list(widths)
+    while sum(widths.values()) + _GAP * (len(columns) - 1) > width:
         widest = max(widths, key=lambda place: widths[place])
         if widths[widest] <= _NARROWEST:
             break
         widths[widest] -= 1
     table = _table()
-    for place in kept:
+    for place in columns:
         table.add_column(
             headers[place], width=widths[place], overflow="fold", justify="right" if place in right else "left"
         )
     for row in shown:
-        table.add_row(*(row[place] for place in kept))
+        table.add_row(*(row[place] for place in columns))
     yield from (Text(), Text(title, "bold"), table)
 
 

@@ -158,8 +158,8 @@ def verdict_counts(comparison: Comparison) -> str:
     ]
     counts = Counter(pair.verdict for pair in comparison.pairs)
     shown = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
-    wanted = describe_advice(open_, comparison.margin, comparison.level)
-    return f"{plural(len(mains), 'comparison')}: {shown or 'no verdict'}{f'; {wanted}' if wanted else ''}"
+    advice = describe_advice(open_, comparison.margin, comparison.level)
+    return f"{plural(len(mains), 'comparison')}: {shown or 'no verdict'}{f'; {advice}' if advice else ''}"
 
 
 def legend(comparison: Comparison) -> str:
@@ -177,19 +177,19 @@ def legend(comparison: Comparison) -> str:
 
 def contribution_line(pair: ArmComparison) -> str:
     """What coverage and what selection did; empty where there are no cases."""
-    found = pair.contribution
-    if found is None:
+    contribution = pair.contribution
+    if contribution is None:
         return ""
     moved = [
         f"{plural(count, 'case')} newly {what}"
-        for count, what in ((found.newly_uncovered, "uncovered"), (found.newly_covered, "covered"))
+        for count, what in ((contribution.newly_uncovered, "uncovered"), (contribution.newly_covered, "covered"))
         if count
     ]
     return (
-        f"To accuracy, coverage contributed {format_points(found.coverage)} points (a right answer could be reached: "
-        f"{format_share(found.old_coverage)} {ARROW} {format_share(found.new_coverage)}), selection "
-        f"{format_points(found.selection)} points (it was given, where it could be: "
-        f"{format_share(found.old_selection)} {ARROW} {format_share(found.new_selection)})"
+        f"To accuracy, coverage contributed {format_points(contribution.coverage)} points (a right answer could be "
+        f"reached: {format_share(contribution.old_coverage)} {ARROW} {format_share(contribution.new_coverage)}), "
+        f"selection {format_points(contribution.selection)} points (it was given, where it could be: "
+        f"{format_share(contribution.old_selection)} {ARROW} {format_share(contribution.new_selection)})"
         f"{'; ' if moved else ''}{', '.join(moved)}."
     )
 
@@ -212,8 +212,8 @@ def count_flips(pair: ArmComparison) -> tuple[int, int]:
 def unpaired_line(pair: ArmComparison) -> str:
     """`Cases not scored: old 10 error, 10 not run; new 3 context_overflow.`; empty if all were."""
     sides: dict[str, list[str]] = {}
-    for one in pair.unpaired:
-        sides.setdefault("new" if one.is_new else "old", []).append(f"{one.cases:,} {one.reason}")
+    for group in pair.unpaired:
+        sides.setdefault("new" if group.is_new else "old", []).append(f"{group.cases:,} {group.reason}")
     shown = "; ".join(f"{side} {', '.join(counts)}".strip() for side, counts in sides.items())
     return f"Cases not scored: {shown}." if shown else ""
 
@@ -278,8 +278,8 @@ CONFUSION_HEADERS = ("wanted", "called instead", "old", "new")
 def confusion_rows(pair: ArmComparison, most: int) -> list[tuple[str, ...]]:
     """Confusions that became commoner, a cell for each of `CONFUSION_HEADERS`."""
     return [
-        (one.wanted or "nothing", one.called or "nothing", f"{one.old:,}", f"{one.new:,}")
-        for one in [one for one in pair.confusions if one.new > one.old][:most]
+        (confusion.wanted or "nothing", confusion.called or "nothing", f"{confusion.old:,}", f"{confusion.new:,}")
+        for confusion in [confusion for confusion in pair.confusions if confusion.new > confusion.old][:most]
     ]
 
 
@@ -300,10 +300,10 @@ def left_parts_line(pair: ArmComparison, most: int) -> str:
         return ""
     changed = sum(bool(part.better or part.worse) for part in pair.parts)
     same = len(pair.parts) - changed
-    told = [f"and {plural(changed - most, 'kind')} more"] if changed > most else []
+    parts = [f"and {plural(changed - most, 'kind')} more"] if changed > most else []
     if same and changed:
-        told.append(f"nothing changed in {plural(same, 'kind')}")
-    return f"{'; '.join(told).capitalize()}." if told else ""
+        parts.append(f"nothing changed in {plural(same, 'kind')}")
+    return f"{'; '.join(parts).capitalize()}." if parts else ""
 
 
 def _part_cells(part: Part) -> tuple[str, ...]:

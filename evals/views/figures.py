@@ -82,15 +82,15 @@ def uncovered_line(summary: RunSummary) -> str | None:
     if not uncovered:
         return None
     # Of many arms those where it happened most often stand for the rest.
-    most = sorted(uncovered, key=lambda one: -one[1].numerator)[:_MOST_UNCOVERED]
-    told = "; ".join(
+    most = sorted(uncovered, key=lambda row: -row[1].numerator)[:_MOST_UNCOVERED]
+    counts = "; ".join(
         f"{rate.numerator:,} of {plural(rate.denominator, 'trial')} of {label}"
         for label, rate in uncovered
         if any(label == named for named, _ in most)
     )
     others = len(uncovered) - len(most)
     more = f"; and of {plural(others, 'other')}" if others else ""
-    return f"Nothing was called where no right answer could be reached: {told}{more}."
+    return f"Nothing was called where no right answer could be reached: {counts}{more}."
 
 
 def _status_line(summary: RunSummary) -> str:

@@ -120,9 +120,10 @@ def _adding_parquet(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kept = {**about, "PANDAS_ATTRS": json.dumps(dict(about))}
+    metadata = {**about, "PANDAS_ATTRS": json.dumps(dict(about))}
     schema = pa.Schema.from_pandas(first, preserve_index=False)
-    schema = schema.with_metadata({**schema.metadata, **{key.encode(): text.encode() for key, text in kept.items()}})
+    added = {key.encode(): text.encode() for key, text in metadata.items()}
+    schema = schema.with_metadata({**schema.metadata, **added})
     with pq.ParquetWriter(file, schema) as writer:
         yield lambda frame: writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
 
@@ -186,8 +187,8 @@ def _types() -> dict[str, str]:
     return {name: column.type for name, column in TRIAL_COLUMNS.items()}
 
 
-def _require_columns(found: Iterable[str], path: Path) -> None:
-    names = list(found)
+def _require_columns(columns: Iterable[str], path: Path) -> None:
+    names = list(columns)
     if missing := [name for name in TRIAL_COLUMNS if name not in names]:
         near = suggestion(missing[0], names)
         raise ToolbeltError(

@@ -46,7 +46,7 @@ def gate_view(result: GateResult, screen: Console) -> RenderableType:
     ]
     for pair in result.comparison.pairs if result.comparison else ():
         if any(flip.change < 0 for flip in pair.flips):
-            lost = [one for one in result.lost if one.arm == pair.new.label]
+            lost = [tool for tool in result.lost if tool.arm == pair.new.label]
             parts += [Text(), *_flips(pair, lost, result.run.epochs)]
     if result.comparison and result.comparison.differences:
         parts += [Text(), *(Text(visible(line), "bright_black") for line in describe_differences(result.comparison))]
@@ -80,8 +80,8 @@ def short_labels(checks: tuple[Check, ...]) -> Mapping[str, str]:
 def _flips(pair: ArmComparison, lost: Sequence[LostTool], epochs: int) -> Iterator[RenderableType]:
     worse = [flip for flip in pair.flips if flip.change < 0]
     yield Text(visible(f"{pair.new.label}: {count_flips(pair.flips, epochs)}"), "bold")
-    for one in lost[:_MOST_LOST]:
-        yield Padding(Text(visible(describe_lost(one)), "yellow"), (0, 0, 0, _GAP))
+    for tool in lost[:_MOST_LOST]:
+        yield Padding(Text(visible(describe_lost(tool)), "yellow"), (0, 0, 0, _GAP))
     for flip in worse[:_MOST_FLIPS]:
         yield Padding(Text(visible(f"{flip.case}: {describe_flip(flip)}")), (0, 0, 0, _GAP))
     if len(worse) > _MOST_FLIPS:

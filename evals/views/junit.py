@@ -105,14 +105,14 @@ def _check(result: GateResult, check: Check) -> TestCase:
     case = TestCase(_legal(check.name), _legal(check.arm or _WHOLE_RUN))
     figures = {name: getattr(check, name) for name in ("observed", "low", "high", "limit")}
     case.append(_properties({"verdict": check.verdict.value, **figures}))
-    told = "\n".join([visible(check.message), *_flips(result, check)])
+    text = "\n".join([visible(check.message), *_flips(result, check)])
     if check.verdict is Verdict.NO_REGRESSION:
-        case.system_out = _legal(told)  # what flipped within the margin is to be seen, too
+        case.system_out = _legal(text)  # what flipped within the margin is to be seen, too
         return case
     kind = Failure if check.verdict is Verdict.REGRESSION else Error
-    found = kind(_legal(check.message), check.verdict.value)
-    found.text = _legal(told)
-    case.append(found)
+    element = kind(_legal(check.message), check.verdict.value)
+    element.text = _legal(text)
+    case.append(element)
     return case
 
 
@@ -168,8 +168,8 @@ _COUNTS: Mapping[str, str] = {
 
 def _count(connection: sqlite3.Connection, run: str, arm: int) -> dict[str, float]:
     # The expressions are this module's own.
-    wanted = f"SELECT {', '.join(_COUNTS.values())} FROM trials WHERE run = ? AND arm = ?"  # noqa: S608
-    row = connection.execute(wanted, (run, arm)).fetchone()
+    query = f"SELECT {', '.join(_COUNTS.values())} FROM trials WHERE run = ? AND arm = ?"  # noqa: S608
+    row = connection.execute(query, (run, arm)).fetchone()
     return {name: value if name == "time" else int(value) for name, value in zip(_COUNTS, row, strict=True)}
 
 

@@ -113,15 +113,15 @@ class _Grid:
 
     def blocks(self, width: int) -> list[list[int]]:
         """Numbers of the columns that go side by side; one at least, however narrow the screen."""
-        found: list[list[int]] = [[]]
+        groups: list[list[int]] = [[]]
         used = label = self._label_width(width)
         for place, wide in enumerate(self._widths):
-            if found[-1] and used + _GAP + wide > width:
-                found.append([])
+            if groups[-1] and used + _GAP + wide > width:
+                groups.append([])
                 used = label
-            found[-1].append(place)
+            groups[-1].append(place)
             used += _GAP + wide
-        return found
+        return groups
 
     def table(self, block: Sequence[int], width: int) -> Table:
         label_width = self._label_width(width)
@@ -175,10 +175,10 @@ def _reasons(matrix: Matrix) -> list[RenderableType]:
     lines = reason_lines(matrix)
     if not lines:
         return []
-    kept: list[RenderableType] = [Text(visible(line), _FAINT) for line in lines[:_MOST_REASONS]]
+    shown: list[RenderableType] = [Text(visible(line), _FAINT) for line in lines[:_MOST_REASONS]]
     if len(lines) > _MOST_REASONS:
-        kept.append(Text(f"… and {len(lines) - _MOST_REASONS:,} more (--json has all)", _FAINT))
-    return [Text(), *kept]
+        shown.append(Text(f"… and {len(lines) - _MOST_REASONS:,} more (--json has all)", _FAINT))
+    return [Text(), *shown]
 
 
 def recommended_view(matrix: Matrix) -> RenderableType:
@@ -187,14 +187,14 @@ def recommended_view(matrix: Matrix) -> RenderableType:
 
 
 def _recommended(matrix: Matrix) -> Iterator[RenderableType]:
-    told = recommendation(matrix, evidence=False)
+    text = recommendation(matrix, evidence=False)
     chosen = sum(row.pick.choice is not None for row in matrix.rows)
-    if not told:
+    if not text:
         yield Text("There is nothing to be written into toolbelt.yaml.", "yellow")
         return
     of = "" if chosen == len(matrix.rows) else f", for {chosen:,} of {plural(len(matrix.rows), 'model')}"
     yield Text.assemble(("For toolbelt.yaml", "bold"), f"{of} (with its reasons: --yaml):")
-    yield from map(Text, told.rstrip("\n").split("\n"))
+    yield from map(Text, text.rstrip("\n").split("\n"))
 
 
 _MOST_REASONS_MARKDOWN = 30

@@ -190,9 +190,9 @@ def marks(cell: HeatCell) -> str:
 
 def title_line(matrix: Matrix) -> str:
     """What was asked of how many."""
-    asked = f"{plural(len(matrix.rows), 'model')} × {plural(len(matrix.toolsets), 'toolset')}"
+    size = f"{plural(len(matrix.rows), 'model')} × {plural(len(matrix.toolsets), 'toolset')}"
     epochs = f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else ""
-    return f"dataset {matrix.dataset}, catalog {matrix.catalog}: {plural(matrix.cases, 'case')}{epochs}, {asked}"
+    return f"dataset {matrix.dataset}, catalog {matrix.catalog}: {plural(matrix.cases, 'case')}{epochs}, {size}"
 
 
 def legend_lines(matrix: Matrix) -> Iterator[str]:
@@ -264,31 +264,31 @@ def _about(cases: int) -> int:
 
 def reason_lines(matrix: Matrix) -> list[str]:
     """Why cells are not scored, or only in part; alike ones of one model together."""
-    found = []
+    lines = []
     for row in matrix.rows:
         alike: dict[tuple[CellState, str], list[tuple[str, str]]] = {}
-        for cell, shown in zip(row.cells, (heat_cell(row, one) for one in row.cells), strict=True):
+        for cell, shown in zip(row.cells, (heat_cell(row, each) for each in row.cells), strict=True):
             if cell is not None and (reason := describe_cell(cell)):
-                told = "" if cell.state is CellState.SCORED or shown.overflow else f"{shown.text}: "
+                score = "" if cell.state is CellState.SCORED or shown.overflow else f"{shown.text}: "
                 # Of what was not even asked the words are our own, and differ by figures alone.
                 is_own = not cell.errors and 0 < cell.turned_away == cell.overflowed
                 key = _NUMBERS.sub("0", reason) if is_own else reason
-                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{told}{reason}"))
+                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{score}{reason}"))
         for group in alike.values():
             names = ", ".join(toolset for toolset, _ in group)
-            found.append(f"{row.model} with {names}: {_in_one([why for _, why in group])}")
-    return found
+            lines.append(f"{row.model} with {names}: {_in_one([why for _, why in group])}")
+    return lines
 
 
 def _in_one(sentences: Sequence[str]) -> str:
     """Sentences that differ by their numbers alone in one, with ranges: `6,370 to 37,596 tokens`."""
     places = iter(zip(*(_NUMBERS.findall(sentence) for sentence in sentences), strict=True))
 
-    def told(_: re.Match[str]) -> str:
-        found = sorted(next(places), key=_size)
-        return found[0] if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+    def number_range(_: re.Match[str]) -> str:
+        numbers = sorted(next(places), key=_size)
+        return numbers[0] if numbers[0] == numbers[-1] else f"{numbers[0]} to {numbers[-1]}"
 
-    return _NUMBERS.sub(told, sentences[0])
+    return _NUMBERS.sub(number_range, sentences[0])
 
 
 def _size(number: str) -> int:

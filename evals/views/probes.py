@@ -88,13 +88,13 @@ def _one(result: ProbeResult, screen: Console) -> Iterator[RenderableType]:
         # Of an interruption the reason says so itself.
         state = result.reason if result.status == "interrupted" else f"{result.status}: {result.reason}"
         yield Text(visible(state), "yellow")
-    if not (made := total_requests(result)):
+    if not (requests := total_requests(result)):
         return
     cost = total_cost(result)
     spent = "price unknown" if cost is None else format_cost(cost)
     retries = sum(check.retries for check in result.checks)
     again = f", {plural(retries, 'retry', 'retries')} among them" if retries else ""
-    yield Text(f"{cache_line(result)}; {plural(made, 'request')}{again}: {spent}", _DIM)
+    yield Text(f"{cache_line(result)}; {plural(requests, 'request')}{again}: {spent}", _DIM)
 
 
 def heading_lines(result: ProbeResult) -> list[Text]:
@@ -117,22 +117,24 @@ def _checks(checks: Sequence[CheckResult], screen: Console) -> Iterator[Renderab
     """A line a check, and what was seen beside it, or beneath it where there is no room."""
     draw = can_draw(screen)
     headers = ("check", "outcome", "tokens", "time")
-    rows = [(Text(visible(title_of(one.key))), mark(one.outcome, draw=draw), *_figures(one, draw)) for one in checks]
+    rows = [
+        (Text(visible(title_of(check.key))), mark(check.outcome, draw=draw), *_figures(check, draw)) for check in checks
+    ]
     widths = [max([len(header), *(row[place].cell_len for row in rows)]) for place, header in enumerate(headers)]
     shown = 4 if sum(widths) + 4 * _GAP + _LEAST_SENTENCE <= screen.width else 2
     is_beside = sum(widths[:shown]) + shown * _GAP + _LEAST_SENTENCE <= screen.width
     if not is_beside:
-        for row, one in zip(rows, checks, strict=True):
+        for row, check in zip(rows, checks, strict=True):
             yield Text.assemble(row[1], "  ", row[0])
-            if one.said:
-                yield Padding(Text(visible(one.said), overflow="fold"), (0, 0, 0, _GAP))
+            if check.said:
+                yield Padding(Text(visible(check.said), overflow="fold"), (0, 0, 0, _GAP))
         return
     table = _table()
     for place, header in enumerate(headers[:shown]):
         table.add_column(header, no_wrap=True, width=widths[place], justify="right" if place > 1 else "left")
     table.add_column("what was seen", overflow="fold")
-    for row, one in zip(rows, checks, strict=True):
-        table.add_row(*row[:shown], Text(visible(one.said)))
+    for row, check in zip(rows, checks, strict=True):
+        table.add_row(*row[:shown], Text(visible(check.said)))
     yield table
 
 
@@ -175,8 +177,8 @@ def probes_view(results: Sequence[ProbeResult], screen: Console) -> RenderableTy
         parts += [Text()] if parts else []
         parts.append(table)
     if len({result.suite for result in results}) > 1:
-        said = "These probes are of different versions of the suite: a check of the same name may ask something else."
-        parts += [Text(), Text(said, "yellow")]
+        note = "These probes are of different versions of the suite: a check of the same name may ask something else."
+        parts += [Text(), Text(note, "yellow")]
     return Group(*parts)
 
 
@@ -192,15 +194,15 @@ def column_headings(results: Sequence[ProbeResult]) -> list[str]:
     """What the columns are called: the models, with where they were asked, or by which probe, if there are several."""
     models = [result.model for result in results]
     places = [(result.model, result.api_base) for result in results]
-    made = []
+    headings = []
     for result in results:
         heading = result.model
         if models.count(result.model) > 1 and result.api_base:
             heading += f" at {result.api_base}"
         if places.count((result.model, result.api_base)) > 1:
             heading += f" ({result.probe})"
-        made.append(visible(heading))
-    return made
+        headings.append(visible(heading))
+    return headings
 
 
 _Column = tuple[str, list[Text]]
@@ -229,13 +231,13 @@ def list_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType
     """Probes, a line each."""
     rows = [
         (
-            Text(visible(one.probe)),
-            Text(visible(shown_time(one.created))),
-            Text(visible(one.status)),
-            Text(works_of(one)),
-            Text(visible(one.api_base or "")),
+            Text(visible(result.probe)),
+            Text(visible(shown_time(result.created))),
+            Text(visible(result.status)),
+            Text(works_of(result)),
+            Text(visible(result.api_base or "")),
         )
-        for one in results
+        for result in results
     ]
     return fitted_table(screen, ("probe", "made", "status", "works", "at"), rows)
 
@@ -273,7 +275,7 @@ def beside_view(results: Sequence[ProbeResult], later: Sequence[ProbeResult] = (
         later: Those begun after them that are not finished, a line each.
     """
     lines = [Text(visible(beside_line(result))) for result in results]
-    return Group(*lines, *(Text(visible(f"{one.model}: {later_line(one)}"), "yellow") for one in later))
+    return Group(*lines, *(Text(visible(f"{probe.model}: {later_line(probe)}"), "yellow") for probe in later))
 
 
 def beside_line(result: ProbeResult) -> str:
@@ -343,5 +345,5 @@ def _reasons(results: Sequence[ProbeResult]) -> str:
     return "\n".join([*lines[:_MOST_REASONS], *more, *caching, *holding])
 
 
-def _cut(said: str) -> str:
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -169,10 +169,10 @@ def _command(summary: RunSummary) -> str:
     settings = {"dataset": summary.dataset, **summary.settings}
     for name, option in _OPTIONS.items():
         value = settings.get(name)
-        for one in value if isinstance(value, list | tuple) else [] if value is None else [value]:
-            words += [option, shown_path(Path(one)) if name in _PATHS and Path(one).is_absolute() else str(one)]
+        for item in value if isinstance(value, list | tuple) else [] if value is None else [value]:
+            words += [option, shown_path(Path(item)) if name in _PATHS and Path(item).is_absolute() else str(item)]
     models = order_models(summary)
-    variants = [arm.variant or PLAIN for arm in summary.arms] if any(one.variant for one in summary.arms) else []
+    variants = [arm.variant or PLAIN for arm in summary.arms] if any(item.variant for item in summary.arms) else []
     for option, values in (
         ("--model", models),
         ("--suite", [summary.suite] if summary.suite else []),

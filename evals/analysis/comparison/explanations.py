@@ -95,7 +95,7 @@ def name_confusions(attempt: Attempt) -> set[tuple[str, str]]:
     missing, surplus = missing_and_surplus(attempt)
     if len(missing) == len(surplus):
         return set(zip(missing, surplus, strict=True))
-    return {(wanted, called) for wanted in missing or [NOTHING] for called in surplus or [NOTHING]}
+    return {(right, called) for right in missing or [NOTHING] for called in surplus or [NOTHING]}
 
 
 def missing_and_surplus(attempt: Attempt) -> tuple[Sequence[str], Sequence[str]]:
@@ -180,6 +180,6 @@ def _covered(tried: CaseResult) -> int:
 def _mean_share(tried: Sequence[CaseResult], count: Callable[[CaseResult], int]) -> Fraction:
     """Mean over cases of the share of attempts, without rounding."""
     sums: Counter[int] = Counter()
-    for one in tried:
-        sums[len(one.attempts)] += count(one)
+    for case in tried:
+        sums[len(case.attempts)] += count(case)
     return sum((Fraction(total, attempts) for attempts, total in sums.items()), Fraction(0)) / len(tried)

@@ -81,21 +81,21 @@ def _taker(attempt: Attempt) -> str:
 
 
 def _describe(attempt: Attempt) -> str:
-    wanted, surplus = (", ".join(tools) for tools in missing_and_surplus(attempt))
+    missing, surplus = (", ".join(tools) for tools in missing_and_surplus(attempt))
     outcome = attempt.outcome
     if _is_right_out_of_reach(attempt):
         return "the right answer cannot be reached"
     if outcome in _HOW_FIRST:
         called, lacked = (
-            f", {word} {tools}" if tools else "" for word, tools in (("called", surplus), ("without", wanted))
+            f", {word} {tools}" if tools else "" for word, tools in (("called", surplus), ("without", missing))
         )
         text = f"{_WAYS[outcome]}{called}{lacked}"
-    elif surplus and wanted:
-        text = f"{surplus} instead of {wanted}"
+    elif surplus and missing:
+        text = f"{surplus} instead of {missing}"
     elif surplus:
         text = f"{surplus}, which was not asked for"
-    elif wanted and outcome is not Outcome.UNOFFERED_TOOL:
-        text = f"nothing instead of {wanted}" if attempt.called == () else f"without {wanted}"
+    elif missing and outcome is not Outcome.UNOFFERED_TOOL:
+        text = f"nothing instead of {missing}" if attempt.called == () else f"without {missing}"
     else:
         both = ", ".join(attempt.surplus)
         text = f"{_way(attempt)}: {both}" if both else _way(attempt)

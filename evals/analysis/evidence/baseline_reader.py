@@ -48,10 +48,10 @@ class Baseline:
     def __init__(self, name: str, data: Mapping[str, Any]) -> None:
         self._cases: Sequence[Mapping[str, Any]] = data["cases"]
         self._arms = tuple(
-            ArmName(one["model"], one["toolset"], one["variant"], one["tokenizer"]) for one in data["arms"]
+            ArmName(arm["model"], arm["toolset"], arm["variant"], arm["tokenizer"]) for arm in data["arms"]
         )
         self._figures: tuple[Mapping[str, Any], ...] = tuple(
-            {key: value for key, value in one.items() if key in FIGURES} for one in data["arms"]
+            {key: value for key, value in arm.items() if key in FIGURES} for arm in data["arms"]
         )
         self._about = SideInfo(
             name=name,

@@ -39,10 +39,10 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         name = side.arms[arm]
         heads.append(
             {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
-            | arm_figures(parse_attempt(_attempt(one)) for one in _finished(cases))  # as they are read
+            | arm_figures(parse_attempt(_attempt(attempt)) for attempt in _finished(cases))  # as they are read
         )
         for case in cases.values():
-            attempts = [_attempt(one) for one in case.attempts if one is not None]
+            attempts = [_attempt(attempt) for attempt in case.attempts if attempt is not None]
             rows.setdefault(case.case, (case, []))[1].append(_json(attempts))
     head = {
         "schema": SCHEMA,

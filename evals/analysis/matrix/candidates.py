@@ -89,15 +89,15 @@ def size_key(arm: ArmSummary) -> tuple[float, float, str]:
     )
 
 
-def is_same_toolset(one: ArmSummary, other: ArmSummary) -> bool:
+def is_same_toolset(first: ArmSummary, second: ArmSummary) -> bool:
     """Whether two arms that may be chosen are one toolset by two names: the same list of tools in all trials, of the
     same size, that does not change as one goes on.
     """
-    if not (is_assignable(one) and is_assignable(other)) or one.first_offer is None:
+    if not (is_assignable(first) and is_assignable(second)) or first.first_offer is None:
         return False
-    if {parse_recommended(one.toolset).kind, parse_recommended(other.toolset).kind} - _LISTS:
+    if {parse_recommended(first.toolset).kind, parse_recommended(second.toolset).kind} - _LISTS:
         return False
-    return (one.first_offer, one.offered_tokens) == (other.first_offer, other.offered_tokens)
+    return (first.first_offer, first.offered_tokens) == (second.first_offer, second.offered_tokens)
 
 
 def other_cells(pick: Pick, arms: Sequence[ArmSummary], cells: Iterable[Cell]) -> list[Cell]:

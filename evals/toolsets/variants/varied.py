@@ -192,7 +192,7 @@ class Varied:
     def _make(self, case: Case, epoch: int, offers: Sequence[Offer]) -> Offer:
         company = self._distractor_ids(case, offers[0])
         first = _mixed(
-            offers[0].tools, [self._renderer.offered(one) for one in company], SeededDraw(self._seed, case.id)
+            offers[0].tools, [self._renderer.offered(tool) for tool in company], SeededDraw(self._seed, case.id)
         )
         if self._filler is not None:
             first = self._filler.padded(first, self._variant.padded)

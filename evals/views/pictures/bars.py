@@ -85,7 +85,7 @@ def bar_sheet(
     for model, members in groups.items():
         if len(groups) > 1:
             rows.append(Row(model))
-        rows += [Row(one.label, one) for one in members]
+        rows += [Row(item.label, item) for item in members]
     figures = [describe_shown(row.shown) if row.shown else "" for row in rows]
     left = 0.25 + max(widest([row.text for row in rows if row.shown]), widest([*groups], bold=True) - 0.3)
     right = 0.25 + widest(figures, SMALL)
@@ -137,7 +137,7 @@ _TOKENS = "Prompt tokens by arm"
 def draw_accuracy(summary: RunSummary) -> Picture | None:
     """`None` where no arm has anything scored."""
     shown = shown_arms(summary)
-    if not any(one.arm.scored for one in shown):
+    if not any(item.arm.scored for item in shown):
         return None
     note = left_out(summary)
     keys = [
@@ -170,7 +170,7 @@ def draw_accuracy(summary: RunSummary) -> Picture | None:
 def draw_tokens(summary: RunSummary) -> Picture | None:
     """`None` where the tokens of no arm are known."""
     shown = shown_arms(summary)
-    if not any(_prompt_parts(one.arm) for one in shown):
+    if not any(_prompt_parts(item.arm) for item in shown):
         return None
     note = " ".join(filter(None, (left_out(summary), _token_note(shown))))
     keys = [Key("tool definitions, own count", _HATCHED), Key("the rest of the prompt", BEHIND)]
@@ -217,11 +217,11 @@ def _token_text(shown: Shown) -> str:
 
 def _token_note(shown: Sequence[Shown]) -> str:
     notes = []
-    if any(not one.arm.prompt_tokens_reported and one.arm.prompt_tokens is not None for one in shown):
+    if any(not item.arm.prompt_tokens_reported and item.arm.prompt_tokens is not None for item in shown):
         notes.append("~ own count, as the provider did not report the tokens of every trial.")
     if any(
-        one.arm.prompt_tokens is not None and (one.arm.definition_tokens_total or 0) > one.arm.prompt_tokens
-        for one in shown
+        item.arm.prompt_tokens is not None and (item.arm.definition_tokens_total or 0) > item.arm.prompt_tokens
+        for item in shown
     ):
         notes.append("Some providers count definitions as fewer tokens than we do.")
     return " ".join(notes)

@@ -48,8 +48,8 @@ def logarithmic_marks(low: float, high: float) -> list[float]:
     decades = math.log10(high / low)
     steps = (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.5 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [step * 10.0**power for power in powers for step in steps]
-    return [value for value in found if low * 0.999 <= value <= high * 1.001]
+    marks = [step * 10.0**power for power in powers for step in steps]
+    return [value for value in marks if low * 0.999 <= value <= high * 1.001]
 
 
 def is_logarithmic(values: Sequence[float]) -> bool:

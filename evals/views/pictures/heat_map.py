@@ -240,18 +240,20 @@ def _left_out(matrix: Matrix) -> str:
 
 def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> str:
     flat = [cell for line in cells for cell in line]
-    said = ["Share of the scored trials in which the right tools were called, a line a model and a column a toolset."]
+    sentences = [
+        "Share of the scored trials in which the right tools were called, a line a model and a column a toolset."
+    ]
     if any(cell.is_chosen for cell in flat):
-        said.append(f"Framed: to be given, sure: {choice_meaning(matrix)}.")
+        sentences.append(f"Framed: to be given, sure: {choice_meaning(matrix)}.")
     if any(cell.is_unsure for cell in flat):
-        said.append(f"Dashed: to be given, not sure: {UNSURE_MEANING}.")
+        sentences.append(f"Dashed: to be given, not sure: {UNSURE_MEANING}.")
     if any(cell.is_chosen or cell.is_unsure for cell in flat):
-        said.append(f"Small: {SMALL_MEANING}.")
+        sentences.append(f"Small: {SMALL_MEANING}.")
     if any(cell.is_best for cell in flat):
-        said.append("★: the model's best.")
+        sentences.append("★: the model's best.")
     if any(cell.step is None for cell in flat):
-        said.append("Hatched: no accuracy, for the reason given; it is not a score of 0.")
+        sentences.append("Hatched: no accuracy, for the reason given; it is not a score of 0.")
     for kind, meaning in OVERFLOW_MEANINGS.items():
         if any(cell.overflow_kind is kind for cell in flat):
-            said.append(f"{kind.capitalize()}: {meaning}.")
-    return " ".join([*said, note]).strip()
+            sentences.append(f"{kind.capitalize()}: {meaning}.")
+    return " ".join([*sentences, note]).strip()

@@ -146,6 +146,6 @@ def _best(
     return best
 
 
-def _crosses(one: Placed, other: Placed) -> bool:
+def _crosses(label: Placed, other: Placed) -> bool:
     """Whether the line that leads to one label runs over the other."""
-    return any(map(other.box.holds, one.leader)) or any(map(one.box.holds, other.leader))
+    return any(map(other.box.holds, label.leader)) or any(map(label.box.holds, other.leader))

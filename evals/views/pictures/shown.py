@@ -57,10 +57,10 @@ def shown_arms(summary: RunSummary) -> list[Shown]:
 
 def by_model(shown: Sequence[Shown]) -> Mapping[str, list[Shown]]:
     """The arms of each model, in their order."""
-    found: dict[str, list[Shown]] = {}
-    for one in shown:
-        found.setdefault(one.model, []).append(one)
-    return found
+    groups: dict[str, list[Shown]] = {}
+    for item in shown:
+        groups.setdefault(item.model, []).append(item)
+    return groups
 
 
 def left_out(summary: RunSummary, missing: Sequence[Shown] = ()) -> str:
@@ -69,7 +69,7 @@ def left_out(summary: RunSummary, missing: Sequence[Shown] = ()) -> str:
     if len(summary.arms) > MOST_ARMS:
         parts.append(f"The first {MOST_ARMS} of {len(summary.arms)} arms.")
     if missing:
-        names = ", ".join(one.full_label for one in missing[:3])
+        names = ", ".join(item.full_label for item in missing[:3])
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         parts.append(f"Nothing scored: {names}{more}.")
     return " ".join(parts)

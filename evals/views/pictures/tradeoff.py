@@ -95,10 +95,10 @@ def find_front(points: Sequence[Point]) -> list[int]:
 def draw_tradeoff(summary: RunSummary) -> Picture | None:
     """`None` where no arm has anything scored."""
     shown = shown_arms(summary)
-    points = [point for one in shown if (point := _point(one)) is not None]
+    points = [point for item in shown if (point := _point(item)) is not None]
     if not points:
         return None
-    note = left_out(summary, [one for one in shown if _point(one) is None])
+    note = left_out(summary, [item for item in shown if _point(item) is None])
     tries = [(True, 1.0)] if len(points) <= _MOST_NAMED else []
     for named, scale in (*tries, (False, 1.0), (False, 1.5), (False, 2.2)):
         sheet, is_clear = _draw(points, note, named=named, scale=scale)
@@ -239,7 +239,7 @@ def _entries(points: Sequence[Point], *, named: bool) -> list[_Entry]:
         if not named or len(models) > 1:
             entries.append(_Entry(model, shown[0].style, is_bold=not named))
         if not named:
-            entries += [_Entry(f"{one.number}  {one.label}") for one in shown]
+            entries += [_Entry(f"{item.number}  {item.label}") for item in shown]
     if len(points) > 1:
         entries.append(_Entry(front_text(points), is_front=True))
     return [*entries, _Entry("95% interval", is_interval=True)]
