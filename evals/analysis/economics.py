@@ -18,10 +18,10 @@ PriceOf = Callable[[str], Prices | None]
 
 
 class Caching(StrEnum):
-    """A way to bill the same requests."""
+    """A way of billing the same requests."""
 
     NONE = "none"
-    """Every prompt token at the ordinary price."""
+    """Every prompt token costs the ordinary price."""
     WITHIN = "within"
     """What a request repeats of the one before, up to the first tool in which their lists differ, is read from the
     cache; all else is written to it, where the provider charges for that."""
@@ -50,7 +50,7 @@ class Bill:
     rebilled_usd: float | None = None
 
     def times(self, factor: float) -> Bill:
-        """Of so many as much."""
+        """The bill multiplied by a factor."""
         usd = None if self.usd is None else self.usd * factor
         rebilled = None if self.rebilled_usd is None else self.rebilled_usd * factor
         return Bill(self.fresh_tokens * factor, self.read_tokens * factor, self.rebilled_tokens * factor, usd, rebilled)
@@ -119,7 +119,7 @@ def cache_economics(summary: RunSummary, price_of: PriceOf, priced_as: str | Non
 
 
 def has_savings(economics: Sequence[ArmEconomics]) -> bool:
-    """Whether a cache would have saved any arm with a solved case anything."""
+    """Whether a cache would have saved anything for any arm with a solved case."""
     return any(
         bill.read_tokens > 0 or bill.rebilled_tokens > 0
         for costs in economics

@@ -1,4 +1,4 @@
-"""The folder of a run's report: all its files are written aside and put in place together."""
+"""The folder of a run's report: all files are written to a temporary folder and moved into place together."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ Open = Callable[[str, str], contextlib.AbstractContextManager[IO[Any]]]
 """Opens a file by its name and mode: `w` for text in UTF-8 with line ends as they are written, `wb` for bytes."""
 _STAGE = ".writing-"
 _ABANDONED_SECONDS = 86_400
-"""By then nobody writes there any more."""
+"""After this time no process writes there any more."""
 
 
 @contextlib.contextmanager
 def replacing_all(folder: Path) -> Iterator[Open]:
-    """A way to write files of a folder, which take their places there at the end, if nothing fails meanwhile.
+    """Writes files of a folder, which appear there together at the end, if nothing fails before.
 
     Each is replaced as a whole, and none before all of them are written. They are moved one after the other: should a
     move fail, those before it are new, and the error says how many.

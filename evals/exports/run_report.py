@@ -1,4 +1,4 @@
-"""Everything a report says of a run, worked out once for all formats."""
+"""All findings of a run's report, computed once for all formats."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], object]]]
-"""As `toolbelt.console.screen.progress`: a label and how much there is to do give a way to say how much is done."""
+"""Like `toolbelt.console.screen.progress`: takes a label and the total, gives a function that reports the number done.
+"""
 
 
 @contextlib.contextmanager
 def no_progress(_label: str, _total: int | None) -> Iterator[Callable[[int], object]]:
-    """Progress that nobody is told of."""
+    """Reports no progress."""
     yield lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What a report is to say beyond the measures of each arm.
+    """What a report contains beyond the measures of each arm.
 
     Attributes:
         baseline: What the run is held against; with `None` its arms are compared with each other.
@@ -61,7 +62,7 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What is said of a run.
+    """The findings of a run.
 
     Attributes:
         summary: Its measures.
@@ -81,9 +82,9 @@ class RunReport:
 
     @property
     def data(self) -> dict[str, Any]:
-        """As plain values: those of the run, with `economics`.
+        """The findings as plain values: those of the run, with `economics`.
 
-        Where there are such, also `compatibility`, `probes`, `comparison` and `gate`.
+        It also has `compatibility`, `probes`, `comparison` and `gate`, if there are any.
         """
         data = {**summary_data(self.summary), "economics": economics_data(self.economics)}
         if self.matrix is not None:
@@ -103,13 +104,13 @@ class RunReport:
         return data
 
     def draw(self) -> tuple[Picture, ...]:
-        """Its pictures; importing what draws them takes about a second."""
+        """Its pictures; importing matplotlib takes about a second."""
         from toolbelt.evals.views.pictures.drawing import draw_pictures
 
         return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix)
 
     def markdown(self, pictures: Sequence[Picture] = ()) -> str:
-        """As Markdown; with `pictures` beside it."""
+        """The findings as Markdown, with `pictures` in the same folder."""
         verdict = compatibility = probes = ""
         if self.gate is not None:
             from toolbelt.evals.views.gate_markdown import gate_markdown
@@ -140,7 +141,7 @@ class RunReport:
         pictures: Sequence[Picture],
         advance: Callable[[int], object] | None = None,
     ) -> None:
-        """As one page of HTML, trial by trial."""
+        """The findings as one HTML page, with every trial."""
         from toolbelt.evals.analysis.matrix.recommendation import recommendation
         from toolbelt.evals.viewer.page import write_page
 
@@ -162,7 +163,7 @@ class RunReport:
 def analyze_run(
     store: RunStore, row: RunRow, options: ReportOptions | None = None, *, progress: Progress = no_progress
 ) -> RunReport:
-    """What there is to say of a run, finished or not.
+    """Find out everything for the report of a run, finished or not.
 
     Args:
         store: The file of runs; read at one moment if the caller sees to that.
@@ -208,7 +209,7 @@ def analyze_run(
 def _build_matrix(
     summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress
 ) -> Matrix | None:
-    """The run as models × toolsets, if it is of a suite or has several that a model could be given."""
+    """The run as models × toolsets, if it is of a suite or has several toolsets that a model could be given."""
     from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
     from toolbelt.evals.analysis.matrix.candidates import is_assignable
     from toolbelt.evals.analysis.matrix.recommendation import models_at

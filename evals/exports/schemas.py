@@ -25,13 +25,14 @@ SCHEMAS: Mapping[str, str] = MappingProxyType(
         "probe": probing.SCHEMA,
     }
 )
-"""Every document that has one, and what it says of itself in `schema`: a name, and a version that is raised when a
-field changes its meaning or goes; one that is added does not raise it."""
+"""Every document that has a schema, and the value of its `schema` field: a name and a version. The version is raised
+when a field changes its meaning or is removed, not when one is added.
+"""
 _ENDING = ".schema.json"
 
 
 def read_schema(name: str) -> dict[str, Any]:
-    """The schema of a document, with those it refers to inside it, so that it stands alone.
+    """The schema of a document, with all schemas that it refers to inside, so that it is complete.
 
     Args:
         name: One of `SCHEMAS`.

@@ -1,4 +1,4 @@
-"""What a run would take, before anything is spent.
+"""Estimates what a run would take, before anything is spent.
 
 The trials are played by a stand-in that asks nobody (`local/bm25`) over the same toolsets, and what it sends is
 counted as the real model counts. Another model may need fewer requests, or more; the order of magnitude is right,
@@ -28,14 +28,14 @@ from toolbelt.evals.setup.reporting import EvalReporter
 from toolbelt.providers.chat import Usage
 
 SAMPLE = 300
-"""Cases of each arm that are played; the rest is taken to be like them."""
+"""Cases of each arm that are played; the rest are assumed to be similar."""
 STAND_IN = "local/bm25"
 """The model that plays them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArmEstimate:
-    """What an arm would take.
+    """The estimate of one arm.
 
     Attributes:
         model: Its name.
@@ -67,7 +67,7 @@ class ArmEstimate:
 def estimate_run(
     inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: EvalReporter
 ) -> tuple[ArmEstimate, ...]:
-    """What each arm of a plan would take; no model is asked.
+    """Estimate each arm of a plan; no model is called.
 
     Args:
         inputs: What the plan was made from.

@@ -1,4 +1,4 @@
-"""The plan of a run is made from what is asked for; what is wrong is refused before anything is spent."""
+"""Makes the plan of a run from the request; a wrong request is refused before anything is spent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from toolbelt.text import plural
 
 DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
 MAX_TRIALS = 100_000_000
-"""Trials of a run; each takes a byte of memory while it is under way."""
+"""The most trials of a run; each takes a byte of memory while the run goes on."""
 
 
 def make_plan(
@@ -119,7 +119,7 @@ def _find_toolsets(
 def _in_variants(
     specs: Sequence[ToolsetSpec], variants: Sequence[Variant], reporter: EvalReporter
 ) -> list[tuple[ToolsetSpec, Variant]]:
-    """Every toolset in every variant, but for those that would change nothing."""
+    """Every toolset in every variant, without those that would change nothing."""
     shown = []
     for spec in specs:
         for variant in variants:

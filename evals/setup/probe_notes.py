@@ -1,4 +1,4 @@
-"""Notes about probes that contradict what is known of the models of a run."""
+"""Notes about probes that contradict the known facts of a run's models."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _store_arguments(store: Path) -> tuple[str, ...]:
 
 
 def _describe_contradictions(news: Iterable[News]) -> Iterable[str]:
-    """What of it makes a difference to which tools a model is sent."""
+    """The facts of a probe that affect which tools a model gets."""
     for fact in news:
         known = f" (known: {fact.known:,})" if isinstance(fact.known, int) else ""
         if fact.key == "tool_calling" and fact.seen is False:

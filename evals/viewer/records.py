@@ -16,7 +16,7 @@ from toolbelt.evals.viewer.packing import Numbered, cut, number, pack
 
 TRIALS_A_BLOCK = 256
 _MOST_CHARACTERS = 2_000_000
-"""Of a block, roughly, before packing."""
+"""Approximate size of a block, before compression."""
 _LONGEST_NAME = 120
 _OUTCOMES = {outcome.value: place for place, outcome in enumerate(Outcome)}
 REQUEST_FIGURES = (
@@ -70,7 +70,7 @@ class Block:
 
 
 def read_blocks(connection: sqlite3.Connection, run: str, trials: int = TRIALS_A_BLOCK) -> Iterator[Block]:
-    """Every finished trial, those of a case one after the other; a block of them is held at a time.
+    """Every finished trial, grouped by case; only one block is in memory at a time.
 
     Args:
         connection: To the file of runs.
@@ -159,7 +159,7 @@ class _Block:
         )
 
     def packed(self) -> Block:
-        """What was gathered."""
+        """The block of all trials added."""
         columns = {name: getattr(self._columns, name) for name in _Columns.__slots__}
         index = {"tools": self._tools.strings, "cases": self._index_cases, **columns}
         details = {
@@ -218,13 +218,13 @@ class _Block:
 
 
 LONGEST_SNIPPET = 400
-"""Characters of what was asked that a list shows of a case, and that searching looks at."""
+"""Characters of a case's last user message that a list shows and a search covers."""
 
 Row = Mapping[str, Any]
 
 
 def case_texts(content: str) -> dict[str, Any]:
-    """A kept case; every leaf is a text, so that no number is changed by a browser.
+    """A stored case; every leaf is a text, so that a browser changes no number.
 
     Returns:
         `messages` (`role`, `text`, `calls` as pairs of name and arguments), `answers` (`None` where any call will do;
@@ -244,7 +244,7 @@ def case_texts(content: str) -> dict[str, Any]:
 
 
 def snippet(case: Row) -> str:
-    """The beginning of what was asked last, on one line."""
+    """The beginning of the last user message, on one line."""
     questions = [message["text"] for message in case["messages"] if message["role"] == "user"]
     texts = questions or [message["text"] for message in case["messages"]]
     return " ".join(texts[-1].split())[:LONGEST_SNIPPET] if texts else ""
@@ -291,7 +291,9 @@ def request_texts(rows: Iterable[Row], offers: Mapping[str, int]) -> list[dict[s
 
 
 def _part_turns(requests: Sequence[dict[str, Any]]) -> None:
-    """What the user said after a reply is not kept; a trial goes on after one without calls only where it was that."""
+    """Sets the turn of each request. The user's follow-up messages are not stored: a trial continues after a reply
+    without calls only if the user sent one.
+    """
     turn, last = 1, max((request["request"] for request in requests), default=0)
     for request in requests:
         ends = request["failure"] is None and not request["calls"] and request["request"] < last

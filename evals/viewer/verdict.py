@@ -1,4 +1,4 @@
-"""What stands on top of a page: the verdict and what must be known first."""
+"""The top of the page: the verdict and the notes to read first."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MARKS = {Verdict.REGRESSION: "✕", Verdict.NO_REGRESSION: "✓", Verdict.INSUF
 
 
 def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: GateResult | None) -> dict[str, Any]:
-    """What the top of the page says.
+    """The values of the top of the page.
 
     Returns:
         `badge` (`mark`, `word`, `verdict`; `None` where there is no one verdict), `lead`: sentences, `checks` of a
@@ -69,7 +69,7 @@ def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: Gat
 
 
 def badge(verdict: Verdict | None) -> dict[str, Any]:
-    """A verdict as a sign and in words; no colour is needed to read it."""
+    """A verdict as a sign and in words, readable without colour."""
     if verdict is None:
         return {"mark": "·", "word": "No verdict", "verdict": "none"}
     return {"mark": _MARKS[verdict], "word": _WORDS[verdict], "verdict": verdict.value}
@@ -235,7 +235,7 @@ def _sentences(comparison: Comparison, gate: GateResult | None) -> list[dict[str
 
 
 def _judged(pair: ArmComparison) -> Measure:
-    """The share that a verdict is given of; accuracy where of both, or of neither."""
+    """The share that has a verdict; accuracy if both have one, or neither."""
     judged = [each.measure for each in pair.contrasts if each.measure.is_share and each.verdict is not None]
     return Measure.ACCURACY if Measure.ACCURACY in judged or not judged else judged[0]
 
@@ -261,7 +261,7 @@ def _sides(comparison: Comparison) -> str:
 
 
 def _run_lead(summary: RunSummary, *, is_compared: bool) -> list[str]:
-    """What was run, and the extremes in figures; a run alone gives no verdict, nor one without two arms to compare."""
+    """The run's size and its best figures. A single run gives no verdict; two arms must be compared for one."""
     names = arm_names(summary)
     sentences = [f"{plural(len(summary.arms), 'arm')} over {plural(summary.cases, 'case')} of {summary.dataset}."]
     rated = [(arm.accuracy.value, place) for place, arm in enumerate(summary.arms) if arm.accuracy.value is not None]

@@ -45,7 +45,7 @@ READING = """\
 
 
 def amount(costs: ArmEconomics, caching: Caching) -> float | None:
-    """What a solved case costs: USD where the arm has a price, else prompt tokens billed in full."""
+    """The cost of a solved case: USD if the arm has a price, else prompt tokens billed in full."""
     bill = costs.of_solved(caching)
     if bill is None:
         return None
@@ -53,7 +53,7 @@ def amount(costs: ArmEconomics, caching: Caching) -> float | None:
 
 
 def rebilled(costs: ArmEconomics) -> float | None:
-    """What changed tool lists add to that, cached within conversations, in the same unit."""
+    """What changed tool lists add to the cost of a solved case, cached within conversations, in the same unit."""
     bill = costs.of_solved(Caching.WITHIN)
     if bill is None:
         return None
@@ -68,7 +68,7 @@ def format_amount(costs: ArmEconomics, value: float | None) -> str:
 
 
 def format_usd(value: float | None) -> str:
-    """`$0.00137`, `$1.37`, `$1,370`: three digits that say something, cents at least below $100."""
+    """`$0.00137`, `$1.37`, `$1,370`: three significant digits, and at least cents below $100."""
     if value is None:
         return NOTHING
     if value == 0:
@@ -89,7 +89,7 @@ def why_none(costs: ArmEconomics) -> str:
 
 
 def rebilled_text(costs: ArmEconomics) -> str:
-    """With its share of what is paid."""
+    """The cost of changed tool lists, with its share of the whole cost."""
     added, whole = rebilled(costs), amount(costs, Caching.WITHIN)
     if added is None or not whole:
         return NOTHING
@@ -97,7 +97,7 @@ def rebilled_text(costs: ArmEconomics) -> str:
 
 
 def price_lines(economics: Sequence[ArmEconomics]) -> list[str]:
-    """What the dollars are, where a reader might take them for something else."""
+    """Explains the dollars where a reader might misread them."""
     shown = [costs for costs in economics if not why_none(costs)]
     lines = []
     if shown and all(costs.rates is None for costs in shown):
@@ -113,7 +113,7 @@ def price_lines(economics: Sequence[ArmEconomics]) -> list[str]:
 
 
 def economics_lines(economics: Sequence[ArmEconomics]) -> list[str]:
-    """What the figures say: the cheapest arm of each model, and what changed tool lists add."""
+    """The conclusions: the cheapest arm of each model, and what changed tool lists add."""
     models = dict.fromkeys(costs.arm.model for costs in economics)
     lines = [line for model in models if (line := _cheapest_line(economics, model, several=len(models) > 1))]
     added = [(costs, rebilled(costs) or 0.0, amount(costs, Caching.WITHIN) or 0.0) for costs in economics]
@@ -131,7 +131,7 @@ def economics_lines(economics: Sequence[ArmEconomics]) -> list[str]:
 
 
 def _if_solved(costs: ArmEconomics, value: float, share: float | None) -> float:
-    """What a solved case would cost if that share of the trials were solved, at the same cost of each trial."""
+    """The cost of a solved case if that share of the trials were solved, at the same cost of each trial."""
     solved = costs.arm.solved.value
     if share is None or solved is None:
         return value
@@ -182,9 +182,10 @@ _HEADERS = {
 
 
 def economics_columns(economics: Sequence[ArmEconomics]) -> Mapping[str, Callable[[ArmEconomics], str]]:
-    """What a table of bills shows of each arm, by header, in order.
+    """The columns of a table of bills for each arm, by header, in order.
 
-    What the provider reported to have read from its cache, and what was paid, stand there where any arm has it.
+    There are columns for the tokens that the provider reported as read from its cache, and for what was paid, if any
+    arm has these figures.
     """
     columns: dict[str, Callable[[ArmEconomics], str]] = {
         "solved": lambda costs: f"{costs.arm.solved.numerator:,}/{costs.arm.scored:,}",
@@ -198,7 +199,7 @@ def economics_columns(economics: Sequence[ArmEconomics]) -> Mapping[str, Callabl
 
 
 def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> RenderableType:
-    """Arms × ways of billing, per solved case; what it says below. Nothing where caching says nothing.
+    """Arms × ways of billing, per solved case, with the conclusions below. Empty where caching changes nothing.
 
     Args:
         economics: One an arm, in their order.
@@ -216,7 +217,7 @@ def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> Render
 
 
 def unit_text(economics: Sequence[ArmEconomics]) -> str:
-    """What the figures are."""
+    """The unit of the figures, in words."""
     priced = {costs.rates is not None for costs in economics if not why_none(costs)}
     if priced == {True}:
         return "USD per solved case"
@@ -270,7 +271,7 @@ def _labels(economics: Sequence[ArmEconomics]) -> list[str]:
 
 
 def economics_markdown(economics: Sequence[ArmEconomics]) -> str:
-    """A section with the table, what it says and how to read it; empty where caching says nothing."""
+    """A section with the table, its conclusions and how to read it; empty where caching changes nothing."""
     if not has_savings(economics):
         return ""
     columns = economics_columns(economics)

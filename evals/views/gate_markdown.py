@@ -32,9 +32,9 @@ _TITLES: Mapping[Verdict, str] = MappingProxyType(
     }
 )
 _MOST_CHARACTERS = 60_000
-"""A comment on GitHub holds 65,536, and somebody may want to say a word before it."""
+"""A comment on GitHub holds 65,536; the rest is left for the user's own words."""
 _MOST_FLIPS = 100
-"""In all arms."""
+"""Flipped cases that are listed, over all arms."""
 _CUT = "… and more, which does not fit here: `toolbelt eval gate` prints it."
 _MOST_LOST = 10
 _LONGEST = 80
@@ -66,13 +66,13 @@ def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS, most_cha
 
 
 class _Folded(str):
-    """A part of the Markdown that can be unfolded, and would not be closed if it were cut."""
+    """A part of the Markdown that can be unfolded; cut in the middle, it would never be closed."""
 
     __slots__ = ()
 
 
 def _fitting(parts: Sequence[str], most: int) -> Iterator[str]:
-    """The parts that fit: one that is folded whole or not at all, of others the lines that do."""
+    """The parts that fit. A folded part is kept whole or left out; of other parts the lines that fit are kept."""
     room, is_whole = most - len(_CUT) - 1, True
     for part in parts:
         text = part

@@ -21,7 +21,7 @@ from toolbelt.text import plural, visible
 MARKS: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "pass", Verdict.REGRESSION: "FAIL", Verdict.INSUFFICIENT_DATA: "unsure"}
 )
-"""What stands before a check."""
+"""The mark before a check."""
 _STYLES: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "green", Verdict.REGRESSION: "bold red", Verdict.INSUFFICIENT_DATA: "yellow"}
 )
@@ -31,7 +31,7 @@ _GAP = 2
 
 
 def gate_view(result: GateResult, screen: Console) -> RenderableType:
-    """The verdict, a line for each check, the cases that are worse than they were, and what differs and may.
+    """The verdict, a line for each check, the cases that got worse, and the differences that are allowed.
 
     Args:
         result: What the gate says.
@@ -69,7 +69,7 @@ def _table(checks: tuple[Check, ...], width: int) -> Table:
 
 
 def short_labels(checks: tuple[Check, ...]) -> Mapping[str, str]:
-    """What to call the arms of the checks: without the model where all have the same."""
+    """The names of the checks' arms: without the model where all have the same."""
     labels = dict.fromkeys(check.arm for check in checks)
     models = {label.split(" · ")[0] for label in labels if label}
     if len(models) != 1 or any(label and " · " not in label for label in labels):

@@ -1,4 +1,4 @@
-"""What a probe showed that was not known, on the terminal."""
+"""What a probe newly showed, on the terminal."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from toolbelt.evals.probing.learned_facts import News, format_entry
 from toolbelt.text import visible, visible_lines
 
 _TOLD = frozenset({"context_window", "max_tools"})
-"""What is not tried, but read in what the provider says."""
+"""Facts that are not tried out, but read from what the provider reports."""
 _LABELS = {"max_tools": "most tools"}
 
 
 def news_view(model: str, news: Sequence[News], *, replaces: bool) -> RenderableType:
-    """Fact by fact what was known and what was seen, and where to write it down; `entry_text` comes beneath it.
+    """For each fact what was known, what was seen, and where to write it down; `entry_text` follows below.
 
     Args:
         model: Which.
@@ -49,7 +49,7 @@ def news_view(model: str, news: Sequence[News], *, replaces: bool) -> Renderable
 
 
 def entry_text(entry: Mapping[str, Any]) -> Text:
-    """What to paste, in lines that may not be folded: `show_view(..., whole_lines=True)`."""
+    """The entry to paste, in lines that must not be folded: `show_view(..., whole_lines=True)`."""
     return Text(visible_lines(format_entry(entry)).rstrip("\n"))
 
 

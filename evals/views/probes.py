@@ -1,4 +1,4 @@
-"""Probes on the terminal and as Markdown: what works with a model, and several beside each other."""
+"""Probes on the terminal and as Markdown: what works with a model, and several probes side by side."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SIGNS: Mapping[CheckOutcome, tuple[str, str]] = MappingProxyType(
         CheckOutcome.UNKNOWN: ("?", "?"),
     }
 )
-"""(Drawn, plain): with the word beside it, so that neither colour nor shape is needed."""
+"""(Drawn, plain): always shown with the word, so that no reader depends on colour or shape."""
 _STYLES: Mapping[CheckOutcome, str] = MappingProxyType(
     {
         CheckOutcome.WORKS: "green",
@@ -55,13 +55,13 @@ _STYLES: Mapping[CheckOutcome, str] = MappingProxyType(
 _DIM = "bright_black"
 _GAP = 2
 _LEAST_SENTENCE = 30
-"""Columns below which a sentence stands beneath its check rather than beside it."""
+"""If a sentence gets fewer columns than this, it stands below its check instead of beside it."""
 _MOST_HEADING = 26
 _LEAST_HEADING = 11
 
 
 def probe_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
-    """Each probe in full, and where there are several, all of them beside each other at the end.
+    """Each probe in full; several probes are also shown side by side at the end.
 
     Args:
         results: In the order to show them.
@@ -98,7 +98,7 @@ def _one(result: ProbeResult, screen: Console) -> Iterator[RenderableType]:
 
 
 def heading_lines(result: ProbeResult) -> list[Text]:
-    """Which probe it is, of what, where and when."""
+    """The heading of a probe: its id, model, address and time."""
     place = f" at {visible(result.api_base)}" if result.api_base else ""
     return [
         Text.assemble(("probe ", _DIM), (visible(result.probe), "bold"), f"  {visible(result.status)}"),
@@ -107,14 +107,14 @@ def heading_lines(result: ProbeResult) -> list[Text]:
 
 
 def mark(outcome: CheckOutcome | None, *, draw: bool) -> Text:
-    """An outcome as sign and word; `–` of a check that was not made."""
+    """An outcome as sign and word; `–` for a check that was not made."""
     if outcome is None:
         return Text(_nothing(draw), _DIM)
     return Text(f"{_SIGNS[outcome][0 if draw else 1]} {WORDS[outcome]}", _STYLES[outcome])
 
 
 def _checks(checks: Sequence[CheckResult], screen: Console) -> Iterator[RenderableType]:
-    """A line a check, and what was seen beside it, or beneath it where there is no room."""
+    """One line for each check, with what was seen beside it, or below it if there is no room."""
     draw = can_draw(screen)
     headers = ("check", "outcome", "tokens", "time")
     rows = [
@@ -149,7 +149,7 @@ def _figures(check: CheckResult, draw: bool) -> tuple[Text, Text]:
 
 
 def probes_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
-    """Probes beside each other, a line a check and a column a model, in several tables where the screen is narrow."""
+    """Probes side by side, one line for each check and one column for each model; several tables on a narrow screen."""
     draw = can_draw(screen)
     keys = all_keys(results)
     labels = [Text("probed", _DIM), *(Text(visible(title_of(key))) for key in keys), Text("works", "bold")]
@@ -183,7 +183,7 @@ def probes_view(results: Sequence[ProbeResult], screen: Console) -> RenderableTy
 
 
 def all_keys(results: Sequence[ProbeResult]) -> tuple[str, ...]:
-    """The checks of all of them, in the order of the suite as far as it is one."""
+    """The checks of all probes, in the order of the suite as far as there is one."""
     longest = sorted(results, key=lambda result: -len(result.planned))
     return tuple(
         dict.fromkeys(key for result in longest for key in (*(c.key for c in result.checks), *keys_left(result)))
@@ -191,7 +191,7 @@ def all_keys(results: Sequence[ProbeResult]) -> tuple[str, ...]:
 
 
 def column_headings(results: Sequence[ProbeResult]) -> list[str]:
-    """What the columns are called: the models, with where they were asked, or by which probe, if there are several."""
+    """The headings of the columns: the models; if one has several probes, with its address or the probe's id."""
     models = [result.model for result in results]
     places = [(result.model, result.api_base) for result in results]
     headings = []
@@ -209,7 +209,7 @@ _Column = tuple[str, list[Text]]
 
 
 def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
-    """Columns by table: as many in each as there is room for, at least one."""
+    """The columns of each table: as many as there is room for, at least one."""
     blocks: list[list[_Column]] = [[]]
     used = 0
     for column in columns:
@@ -228,7 +228,7 @@ def _column_width(heading: str, cells: Sequence[Text], room: int) -> int:
 
 
 def list_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
-    """Probes, a line each."""
+    """A list of probes, one per line."""
     rows = [
         (
             Text(visible(result.probe)),
@@ -243,7 +243,7 @@ def list_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType
 
 
 def inspected_view(result: ProbeResult, later: ProbeResult | None = None) -> RenderableType:
-    """The probe in a few lines, for beneath the facts of its model.
+    """The probe in a few lines, to be shown below the facts of its model.
 
     Args:
         result: The one that stands for the model.
@@ -256,19 +256,19 @@ def inspected_view(result: ProbeResult, later: ProbeResult | None = None) -> Ren
 
 
 def later_line(later: ProbeResult) -> str:
-    """What became of a probe that another goes before."""
+    """The state of a later probe that is not finished."""
     place = f" at {later.api_base}" if later.api_base else ""
     return f"a later probe{place}, {later.probe}, is {later.status}: {works_line(later)}"
 
 
 def _limit_lines(result: ProbeResult) -> list[Text]:
-    """How many tools the API takes, where it refused more."""
+    """How many tools the API accepts, if it refused more."""
     limit = find_limit(result)
     return [] if limit is None else [Text(f"the API {limit}", _DIM)]
 
 
 def beside_view(results: Sequence[ProbeResult], later: Sequence[ProbeResult] = ()) -> RenderableType:
-    """A line for each model that was probed, for beneath the table of an eval.
+    """One line for each probed model, to be shown below the table of an eval.
 
     Args:
         results: Those that stand for the models.
@@ -297,7 +297,7 @@ _MARKDOWN_SIGNS = {
 _FAILED = "✗"
 _MOST_REASONS = 40
 _LONGEST = 300
-"""Characters shown of what a server said."""
+"""The most characters shown of a server's message."""
 _READING = (
     "Each check is a request or a few over the model's real API, made by `toolbelt model probe`: what a model cannot "
     "do there, no toolset mends. *partly* works in another way than asked for; *unknown* got no answer, which says "
@@ -306,7 +306,7 @@ _READING = (
 
 
 def probe_markdown(results: Sequence[ProbeResult], *, level: int = 2) -> str:
-    """A section with a table of check × model and what was seen where something does not work; empty without probes.
+    """A section with a table of check × model and the details of what does not work; empty without probes.
 
     Args:
         results: In the order of the columns.
@@ -329,7 +329,9 @@ def _markdown_cell(outcome: CheckOutcome | None) -> str:
 
 
 def _reasons(results: Sequence[ProbeResult]) -> str:
-    """What was seen of everything that does not simply work; what was not asked follows from that."""
+    """The details of every check that did not simply pass. Checks that were not made are left out: the reason follows
+    from others.
+    """
     named = list(zip(column_headings(results), results, strict=True))
     lines = [
         f"- {escaped(f'{heading}, {title_of(check.key)}')}: {escaped(_cut(check.said or WORDS[check.outcome]))}"

@@ -1,4 +1,4 @@
-"""A run as Markdown: what was run, what came of it, how to read it, how to run it again."""
+"""A run as Markdown: its settings, its results, how to read them, how to run it again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _READING = """\
 
 
 class Pictured(Protocol):
-    """What the report needs to know of a picture."""
+    """What the report needs to know about a picture."""
 
     @property
     def name(self) -> str:
@@ -87,7 +87,7 @@ def report_markdown(
     compatibility: str = "",
     probes: str = "",
 ) -> str:
-    """The whole report; names from elsewhere are escaped, so that they show as they are.
+    """The whole report; foreign names are escaped, so that they appear literally.
 
     Args:
         summary: What the run came to.
@@ -143,7 +143,7 @@ def _facts(summary: RunSummary) -> str:
 
 _PATHS = ("dataset", "catalog", "config")
 _SHOWN = (*_PATHS, "without_role")
-"""Settings that are told elsewhere, or are paths of somebody's machine, which the command has."""
+"""Settings that stand elsewhere in the report, or are paths of one machine, which the command has."""
 
 
 def _outcomes(arms: Sequence[ArmSummary]) -> str:

@@ -72,7 +72,7 @@ def largest_fitting(toolsets: Sequence[CandidateToolset], fits: Sequence[ModelFi
 
 
 def matrix_view(matrix: Matrix, screen: Console, *, show_all: bool) -> RenderableType:
-    """The matrix, why what does not fit does not, and what is to be mended."""
+    """The matrix, the reasons why something does not fit, and the violations to fix."""
     parts: list[RenderableType] = [*_toolset_lines(matrix), Text()]
     names = [_name(fits) for fits in matrix.by_model]
     longest = max(map(cell_len, names), default=0) + 2
@@ -86,7 +86,7 @@ def matrix_view(matrix: Matrix, screen: Console, *, show_all: bool) -> Renderabl
 
 
 def _legend(matrix: Matrix) -> Iterator[str]:
-    """What the marks mean that are there."""
+    """The meanings of the marks that occur."""
     fits = [fit for fits in matrix.fits for fit in fits]
     verdicts = {fit.verdict for fit in fits}
     if any(_cell(fit).endswith(("%", "x")) for fit in fits):

@@ -77,7 +77,7 @@ def _seen(shown: bool | int | None, known: Text) -> Text:
 
 
 def _source(facts: ModelFacts, key: str) -> str:
-    """Who says so; of a provider's rule, where and when it was read."""
+    """The source of a fact; for a provider's rule also where and when it was read."""
     source = facts.sources.get(key, "")
     rules = find_rules(facts) if key == "max_tools" and source == BY_RULES else None
     if rules is None or (fact := rules.most_tools_fact) is None:

@@ -62,7 +62,7 @@ def toolkit_view(data: Mapping[str, Any]) -> RenderableType:
 
 
 def switches_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
-    """What a config switches, as `SwitchInspection.to_dict` gives it."""
+    """The switches of a config, as `SwitchInspection.to_dict` gives them."""
     kits = [
         (
             Text(visible(row["toolkit"]), "bold"),

@@ -1,4 +1,4 @@
-"""Two sides compared arm by arm: figures, verdicts, and what lies behind them (rule E7)."""
+"""Compares two sides arm by arm: figures, verdicts, and their causes (rule E7)."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def compare_arms(
 
 
 def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName, ArmName, PairedCases]]:
-    """The cases of each pair; an arm that several are compared with is read once."""
+    """The cases of each pair; an arm that is in several pairs is read once."""
     about, read = old.about, -1
     before: Mapping[str, CaseEvidence] = {}
     for old_arm, new_arm in pairing.pairs:
@@ -219,7 +219,7 @@ def _examine_pair(
 
 
 def _find_notes(comparison: Comparison, pairing: Pairing, findings: Sequence[_PairFindings]) -> Iterator[Note]:
-    """What to know before any verdict, but for what is known of each side alone."""
+    """Notes to read before any verdict, without those on one side alone."""
     arms = (
         (
             ArmsNote.SAME_SIDES,
@@ -244,7 +244,7 @@ def _find_notes(comparison: Comparison, pairing: Pairing, findings: Sequence[_Pa
 
 
 def _find_name_differences(pairing: Pairing, pairs: Sequence[ArmComparison]) -> Iterator[Mismatch]:
-    """What the names of paired arms of two sides differ in."""
+    """Differences between the names of paired arms of two sides."""
     names = () if pairing.is_within else ("model", "toolset", "variant")
     different = tuple(name for name in names if any(getattr(p.old, name) != getattr(p.new, name) for p in pairs))
     if different:

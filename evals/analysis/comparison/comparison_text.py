@@ -156,7 +156,7 @@ def _size(ratio: float) -> str:
 
 
 def describe_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> str:
-    """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if nothing helps."""
+    """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if no advice helps."""
     advice = find_advice(contrasts, margin, level)
     parts = []
     if advice.lacking:
@@ -184,6 +184,6 @@ def _how_many(count: int, of: int) -> str:
 
 
 def _round_up(cases: int) -> int:
-    """To two digits."""
+    """A number rounded to two significant digits."""
     unit = int(10 ** max(0, len(str(cases)) - 2))
     return -(-cases // unit) * unit

@@ -1,4 +1,4 @@
-"""Which arm is compared with which: by name, by model, or as the user says."""
+"""Pairs arms for a comparison: by name, by model, or as the user says."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _read_arm(side: Side, place: int) -> _Arm:
 
 
 def _group(arms: Sequence[_Arm], left: Sequence[_Arm]) -> list[list[_Arm]]:
-    """Groups of arms; those of a group are compared with one of them."""
+    """Groups of arms; the arms of a group are compared with one of them."""
     if len({arm.name.model for arm in arms}) == len(arms):
         return [list(left)] if left else []
     models: dict[str, list[_Arm]] = {}

@@ -195,7 +195,7 @@ def _repeat(side: SideInfo) -> str:
 
 
 def _repeat_selection(again: SideInfo, like: SideInfo) -> str:
-    """What to do so that one side is asked the cases of the other."""
+    """What to do so that one side is run on the cases of the other."""
     flags = _flags(like.filter)
     surplus = [f"--{key}" for key in again.filter if key not in like.filter and key != "seed"]
     if again.filter == like.filter:
@@ -233,7 +233,7 @@ def _setting(value: Any) -> str:
 
 
 def describe_notes(comparison: Comparison) -> list[str]:
-    """What to know before any verdict, a sentence each."""
+    """Notes to read before any verdict, one sentence each."""
     return [_describe_note(note, comparison) for note in comparison.notes]
 
 

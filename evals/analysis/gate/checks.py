@@ -206,7 +206,7 @@ def _check_share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
 
 
 def _with_cases(check: Check, contrast: Contrast) -> Check:
-    """With how many cases its figures are of."""
+    """The check, with the number of cases behind its figures."""
     return replace(check, cases=contrast.cases, planned=contrast.planned)
 
 

@@ -49,7 +49,7 @@ class _Context:
 
     @property
     def points(self) -> str:
-        """How far is too far, in words: `2.0 points`."""
+        """The margin in words: `2.0 points`."""
         return f"{format_margin(self.margin)} points"
 
     def name(self, arm: int) -> str:
@@ -129,7 +129,7 @@ def _main(context: _Context) -> Iterator[str]:
 
 
 def _nothing(context: _Context) -> str:
-    """Why there is no best."""
+    """Why there is no best toolset."""
     if context.pick.never_calls:
         return describe_only_never_calling([context.arms[arm] for arm in context.pick.never_calls], context.margin)
     states = {cell.state for cell in context.cells}
@@ -145,7 +145,7 @@ def _nothing(context: _Context) -> str:
 
 
 def _undecided(context: _Context, best: int) -> str:
-    """Why there is a best and no choice."""
+    """Why there is a best toolset but no choice."""
     arm, as_measured = context.arms[best], _as_measured(context, best)
     if context.about.drafts:
         of = f"{context.about.drafts:,} of {plural(context.about.cases, 'case')}"
@@ -244,7 +244,7 @@ def _saved(chosen: ArmSummary, best: ArmSummary) -> str:
 
 
 def _promise(context: _Context) -> Iterator[str]:
-    """How many cases would do, for what is not sure."""
+    """How many cases would settle a doubtful choice."""
     pick = context.pick
     if pick.choice is not None and not pick.sure and not any(rival.overflowing for rival in pick.rivals):
         contrasts = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
@@ -263,7 +263,9 @@ def _promise(context: _Context) -> Iterator[str]:
 
 
 def _too_long(context: _Context) -> Iterator[str]:
-    """Smaller toolsets that would do, but for what no longer fits: they may grow, or talk longer."""
+    """Smaller toolsets that are good enough, except that some cases no longer fit: they may grow, or the conversations
+    get longer.
+    """
     too_long = []
     for candidate in context.pick.candidates:
         if candidate.arm in (context.pick.choice, context.pick.best):
@@ -284,7 +286,7 @@ def _fit(count: int) -> str:
 
 
 def _describe_never_calling(context: _Context) -> Iterator[str]:
-    """What is left out as it called nothing, where something else is the best."""
+    """Toolsets that are left out because the model called nothing with them, where another one is the best."""
     if context.pick.best is not None:
         yield from describe_never_calling([context.arms[arm] for arm in context.pick.never_calls], context.margin)
 

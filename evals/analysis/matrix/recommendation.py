@@ -23,7 +23,7 @@ from toolbelt.text import UNSAFE, plural, visible
 _WIDTH = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 UNSURE = "  # as measured, not sure"
-"""Behind what is recommended without being sure."""
+"""The comment after a recommendation that is not sure."""
 
 
 def recommendation(matrix: Matrix, *, evidence: bool = True) -> str:

@@ -1,4 +1,4 @@
-"""The sheet of pictures with a bar for each arm: names, bars, figures, a legend."""
+"""The common layout of pictures with a bar for each arm: names, bars, figures, a legend."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from toolbelt.render.numbers import format_interval, format_number, format_share
 from toolbelt.views.blocks import Picture
 
 _ROW = 0.25
-"""Inches an arm takes."""
+"""Height of an arm's row, in inches."""
 _WIDE = 3.9
 _KEY = 0.52
-"""Inches an entry of the legend takes beside its text."""
+"""Width of a legend entry besides its text, in inches."""
 _LIGHT = "#c3ccd2"
 SOLID: Mapping[str, Any] = {"facecolor": ACCENT, "edgecolor": ACCENT, "linewidth": 0.6}
 BEHIND: Mapping[str, Any] = {"facecolor": _LIGHT, "edgecolor": GREY, "linewidth": 0.6}
@@ -135,7 +135,7 @@ _TOKENS = "Prompt tokens by arm"
 
 
 def draw_accuracy(summary: RunSummary) -> Picture | None:
-    """`None` where no arm has anything scored."""
+    """The picture of accuracy; `None` if no arm has a scored trial."""
     shown = shown_arms(summary)
     if not any(item.arm.scored for item in shown):
         return None
@@ -168,7 +168,7 @@ def draw_accuracy(summary: RunSummary) -> Picture | None:
 
 
 def draw_tokens(summary: RunSummary) -> Picture | None:
-    """`None` where the tokens of no arm are known."""
+    """The picture of prompt tokens; `None` if no arm's tokens are known."""
     shown = shown_arms(summary)
     if not any(_prompt_parts(item.arm) for item in shown):
         return None
@@ -193,7 +193,9 @@ def draw_tokens(summary: RunSummary) -> Picture | None:
 
 
 def _prompt_parts(arm: ArmSummary) -> tuple[float, float] | None:
-    """Definitions and the rest, in tokens; a provider that counts definitions as fewer than we do leaves no rest."""
+    """Tokens of the definitions and of the rest. The rest is 0 where the provider counts fewer tokens than our count of
+    the definitions.
+    """
     if arm.prompt_tokens is None or arm.definition_tokens_total is None:
         return None
     return arm.definition_tokens_total, max(0.0, arm.prompt_tokens - arm.definition_tokens_total)

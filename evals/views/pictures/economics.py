@@ -1,4 +1,4 @@
-"""What a solved case costs by toolset, without a provider's cache and with it."""
+"""The cost of a solved case by toolset, with and without a provider's cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ACROSS = Key(WAYS[Caching.ACROSS], {"color": INK}, is_upright=True)
 
 
 def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Picture | None:
-    """In dollars where any arm has a price, else in tokens; `None` where caching says nothing of any arm.
+    """The picture in dollars if any arm has a price, else in tokens; `None` if caching changes nothing for any arm.
 
     Args:
         summary: What the run came to.
@@ -90,7 +90,7 @@ def _caption(*, in_dollars: bool) -> str:
 
 
 def _price_note(economics: Sequence[ArmEconomics]) -> str:
-    """Short, as it stands below the picture; the report has the rest."""
+    """A short note below the picture; the report has the details."""
     notes = []
     if priced_as := next((costs.priced_as for costs in economics if costs.priced_as), ""):
         notes.append(f"As if at the price of {drawable(priced_as, 34)}.")
@@ -100,7 +100,7 @@ def _price_note(economics: Sequence[ArmEconomics]) -> str:
 
 
 def _ticks(marks: Sequence[float]) -> list[str]:
-    """Dollars, all to the digit in which they differ."""
+    """Dollars, all with as many digits as are needed to tell them apart."""
     step = min((high - low for low, high in pairwise(marks)), default=1.0)
     places = max(2, 1 - math.floor(math.log10(step)))
     texts = [f"{mark:,.{places}f}" for mark in marks]

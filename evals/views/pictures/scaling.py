@@ -76,7 +76,7 @@ def find_curves(shown: Sequence[Shown]) -> list[Curve]:
 
 
 def draw_scaling(summary: RunSummary) -> Picture | None:
-    """`None` where fewer than two oracle arms of a model have anything scored."""
+    """The picture of the curves; `None` where fewer than two oracle arms of a model have a scored trial."""
     curves = find_curves(shown_arms(summary))
     if not curves:
         return None
@@ -113,7 +113,7 @@ def draw_scaling(summary: RunSummary) -> Picture | None:
 
 
 def curve_texts(curves: Sequence[Curve]) -> list[str]:
-    """What tells the curves apart, and no more."""
+    """The names of the curves; with the model only if there are several models."""
     texts = []
     several = len({curve.model for curve in curves}) > 1
     for curve in curves:

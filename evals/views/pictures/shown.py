@@ -9,7 +9,7 @@ from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.views.pictures.canvas import Style, distinct, drawable, style
 
 MOST_ARMS = 60
-"""Arms a picture shows; of more, the first ones, which it says."""
+"""The most arms in a picture; of more, it shows the first ones and says so."""
 _MOST_LETTERS = 34
 
 
@@ -33,12 +33,12 @@ class Shown:
 
     @property
     def full_label(self) -> str:
-        """What tells it from all other arms."""
+        """A label that distinguishes it from all other arms."""
         return f"{self.model} · {self.label}"
 
 
 def shown_arms(summary: RunSummary) -> list[Shown]:
-    """The arms in their order, at most `MOST_ARMS`, with names that can be drawn and told apart."""
+    """The arms in their order, at most `MOST_ARMS`, with unique names that can be drawn."""
     arms = summary.arms[:MOST_ARMS]
     models = list(dict.fromkeys(arm.model for arm in summary.arms))
     model_names = dict(zip(models, distinct(models, _MOST_LETTERS), strict=True))

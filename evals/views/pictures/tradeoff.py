@@ -40,7 +40,7 @@ _NAME = "Accuracy against definition tokens"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An arm with something scored, and where it stands.
+    """An arm with scored trials, and its position.
 
     Attributes:
         shown: The arm.
@@ -69,7 +69,8 @@ class _Entry:
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Places of the points to which no other is better in one and as good in the other, cheapest first.
+    """Positions of the points that no other point beats in one value while it is at least as good in the other,
+    cheapest first.
 
     Args:
         points: Cost, where less is better, and worth, where more is.
@@ -84,7 +85,7 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def find_front(points: Sequence[Point]) -> list[int]:
-    """Places of the points on the Pareto front, cheapest first.
+    """Positions of the points on the Pareto front, cheapest first.
 
     Oracle arms know the answer and are nobody's choice: the front leaves them out, unless there are no others.
     """
@@ -93,7 +94,7 @@ def find_front(points: Sequence[Point]) -> list[int]:
 
 
 def draw_tradeoff(summary: RunSummary) -> Picture | None:
-    """`None` where no arm has anything scored."""
+    """The picture of the trade-off; `None` if no arm has a scored trial."""
     shown = shown_arms(summary)
     points = [point for item in shown if (point := _point(item)) is not None]
     if not points:
@@ -120,12 +121,12 @@ def _is_oracle(point: Point) -> bool:
 
 
 def front_text(points: Sequence[Point]) -> str:
-    """What the key says of the front."""
+    """The legend's text for the front."""
     return f"Pareto front (filled){', without oracle' if _leaves_oracle_out(points) else ''}"
 
 
 def _leaves_oracle_out(points: Sequence[Point]) -> bool:
-    """Whether there are oracle arms that the front passes over."""
+    """Whether there are oracle arms that the front leaves out."""
     return any(map(_is_oracle, points)) and not all(map(_is_oracle, points))
 
 
