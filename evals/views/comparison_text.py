@@ -148,7 +148,7 @@ def has_own_bases(comparison: Comparison) -> bool:
 
 
 def verdict_counts(comparison: Comparison) -> str:
-    """`30 comparisons: 10 regression, 20 no_regression`, by the first share; then the cases that would settle the rest."""
+    """`30 comparisons: 10 regression, 20 no_regression`, by the first share; then cases that would settle the rest."""
     mains = [pair.main_contrast for pair in comparison.pairs]
     # No number of cases helps an arm that no longer fits the window.
     open_ = [
