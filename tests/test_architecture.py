@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,6 +45,19 @@ FLOORS: dict[str, int] = {
     "toolbelt.__main__": 6,
     "toolbelt": 6,  # the front door may know everything; below it, nobody goes through the front door
 }
+WITHIN_EVALS = (
+    ("conversation", "statistics"),
+    ("cases", "offers"),
+    ("scoring", "models", "toolsets"),
+    ("running",),
+    ("analysis", "drafts", "probing", "setup"),
+    ("views",),
+    ("viewer",),
+    ("exports",),
+    ("run", "session", "evaluate"),
+    ("cli",),
+)
+"""The floors of the harness, the lowest first; parts of one floor may import each other, but not in a circle."""
 ONE_WAY_IN = {
     "tiktoken": {"toolbelt.providers.tokenizers"},
     "litellm": {"toolbelt.providers.litellm_loading"},
@@ -61,6 +75,28 @@ ONE_WAY_IN = {
 }
 """Heavy packages and the modules that may import each: one, unless there is a reason."""
 MAX_LINES = 400
+TABLES = (
+    "toolbelt.cli.",
+    "toolbelt.evals.cli.",
+    "toolbelt.evals.cases.imports.",
+    "toolbelt.evals.cases.lint.",
+    "toolbelt.evals.models.",
+    "toolbelt.evals.toolsets.",
+    "toolbelt.evals.viewer.",
+    "toolbelt.evals.views.pictures.",
+)
+"""Folders with a file for each row of a table: a command, a format, a kind of finding, a model, a toolset."""
+SIBLING_ONLY = {
+    "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",
+    "toolbelt.importers.tool_lists": "one of two formats; the other is a package",
+    "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
+    "toolbelt.providers.litellm_messages": "what is sent and read, apart from sending it",
+    "toolbelt.providers.timed_http": "kernel timestamps, which a direct transport will use, too",
+    "toolbelt.runtime.reducers.shell_noise": "which lines of an output matter, apart from cutting it",
+    "toolbelt.sessions.prompt": "a value that callers hold; its maker is one of several in sessions",
+    "toolbelt.toolkits.switching": "one tool's switch, apart from putting an agent's tools together",
+}
+"""Modules that only one sibling imports, though the two would fit one file, and why."""
 
 
 def _modules() -> dict[str, Path]:
@@ -77,18 +113,17 @@ MODULES = _modules()
 
 
 @cache
-def _imports(path: Path, *, at_import_time: bool = False) -> tuple[str, ...]:
-    """Every module that `path` imports, also inside functions unless only those at import time are wanted."""
-    return tuple(_find_imports(path, at_import_time=at_import_time))
+def _imports(path: Path, *, typing_too: bool = False) -> tuple[str, ...]:
+    """Every module that `path` imports, also inside functions; those for type checkers only if wanted."""
+    return tuple(_find_imports(path, typing_too=typing_too))
 
 
-def _find_imports(path: Path, *, at_import_time: bool) -> Iterator[str]:
+def _find_imports(path: Path, *, typing_too: bool) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
         typing_only = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and at_import_time
-        if typing_only or inner:
+        if typing_only and not typing_too:
             skipped.update(child for child in ast.walk(node) if child is not node)
         if node in skipped:
             continue
@@ -116,6 +151,10 @@ def _room(module: str) -> str:
     return ".".join(module.split(".")[: 3 if module.startswith("toolbelt.evals.") else 2])
 
 
+def _lines(module: str) -> int:
+    return len(MODULES[module].read_text(encoding="utf-8").splitlines())
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_imports_go_down_or_sideways(module: str) -> None:
     above = [
@@ -126,14 +165,27 @@ def test_imports_go_down_or_sideways(module: str) -> None:
     assert not above, f"{module} (floor {_floor(module)}) imports from above: {above}"
 
 
+def _floor_within_evals(module: str) -> int:
+    part = module.removeprefix("toolbelt.evals.").split(".")[0]
+    return next(floor for floor, parts in enumerate(WITHIN_EVALS) if part in parts)
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("toolbelt.evals.")])
+def test_imports_within_the_harness_go_down_or_sideways(module: str) -> None:
+    floor = _floor_within_evals(module)
+    targets = [target for target in _imports(MODULES[module]) if target.startswith("toolbelt.evals.")]
+    assert not [target for target in targets if _floor_within_evals(target) > floor]
+
+
 def test_every_room_has_a_floor() -> None:
     rooms = {_room(module) for module in MODULES}
     assert {room for room in rooms if not room.startswith("toolbelt.evals.")} <= set(FLOORS)
 
 
 def test_no_cycle_between_modules() -> None:
+    """Imports inside functions count, too; those for type checkers alone do not."""
     graph = {
-        module: {target for target in _imports(path, at_import_time=True) if target in MODULES and target != module}
+        module: {target for target in _imports(path) if target in MODULES and target != module}
         for module, path in MODULES.items()
     }
     done: set[str] = set()
@@ -148,6 +200,24 @@ def test_no_cycle_between_modules() -> None:
 
     for module in graph:
         visit(module, ())
+
+
+def test_a_module_that_one_sibling_imports_has_a_reason() -> None:
+    importers: dict[str, set[str]] = {module: set() for module in MODULES}
+    for module, path in MODULES.items():
+        text = path.read_text(encoding="utf-8")
+        named = {target for target in re.findall(r'"(toolbelt[\w.]*)[":]', text) if target in MODULES}
+        for target in {*_imports(path, typing_too=True), *named} & MODULES.keys() - {module}:
+            importers[target].add(module)
+    lonely = set()
+    for module, users in importers.items():
+        user = next(iter(users)) if len(users) == 1 else ""
+        package = "__init__" in {MODULES[module].stem, *(MODULES[name].stem for name in users)}
+        if package or user.rpartition(".")[0] != module.rpartition(".")[0] or module.startswith(TABLES):
+            continue
+        if _lines(module) + _lines(user) <= MAX_LINES:
+            lonely.add(module)
+    assert lonely == set(SIBLING_ONLY), "merge them into the module that imports them, or give a reason"
 
 
 def test_no_cycle_between_packages() -> None:

@@ -30,10 +30,10 @@ class Line:
 
     Attributes:
         number: Counted from 1.
-        offset: Of its first byte in the file.
+        offset: Position of its first byte in the file.
         raw: Its bytes, without the line end.
         data: Its JSON value.
-        findings: Why it has no usable value.
+        findings: The reasons if it has no usable value.
     """
 
     number: int
@@ -47,9 +47,9 @@ def open_lines(path: str) -> BinaryIO:
     """Open a file of cases for reading at any position.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: the file does not exist.
         InvalidFileError: it is a folder, a pipe or a device.
-        StorageError: it may not be read.
+        StorageError: it cannot be read.
     """
     try:
         mode = Path(path).stat().st_mode  # before opening, which would wait for the writer of a pipe
@@ -68,7 +68,7 @@ def read_lines(handle: BinaryIO, source: str) -> Iterator[Line]:
     """Every line that is not blank, from the beginning.
 
     Args:
-        handle: As `open_lines` gives it.
+        handle: A file from `open_lines`.
         source: The path as the user wrote it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A dataset: cases over a catalog, opened by name, folder or file, and read one at a time."""
+"""Datasets: cases over a catalog, opened by name, folder or file; each case is read when it is needed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Location:
 
     Attributes:
         name: For people.
-        reference: Opens it from anywhere.
+        reference: Opens it from any working directory.
         source: The file of cases, as the user wrote it.
         catalog: For `open_catalog`; `None` where there is no catalog.
         has_imported_catalog: Whether the catalog beside the cases is a `catalog.jsonl`.
@@ -56,14 +56,14 @@ class _Location:
 class Dataset:
     """Cases over a catalog.
 
-    Each case is read from the file when it is asked for; it is an error if its line was changed.
+    Each case is read from the file when it is requested; a changed line is an error.
 
     Attributes:
         name: For people.
-        reference: Opens it from anywhere: a shipped name, or an absolute path.
+        reference: Opens it from any working directory: a shipped name, or an absolute path.
         source: The file of cases, as the user wrote it.
         catalog_file: The catalog of the cases, with the loadouts beside them.
-        catalog_is_fallback: Whether it is the fallback, because there was none beside the cases.
+        catalog_is_fallback: Whether it is the fallback, because there is none beside the cases.
         layout: Of the file of cases.
         digest: Of the cases and their grading alone (rule E7), 64 hexadecimal digits.
         excluded: Number of cases that cannot be asked with this catalog, by reason.
@@ -74,7 +74,7 @@ class Dataset:
         clusters: Number of clusters.
         drafts: Number of cases that nobody has reviewed yet.
         answered: Ids of the tools that are in a right answer.
-        notes: What a reader should know.
+        notes: Notes for the user.
         warnings: Warnings about the cases.
     """
 
@@ -144,9 +144,9 @@ class Dataset:
             return None
 
     def known_ids(self, case_ids: Iterable[str]) -> frozenset[str]:
-        """Those of the ids that exist; one pass for all of them."""
-        wanted = {id_digest(case_id): case_id for case_id in case_ids}
-        return frozenset(wanted[digest] for digest in wanted.keys() & set(self._index.ids)) if wanted else frozenset()
+        """The ids that exist; one pass for all of them."""
+        ids = {id_digest(case_id): case_id for case_id in case_ids}
+        return frozenset(ids[digest] for digest in ids.keys() & set(self._index.ids)) if ids else frozenset()
 
     def get(self, case_id: str) -> int:
         """Position of the case with that id.
@@ -179,22 +179,22 @@ class Dataset:
             kinds: Only cases of these kinds; all if there is none.
             tags: Only cases with one of these tags; all if there is none.
             ids: Only these cases; all if there is none.
-            limit: At most so many, drawn at random; a greater limit adds to what a smaller one draws.
+            limit: Most cases, drawn at random; a greater limit adds to the draw of a smaller one.
             seed: Of the draw.
 
         Raises:
             NotFoundError: an unknown kind, tag or id, with the nearest.
         """
-        wanted_kinds, wanted_tags, wanted_ids = frozenset(kinds), frozenset(tags), tuple(ids)
-        for kind, wanted, known in (("kind", wanted_kinds, self.kinds), ("tag", wanted_tags, self.tags)):
-            for name in sorted(wanted):
+        only_kinds, only_tags, only_ids = frozenset(kinds), frozenset(tags), tuple(ids)
+        for kind, names, known in (("kind", only_kinds, self.kinds), ("tag", only_tags, self.tags)):
+            for name in sorted(names):
                 if name not in known:
                     raise NotFoundError(kind, name, known)
-        positions: Sequence[int] = self._positions(wanted_ids) if wanted_ids else range(len(self))
-        if wanted_kinds:
-            positions = [number for number in positions if self._index.kind(number) in wanted_kinds]
-        if wanted_tags:
-            positions = [number for number in positions if not wanted_tags.isdisjoint(self._index.tags(number))]
+        positions: Sequence[int] = self._positions(only_ids) if only_ids else range(len(self))
+        if only_kinds:
+            positions = [number for number in positions if self._index.kind(number) in only_kinds]
+        if only_tags:
+            positions = [number for number in positions if not only_tags.isdisjoint(self._index.tags(number))]
         if limit is None or limit >= len(positions):
             return positions
         key = seed.to_bytes(16, signed=True)
@@ -210,7 +210,7 @@ class Dataset:
         return self._index.is_draft(index)
 
     def fingerprint(self, indices: Iterable[int]) -> str:
-        """A digest of which cases those are, and in which order; 64 hexadecimal digits."""
+        """A digest of these cases and their order; 64 hexadecimal digits."""
         digest = hashlib.sha256()
         for index in indices:
             digest.update(self._index.ids[index].to_bytes(8))
@@ -224,7 +224,7 @@ class Dataset:
         return hashlib.blake2b(self._index.ids[number].to_bytes(8), key=key, digest_size=16).digest()
 
     def _nearest_ids(self, case_id: str) -> tuple[str, ...]:
-        """The nearest ids. Of very many ids, first a sample is compared, then the neighbours of the nearest in it."""
+        """The nearest ids; with very many ids, compares a sample, then the neighbours of the nearest ids in it."""
         stride = max(1, -(-len(self) // _MOST_COMPARED))
         numbers = {known: number for number, known in self._ids(range(0, len(self), stride))}
         close = nearest(case_id, numbers)
@@ -246,7 +246,7 @@ class Dataset:
 
 
 class _CaseReader:
-    """Reads one case from its place in the file. It does not refer to the dataset, which could then not be freed."""
+    """Reads cases from their place in the file; has no reference to the dataset, which could not be freed then."""
 
     def __init__(self, handle: BinaryIO, index: CaseIndex, names: CatalogNames, source: str) -> None:
         self._handle = handle
@@ -280,18 +280,18 @@ def open_dataset(
     fallback_catalog: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Dataset:
-    """A shipped dataset by name, a folder of cases with their catalog, or a file of cases.
+    """Open a dataset.
 
     Args:
-        reference: What to open.
-        catalog: Used in place of the one beside the cases.
-        fallback_catalog: Opened where there is none beside the cases.
+        reference: The name of a shipped dataset, a folder of cases with their catalog, or a file of cases.
+        catalog: Replaces the catalog beside the cases.
+        fallback_catalog: Opened if there is no catalog beside the cases.
         progress: Called with the number of cases read so far.
 
     Raises:
         NotFoundError: no such dataset, with the nearest names.
         InvalidFileError: every mistake in its files, or there is no catalog.
-        StorageError: a file may not be read.
+        StorageError: a file cannot be read.
     """
     place = _find_place(reference)
     handle = open_lines(place.source)
@@ -309,7 +309,7 @@ def open_dataset(
 
 
 def detect_layout(reference: str) -> LayoutKind | None:
-    """The layout of a file of cases, also where mistakes keep it from being opened.
+    """The layout of a file of cases, even if the file has mistakes and cannot be opened.
 
     Args:
         reference: As for `open_dataset`.

@@ -1,4 +1,4 @@
-"""Digests: of a dataset, for which only cases and their grading count (rule E7), of case ids and of lines."""
+"""Digests of datasets (of cases and their grading only, rule E7), of case ids and of lines."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _WHOLE = 2**256
 class DatasetDigest:
     """Digest of a set of cases; their order does not matter.
 
-    It depends on what a case asks and on what is right, as written. It does not depend on white space, the order of
-    keys or lines, the catalog, `kind` and `tags`, which only sort cases, or `draft`.
+    It depends on the question and the right answers of each case, as written. It does not depend on white space, the
+    order of keys or lines, the catalog, `kind`, `tags` or `draft`.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class DatasetDigest:
 
 
 def case_text(case: Case) -> str:
-    """What is asked and graded of a case, as JSON in one fixed form."""
+    """The question and grading of a case, as JSON in one fixed form."""
     data = {
         "id": case.id,
         "messages": case.messages,
@@ -70,5 +70,5 @@ def id_digest(case_id: str) -> int:
 
 
 def line_digest(raw: bytes) -> int:
-    """64 bits of a line's hash, which tell whether it was changed."""
+    """64 bits of a line's hash, to find out whether it was changed."""
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest())

@@ -1,4 +1,4 @@
-"""What the two layouts of a case have in common: its messages, and the result of reading a line."""
+"""The common parts of the two layouts of a case: its messages, and the result of reading a line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 
 class ExclusionReason(StrEnum):
-    """Why an imported case cannot be asked with a catalog; the value is shown to people and stands in `--json`."""
+    """Why an imported case cannot be asked with a catalog; the values are in messages and in `--json`."""
 
     NOT_IN_CATALOG = "label not in the catalog"
     NOT_OFFERED = "label not among the tools offered"
@@ -89,10 +89,10 @@ def _check_calls(section: Section) -> None:
         if isinstance(function, dict):
             texts = (call.value.get("id"), function.get("name"), function.get(arguments))
         if not all(isinstance(text, str) for text in texts):
-            wanted = f"an `id` and a `{kind}` with a `name` and its `{arguments}`, each a text"
-            call.add_error("invalid-call", f"{call.label} must be a call in OpenAI's format: {wanted}.")
+            fields = f"an `id` and a `{kind}` with a `name` and its `{arguments}`, each a text"
+            call.add_error("invalid-call", f"{call.label} must be a call in OpenAI's format: {fields}.")
 
 
 def default_steps(answers: Iterable[Answer]) -> int:
-    """Requests with a selection of a trial at most: the length of the longest right answer, at least 1."""
+    """Most requests of a trial with a selection: the length of the longest right answer, at least 1."""
     return max((1, *map(len, answers)))

@@ -22,10 +22,10 @@ _PATH = "loadouts"
 
 
 def with_loadouts(catalog_file: CatalogFile, path: str) -> tuple[CatalogFile, tuple[str, ...]]:
-    """The catalog with the loadouts of a file, and what a reader should know of them.
+    """The catalog with the loadouts of a file, and notes on them.
 
-    The file maps names to lists of tool ids; a list within a further mapping is named `outer/inner`. A mapping that
-    holds texts alone describes something and is left out.
+    The file maps names to lists of tool ids; a list in a nested mapping has the name `outer/inner`. A mapping that has
+    only texts is a description, and is left out.
 
     Args:
         catalog_file: Without loadouts of its own.
@@ -41,20 +41,20 @@ def with_loadouts(catalog_file: CatalogFile, path: str) -> tuple[CatalogFile, tu
         message = f"The catalog {catalog_file.source} has loadouts of its own; keep those, or these."
         reading.findings.append(document.finding("loadouts-twice", message))
     reading.read()
-    made = Document({_PATH: reading.definitions}, path, lines=reading.lines)
-    written, findings = read_loadouts(made, _PATH)
+    loadouts_document = Document({_PATH: reading.definitions}, path, lines=reading.lines)
+    written, findings = read_loadouts(loadouts_document, _PATH)
     if reading.findings or findings:
         raise InvalidFileError(sorted_findings([*reading.findings, *findings]))
     catalog = replace(catalog_file.catalog, loadouts=reading.definitions)
-    # The document that is kept is that of the loadouts, so the lines of tools are kept apart from it.
+    # The result has the document of the loadouts, so it stores the lines of tools separately.
     lines = {tool.id: line for tool in catalog.tools if (line := catalog_file.find_line(tool)) is not None}
-    changed = replace(catalog_file, catalog=catalog, document=made, lines=lines, places={})
+    changed = replace(catalog_file, catalog=catalog, document=loadouts_document, lines=lines, places={})
     return changed, (*reading.notes(), *_widened(written, reading.chosen, catalog))
 
 
 @dataclass(eq=False)
 class _Lists:
-    """The lists of a document, gathered."""
+    """Collects the lists of a document."""
 
     document: Document
     names: CatalogNames
@@ -116,8 +116,8 @@ class _Lists:
                 message = f"Loadout {name!r} must hold ids of tools, not {describe_value(reference, is_json=True)}."
                 self._add("wrong-type", message, *path, index)
                 continue
-            found = self.names.resolve(reference)
-            tool = self.names.find_tool(found) if isinstance(found, str) else None
+            tool_id = self.names.resolve(reference)
+            tool = self.names.find_tool(tool_id) if isinstance(tool_id, str) else None
             if tool is None:
                 self.unknown.setdefault(name, []).append(reference)
             elif tool.id not in self.chosen.setdefault(name, set()):
@@ -126,19 +126,19 @@ class _Lists:
                 entries.append(tool.path)
         self.definitions[name] = {"plugins": entries}
 
-    def _place(self, made: tuple[Key, ...], path: tuple[Key, ...]) -> None:
+    def _place(self, key_path: tuple[Key, ...], path: tuple[Key, ...]) -> None:
         if (line := self.document.find_line(*path)) is not None:
-            self.lines[(_PATH, *made)] = line
+            self.lines[(_PATH, *key_path)] = line
 
     def _add(self, rule: str, message: str, *path: Key) -> None:
         self.findings.append(self.document.finding(rule, message, *path, severity=Severity.ERROR))
 
 
 def _widened(written: list[WrittenLoadout], chosen: dict[str, set[str]], catalog: Catalog) -> Iterator[str]:
-    """Loadouts that select more than was listed: entries ignore case, go by names, and may end in a star (L4, L9)."""
-    registry = ToolLoadoutRegistry(one.loadout for one in written)
-    for one in written:
-        name = one.loadout.name
+    """Notes on loadouts that select unlisted tools: entries ignore case, may be names, and may end in * (L4, L9)."""
+    registry = ToolLoadoutRegistry(entry.loadout for entry in written)
+    for entry in written:
+        name = entry.loadout.name
         selected = {tool.id for tool in registry.resolve(name, catalog).active_tools}
         if more := sorted(selected - chosen.get(name, set())):
             named = ", ".join(more[:5]) + ", …" * (len(more) > 5)

@@ -1,15 +1,16 @@
-"""Holding a part of a dataset out: which cases go where.
+"""Split a dataset: draw the cases that are held out.
 
-Cases that belong together stay together: paraphrases of one task (`cluster`), or all that one tool is the answer to
-(`tool`). Groups are drawn within each kind, by a hash of their names and the seed: of a kind with `n` groups as many
-are held out as come nearest to the share, at least one and at most `n - 1`; a kind with a single group stays in the
-development part. So does a group that has more than the share of its kind's cases and more than the group in the
-middle: one tool that everything hangs on would else take all with it. How large a group is changes nothing else. A
-kind's share of groups is off by less than half a group wherever these bounds do not hold it.
+Cases that belong together stay together: paraphrases of one task (`cluster`), or all cases that one tool is the answer
+to (`tool`). Groups are drawn within each kind, by a hash of their names and the seed. Of a kind with `n` groups, the
+nearest number to the share is held out, at least one and at most `n - 1`. Some groups always stay in the development
+part: a group that is alone in its kind, and one that has more than the share of its kind's cases and more cases than
+the median group. Otherwise one tool that most cases need would be held out with all of them. The size of a group has
+no other effect. Unless these bounds apply, the number of a kind's held-out groups differs from the requested share by
+less than half a group.
 
-Further cases of a group go to where the group is. For each new group at most one other of its kind changes sides, the
-one that stands at the border of the draw, unless one comes to be too large or is so no more; the order in the file
-changes nothing.
+New cases of a group go where the group is. For each new group, at most one other group of its kind changes sides: the
+one at the border of the draw. There may be more if a group becomes too large, or is so no longer. The order of the
+file has no effect.
 """
 
 from __future__ import annotations
@@ -35,22 +36,22 @@ class Part(StrEnum):
 
 
 class Grouping(StrEnum):
-    """What stays on one side."""
+    """Which cases stay on one side."""
 
     CLUSTER = "cluster"
     """Cases that share a `cluster`."""
     TOOL = "tool"
-    """Cases that share a tool of a right answer, or a cluster; so do those that are linked by others."""
+    """Cases that share a tool of a right answer, or a cluster, directly or through other cases."""
 
 
 @dataclass(frozen=True, slots=True)
 class LargeGroup:
-    """A group that stays in the development part since it is too large to be held out.
+    """A group that is too large to be held out, so it stays in the development part.
 
     Attributes:
-        kind: Which it has most of.
-        cases: How many, of that kind.
-        of: All of that kind.
+        kind: The kind of most of its cases.
+        cases: Number of its cases of that kind.
+        of: Number of all cases of that kind.
         position: Of its first case in the dataset.
     """
 
@@ -62,13 +63,13 @@ class LargeGroup:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Which case goes where.
+    """The side of each case.
 
     Attributes:
         parts: By position in the dataset, 1 for a case that is held out.
-        groups: How many there are on each side.
-        single: Kinds that have one group, which stays in the development part.
-        large: Groups that stay there for their size.
+        groups: Number of groups on each side.
+        single: Kinds with a single group, which stays in the development part.
+        large: Groups that stay there because of their size.
     """
 
     parts: bytearray
@@ -78,7 +79,7 @@ class Split:
 
     @property
     def held_out(self) -> float:
-        """The share of cases that is held out."""
+        """The share of cases that is held out, a fraction."""
         return sum(self.parts) / max(len(self.parts), 1)
 
     def part(self, position: int) -> Part:
@@ -94,17 +95,17 @@ def draw_split(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Split:
-    """Which cases are held out.
+    """Draw the cases that are held out.
 
     Args:
-        dataset: Its cases are read one at a time; a few bytes are kept of each.
-        held_out: The share of groups, between 0 and 1.
-        by: What stays together.
-        seed: Another seed draws others.
-        progress: Called with the number of cases looked at so far.
+        dataset: Its cases are read one at a time; a few bytes of each are stored.
+        held_out: The share of groups, a fraction between 0 and 1.
+        by: Which cases stay together.
+        seed: Another seed draws other groups.
+        progress: Called with the number of cases read so far.
 
     Raises:
-        ToolbeltError: the share is none, or every kind has a single group, so that nothing can be held out.
+        ToolbeltError: the share is out of range, or every kind has a single group, so that nothing can be held out.
         InvalidFileError: the file was changed since it was opened.
     """
     if not 0 < held_out < 1:
@@ -122,7 +123,7 @@ def draw_split(
 
 
 class _Groups:
-    """Groups of cases: every name is a 64-bit hash, and names that one case has are linked."""
+    """Groups of cases (a disjoint-set forest): names are 64-bit hashes, and the names of one case are linked."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -135,7 +136,7 @@ class _Groups:
         self._kind_of_case = array("I")
 
     def add(self, case: Case, by: Grouping) -> None:
-        """One more case."""
+        """Add a case."""
         first = self._number("c", case.cluster)
         if by is Grouping.TOOL:
             for tool in sorted({tool for answer in case.answers for call in answer for tool in call.tools}):
@@ -144,7 +145,7 @@ class _Groups:
         self._kind_of_case.append(self._kinds.setdefault(case.kind, len(self._kinds)))
 
     def split(self, share: float) -> Split:
-        """Draw within each kind; a group of several kinds is drawn with the one that it has most of."""
+        """Draw within each kind; a group of several kinds belongs to the kind of most of its cases."""
         counted: dict[int, Counter[int]] = {}
         firsts: dict[int, int] = {}
         for position, (name, kind) in enumerate(zip(self._cases, self._kind_of_case, strict=True)):
@@ -172,12 +173,12 @@ class _Groups:
         return Split(parts, sides, single, tuple(sorted(large, key=lambda group: group.position)))
 
     def _draws(self) -> dict[int, int]:
-        """What each group is drawn by: a hash of the least hash of its tools; or its cluster's, where it has none."""
+        """The draw key of each group: a hash of the least hash of its tools; without tools, that of its cluster."""
         draws: dict[int, tuple[bool, int]] = {}
         for number, hashed in enumerate(self._hashes):
-            root, found = self._root(number), (not self._is_tool[number], hashed)
-            draws[root] = min(draws.get(root, found), found)
-        # The least of many is small itself: by it, the largest groups would nearly always be drawn first.
+            root, draw = self._root(number), (not self._is_tool[number], hashed)
+            draws[root] = min(draws.get(root, draw), draw)
+        # The least of many hashes is small, so without a second hash the largest groups would come first.
         return {
             root: hashed if of_cluster else self._hash_again(hashed) for root, (of_cluster, hashed) in draws.items()
         }
@@ -200,15 +201,15 @@ class _Groups:
             self._links[number] = number = self._links[above]
         return number
 
-    def _link(self, one: int, other: int) -> None:
-        self._links[self._root(other)] = self._root(one)
+    def _link(self, left: int, right: int) -> None:
+        self._links[self._root(right)] = self._root(left)
 
 
 def _nearest_count(groups: int, share: float) -> int:
-    """How many of so many groups are held out."""
+    """Number of groups to hold out."""
     return 0 if groups < 2 else min(max(math.floor(groups * share + 0.5), 1), groups - 1)
 
 
 def _most_cases(sizes: Sequence[int], share: float) -> float:
-    """How large a group of a kind may be that is held out: what the kind's share is, or the group in the middle."""
+    """Most cases of a group that can be held out: the share of the kind's cases, or the median group, if larger."""
     return max(share * sum(sizes), sorted(sizes)[(len(sizes) - 1) // 2])

@@ -20,7 +20,7 @@ from toolbelt.stores.files import make_way_for
 
 _BESIDE = (*CATALOG_FILES, LOADOUTS_FILE)
 _WORKPLACE = ".split."
-"""How the name of a folder begins for what is not ready yet."""
+"""Beginning of the name of a folder whose files are not complete yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class WrittenPart:
     """A part that was written.
 
     Attributes:
-        folder: Where; a dataset.
+        folder: Of the part, which is a dataset.
         digest: Of its cases and grading (rule E7).
-        cases: How many.
-        groups: How many that belong together.
-        kinds: Cases by kind.
-        drafts: Cases that no human has read yet.
+        cases: Number of cases.
+        groups: Number of groups.
+        kinds: Number of cases by kind.
+        drafts: Number of cases that nobody has reviewed yet.
     """
 
     folder: str
@@ -54,18 +54,18 @@ def write_split(
 ) -> Mapping[Part, WrittenPart]:
     """Write both parts, each a folder with its cases, the catalog and the loadouts beside them.
 
-    Lines are copied byte for byte, in their order. Lines of excluded cases go to neither part. Nothing has its name
-    before both parts were read again and found to hold the cases as they are in the whole.
+    Lines are copied byte for byte, in their order. Lines of excluded cases go to neither part. Files get their final
+    names only after both parts were read again and each case was found equal to that of the whole dataset.
 
     Args:
-        dataset: As it was drawn from.
-        split: Of the same dataset.
+        dataset: The dataset that was split.
+        split: Of this dataset.
         folder: Gets a folder for each part.
-        overwrite: Whether parts that are there may be replaced.
+        overwrite: Whether existing parts may be replaced.
         progress: Called with the number of cases written so far.
 
     Raises:
-        ToolbeltError: a part is there and may not be replaced, or would be read in another way on its own.
+        ToolbeltError: a part exists and may not be replaced, or its cases would have another meaning on their own.
         InvalidFileError: the file was changed since it was opened.
         StorageError: the disk would not.
     """
@@ -73,21 +73,21 @@ def write_split(
         raise ToolbeltError(f"{folder!r} is what is being split; name another folder.")
     for part in Part:
         target = Path(folder) / part
-        if file := next((one for one in (Path(folder), target) if one.exists() and not one.is_dir()), None):
+        if file := next((path for path in (Path(folder), target) if path.exists() and not path.is_dir()), None):
             raise ToolbeltError(f"{str(file)!r} is a file; name another folder.")
         for name in (CASES_FILE, *_BESIDE):
             make_way_for(target / name, overwrite=overwrite)
         if (target / CASES_FILE).exists() and (target / CASES_FILE).samefile(dataset.source):
             raise ToolbeltError(f"{str(target)!r} is what is being split; name another folder.")
     try:
-        with _workplace(Path(folder)) as made:
+        with _workplace(Path(folder)) as staging:
             for part in Part:
-                (made / part).mkdir()
-                _copy_surroundings(dataset, made / part)
-            _copy_cases(dataset, split, made, progress)
-            written = {part: _look_again(dataset, split, made, Path(folder), part) for part in Part}
+                (staging / part).mkdir()
+                _copy_surroundings(dataset, staging / part)
+            _copy_cases(dataset, split, staging, progress)
+            written = {part: _verify_part(dataset, split, staging, Path(folder), part) for part in Part}
             for part in Part:
-                _move(made / part, Path(folder) / part)
+                _move(staging / part, Path(folder) / part)
     except OSError as error:
         raise StorageError(f"Cannot write {folder!r}: {error.strerror or error}.") from None
     return written
@@ -95,29 +95,29 @@ def write_split(
 
 @contextlib.contextmanager
 def _workplace(folder: Path) -> Iterator[Path]:
-    """A folder within `folder` for what is not ready; of `folder` itself nothing is left that was not there, or used.
+    """A temporary folder within `folder`; afterwards, folders that this created and that are empty are removed.
 
-    It is locked while it is in use, by a lock of the system, which ends with the process that holds it: what a kill
-    left of an earlier one is known by having none.
+    A lock of the operating system, which ends with its process, protects the temporary folder while it is in use. A
+    temporary folder without a lock was left by a killed process, and is removed.
     """
     from filelock import FileLock, Timeout
 
-    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    new = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         for left in folder.glob(f"{_WORKPLACE}*"):
             with contextlib.suppress(Timeout, OSError), FileLock(left / "lock", timeout=0):
                 shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(prefix=_WORKPLACE, dir=folder) as made, FileLock(Path(made) / "lock"):
-            yield Path(made)
+        with tempfile.TemporaryDirectory(prefix=_WORKPLACE, dir=folder) as name, FileLock(Path(name) / "lock"):
+            yield Path(name)
     finally:
-        for one in new:
+        for parent in new:
             with contextlib.suppress(OSError):  # there is something in it
-                one.rmdir()
+                parent.rmdir()
 
 
 def _copy_surroundings(dataset: Dataset, target: Path) -> None:
-    """The catalog under its own name, which tells how cases are written; the loadouts where they are beside."""
+    """Copy the catalog under its own name, which decides the layout of the cases, and the loadouts if there are any."""
     beside = Path(dataset.source).parent
     own = next((name for name in CATALOG_FILES if (beside / name).is_file()), None)
     if own is None or dataset.catalog_is_fallback or not _is_own(dataset, beside / own):
@@ -133,17 +133,17 @@ def _is_own(dataset: Dataset, file: Path) -> bool:
     return source.exists() and source.samefile(file)
 
 
-def _copy_cases(dataset: Dataset, split: Split, made: Path, progress: Callable[[int], None] | None) -> None:
+def _copy_cases(dataset: Dataset, split: Split, staging: Path, progress: Callable[[int], None] | None) -> None:
     position = 0
     with (
         open_lines(dataset.source) as source,
-        (made / Part.DEVELOPMENT / CASES_FILE).open("wb") as kept,
-        (made / Part.HELD_OUT / CASES_FILE).open("wb") as held,
+        (staging / Part.DEVELOPMENT / CASES_FILE).open("wb") as development,
+        (staging / Part.HELD_OUT / CASES_FILE).open("wb") as held,
     ):
         for line in read_lines(source, dataset.source):
             if position == len(dataset) or line.number != dataset.line(position):
                 continue  # an excluded case
-            (held if split.parts[position] else kept).write(line.raw + b"\n")
+            (held if split.parts[position] else development).write(line.raw + b"\n")
             position += 1
             if progress is not None and position % 200 == 0:
                 progress(position)
@@ -151,25 +151,27 @@ def _copy_cases(dataset: Dataset, split: Split, made: Path, progress: Callable[[
         raise _changed(dataset)
 
 
-def _look_again(dataset: Dataset, split: Split, made: Path, folder: Path, part: Part) -> WrittenPart:
-    """Read a part as whoever runs it will, and hold each case against the one in the whole."""
+def _verify_part(dataset: Dataset, split: Split, staging: Path, folder: Path, part: Part) -> WrittenPart:
+    """Open a part as a dataset, and compare each case with that of the whole dataset."""
     try:
-        read = open_dataset(str(made / part))
+        reopened = open_dataset(str(staging / part))
     except InvalidFileError as error:
         raise _read_otherwise(part, str(error.findings[0].message)) from None
     try:
         positions = (position for position in range(len(dataset)) if split.part(position) is part)
-        for mine, position in zip(range(len(read)), positions, strict=True):
-            found, whole = read.case(mine), dataset.case(position)
-            if found.id != whole.id:
+        for index, position in zip(range(len(reopened)), positions, strict=True):
+            copied, original = reopened.case(index), dataset.case(position)
+            if copied.id != original.id:
                 raise _changed(dataset)
-            if found != whole:
-                raise _read_otherwise(part, f"line {read.line(mine)} would mean something else.")
-        return WrittenPart(str(folder / part), read.digest, len(read), split.groups[part], read.kinds, read.drafts)
+            if copied != original:
+                raise _read_otherwise(part, f"line {reopened.line(index)} would mean something else.")
+        return WrittenPart(
+            str(folder / part), reopened.digest, len(reopened), split.groups[part], reopened.kinds, reopened.drafts
+        )
     except ValueError:
         raise _read_otherwise(part, "not all of its cases would be read.") from None
     finally:
-        read.close()
+        reopened.close()
 
 
 def _changed(dataset: Dataset) -> InvalidFileError:
@@ -184,18 +186,18 @@ def _read_otherwise(part: Part, why: str) -> ToolbeltError:
     )
 
 
-def _move(made: Path, target: Path) -> None:
-    """Give the files of a part their names, the cases last; a catalog of another form would be taken in their place."""
+def _move(source: Path, target: Path) -> None:
+    """Move the files of a part to their place, the cases last; remove an old catalog of another form."""
     target.mkdir(exist_ok=True)
     for name in _BESIDE:
-        if (made / name).exists():
-            (made / name).replace(target / name)
+        if (source / name).exists():
+            (source / name).replace(target / name)
         else:
             (target / name).unlink(missing_ok=True)
-    (made / CASES_FILE).replace(target / CASES_FILE)
+    (source / CASES_FILE).replace(target / CASES_FILE)
 
 
 def counts_by_kind(parts: Mapping[Part, WrittenPart]) -> Iterator[tuple[str, Mapping[Part, int]]]:
-    """Every kind, with how many cases each part has of it."""
+    """Every kind, with the number of its cases in each part."""
     for kind in dict.fromkeys(kind for written in parts.values() for kind in written.kinds):
         yield kind, {part: written.kinds.get(kind, 0) for part, written in parts.items()}

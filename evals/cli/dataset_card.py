@@ -16,8 +16,8 @@ from toolbelt.evals.cases.card.check import Difference, content_data, count_cont
 from toolbelt.evals.cases.card.editing import new_card, with_content
 from toolbelt.evals.cases.card.reader import Examined, examine_card, read_card_text
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cli.dataset_card_view import card_check_view
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
+from toolbelt.evals.cli.dataset_views import card_check_view
 from toolbelt.stores.catalogs import CASES_FILE
 from toolbelt.stores.files import write_text
 
@@ -37,15 +37,15 @@ def card(ctx: click.Context, dataset: str, write: bool, catalog: str | None, con
     counted = count_content(opened, own_catalog=catalog is None)
     text = read_card_text(path)
     examined = None if text is None else examine_card(text, str(path), opened)
-    found = None if examined is None else examined.card
+    current_card = None if examined is None else examined.card
     if write:
         _write(opened, path, text, examined, counted)
-        data = {**_data(path, found, counted, ()), "written": True}
+        data = {**_data(path, current_card, counted, ()), "written": True}
     else:
         if examined is not None and examined.errors:
             raise InvalidFileError(examined.findings)
-        wrong = differences(None if found is None else found.content, counted)
-        data = {**_data(path, found, counted, wrong), "written": False}
+        wrong = differences(None if current_card is None else current_card.content, counted)
+        data = {**_data(path, current_card, counted, wrong), "written": False}
     if examined is not None:
         print_findings([finding for finding in examined.findings if finding not in examined.errors])
     if as_json:
@@ -63,7 +63,7 @@ def _path(dataset: Dataset) -> Path:
 
 
 def _write(dataset: Dataset, path: Path, text: str | None, examined: Examined | None, counted: Content) -> None:
-    """Write what `content` should be; mistakes elsewhere in the card refuse it."""
+    """Write the counted `content`; raises `InvalidFileError` for mistakes elsewhere in the card."""
     if dataset.is_shipped:
         message = f"{dataset.name!r} is part of toolbelt. If you mean to change it, name its folder: {path.parent}"
         raise ToolbeltError(message)
@@ -90,5 +90,8 @@ def _data(path: Path, card: Card | None, counted: Content, wrong: tuple[Differen
         "exists": card is not None,
         "agrees": not wrong,
         "content": content_data(counted),
-        "differences": [{"key": one.key, "written": one.written, "counted": one.counted} for one in wrong],
+        "differences": [
+            {"key": difference.key, "written": difference.written, "counted": difference.counted}
+            for difference in wrong
+        ],
     }

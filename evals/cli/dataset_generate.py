@@ -14,7 +14,7 @@ from toolbelt.console.screen import ConsoleReporter
 from toolbelt.evals.cli.dataset_generate_views import show_estimate, show_result
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
 from toolbelt.evals.drafts.generate import DraftSession, DraftSettings
-from toolbelt.evals.drafts.jobs import Wanted
+from toolbelt.evals.drafts.jobs import DraftQuota
 
 _MOST_SEED = 10**9
 
@@ -130,7 +130,7 @@ def generate(
     settings = DraftSettings(
         model,
         Path(output),
-        Wanted(per_tool, paraphrases, near_misses),
+        DraftQuota(per_tool, paraphrases, near_misses),
         patterns=patterns,
         limit=limit,
         languages=languages,

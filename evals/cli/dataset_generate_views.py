@@ -1,4 +1,4 @@
-"""How `toolbelt dataset generate` shows drafts and the estimate of them."""
+"""Show drafts, and the estimate before drafting, for `toolbelt dataset generate`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SHORT = 10
 
 
 def show_result(result: DraftResult, session: DraftSession, *, as_json: bool) -> None:
-    """Show what was drafted, and warn of what is missing."""
+    """Show the drafts, and warn of missing ones."""
     if as_json:
         print_json(result_data(result, session))
     else:
@@ -35,7 +35,7 @@ def show_result(result: DraftResult, session: DraftSession, *, as_json: bool) ->
 
 
 def show_estimate(estimate: DraftEstimate, jobs: Jobs, model: str, *, as_json: bool) -> None:
-    """Show what drafting would take."""
+    """Show the requests, tokens and cost of drafting."""
     if as_json:
         print_json(estimate_data(estimate, jobs, model))
     else:
@@ -63,7 +63,7 @@ def summary_data(summary: DraftSummary) -> dict[str, Any]:
         "kinds": dict(summary.kinds),
         "left_out": dict(summary.refused),
         "short": [asdict(short) for short in summary.short],
-        "kept": summary.kept,
+        "kept": summary.human_lines,
         "superseded": summary.superseded,
         "deleted": summary.deleted,
         "earlier": summary.earlier,
@@ -82,7 +82,7 @@ def summary_view(summary: DraftSummary, screen: Console) -> RenderableType:
 
 
 def notify_summary(summary: DraftSummary, folder: DraftFolder) -> None:
-    """Notes on what was left out, and what to do next."""
+    """Notify of left-out drafts, and of the next step."""
     if summary.refused:
         reasons = ", ".join(f"{reason} ({count:,})" for reason, count in summary.refused.most_common())
         notify(f"left out of what the model wrote: {reasons}")
@@ -91,8 +91,8 @@ def notify_summary(summary: DraftSummary, folder: DraftFolder) -> None:
         notify(_short_text(tool), "warning")
     if (more := len(short) - _MOST_SHORT) > 0:
         notify(f"{plural(more, 'more tool')} with fewer drafts than asked for; --json lists them", "warning")
-    if summary.kept:
-        notify(f"{plural(summary.kept, 'line')} of yours kept, first in the file")
+    if summary.human_lines:
+        notify(f"{plural(summary.human_lines, 'line')} of yours kept, first in the file")
     if summary.superseded or summary.deleted:
         notify(f"not drafted again: {summary.superseded:,} that you changed, {summary.deleted:,} that you took out")
     if summary.earlier:
@@ -133,16 +133,16 @@ def estimate_data(estimate: DraftEstimate, jobs: Jobs, model: str) -> dict[str, 
         "catalog": jobs.catalog.name,
         "model": model,
         "tools": len(jobs.tools),
-        "cases": len(jobs) * jobs.wanted.cases,
+        "cases": len(jobs) * jobs.quota.cases,
         **asdict(estimate),
     }
 
 
 def estimate_view(estimate: DraftEstimate, jobs: Jobs, model: str) -> RenderableType:
-    """One line, and where the numbers come from."""
+    """The estimate in one line, and the source of its numbers."""
     answered = f"; {plural(estimate.answered, 'answer')} stored already" if estimate.answered else ""
     total = (
-        f"{plural(len(jobs.tools), 'tool')}, {plural(len(jobs) * jobs.wanted.cases, 'case')}: "
+        f"{plural(len(jobs.tools), 'tool')}, {plural(len(jobs) * jobs.quota.cases, 'case')}: "
         f"{plural(estimate.requests, 'request')} of {visible(model)}{answered}, about {estimate.prompt_tokens:,} "
         f"prompt and {estimate.completion_tokens:,} completion tokens: {shown_cost(estimate.cost_usd)}"
     )

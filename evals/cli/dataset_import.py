@@ -23,7 +23,7 @@ from toolbelt.stores.config import examine_config
 from toolbelt.text import plural
 
 _SHOWN = 20
-"""What was left out, one by one, on the screen; `--json` has a thousand."""
+"""Left-out records that the screen lists; `--json` lists a thousand."""
 
 
 @click.command(
@@ -64,7 +64,7 @@ _SHOWN = 20
 )
 @option(
     "--arguments",
-    type=click.Choice([one.value for one in ArgumentPolicy]),
+    type=click.Choice([policy.value for policy in ArgumentPolicy]),
     help="Whether arguments of calls are part of what is right.  "
     "[default: keep those that people wrote, drop those of recorded calls, which are one wording of many]",
 )
@@ -72,7 +72,7 @@ _SHOWN = 20
 @option("--target-field", metavar="F", help="Inspect AI: the field with the right tools, such as metadata.tools.")
 @option(
     "--labels",
-    type=click.Choice([one.value for one in LabelSource]),
+    type=click.Choice([source.value for source in LabelSource]),
     default=LabelSource.ANNOTATED.value,
     show_default=True,
     help="LiveMCPBench transcripts: what annotators wrote is right, or what the agent did.",
@@ -115,7 +115,7 @@ def import_command(
     if role is not None:
         _check_role(role, given)
     with progress("reading records, twice", None) as advance:
-        made = import_cases(
+        result = import_cases(
             sources,
             output,
             standard_input=sys.stdin.buffer,
@@ -126,48 +126,49 @@ def import_command(
             skip_broken=skip_broken,
             progress=advance,
         )
-    _tell(made)
+    _notify_result(result)
     if as_json:
-        print_json(_data(made))
+        print_json(_data(result))
 
 
 def _check_role(role: str, catalog: CatalogFile | None) -> None:
-    """Raises `NotFoundError` with the nearest names where a role is no loadout, which linting would refuse later."""
-    found = examine_config(Path.cwd())
-    found.refuse()
-    workspace = Workspace(found, catalog or CatalogFile(Catalog(), ""), DEFAULT_TOKENIZER)
+    """Raises `NotFoundError` with the nearest names if the role is not a loadout; linting would refuse it later."""
+    config = examine_config(Path.cwd())
+    config.refuse()
+    workspace = Workspace(config, catalog or CatalogFile(Catalog(), ""), DEFAULT_TOKENIZER)
     workspace.registry.require_loadout(role)
 
 
-def _tell(made: ImportResult) -> None:
-    for note in made.notes:
+def _notify_result(result: ImportResult) -> None:
+    for note in result.notes:
         notify(note)
-    for left_out in made.lines[:_SHOWN]:
+    for left_out in result.lines[:_SHOWN]:
         notify(str(left_out))
-    if (more := len(made.lines) - min(len(made.lines), _SHOWN) + made.silent) > 0:
+    if (more := len(result.lines) - min(len(result.lines), _SHOWN) + result.silent) > 0:
         notify(f"{more:,} more left out")
-    for reason, count in made.left_out.items():
+    for reason, count in result.left_out.items():
         notify(f"left out {plural(count, 'time')}: {reason}")
-    drafts = f", {plural(made.drafts, 'draft')} to review" if made.drafts else ""
+    drafts = f", {plural(result.drafts, 'draft')} to review" if result.drafts else ""
     notify(
-        f"read {plural(made.records, 'record')} of {FORMATS[made.form].label}: "
-        f"{plural(made.cases, 'case')}{drafts}, {plural(made.tools, 'tool')} "
-        f"in {made.folder}; look at them with: toolbelt dataset lint {made.folder}"
+        f"read {plural(result.records, 'record')} of {FORMATS[result.form].label}: "
+        f"{plural(result.cases, 'case')}{drafts}, {plural(result.tools, 'tool')} "
+        f"in {result.folder}; look at them with: toolbelt dataset lint {result.folder}"
     )
 
 
-def _data(made: ImportResult) -> dict[str, object]:
+def _data(result: ImportResult) -> dict[str, object]:
     return {
-        "output": made.folder,
-        "format": made.form,
-        "records": made.records,
-        "cases": made.cases,
-        "drafts": made.drafts,
-        "tools": made.tools,
-        "left_out": dict(made.left_out),
+        "output": result.folder,
+        "format": result.form,
+        "records": result.records,
+        "cases": result.cases,
+        "drafts": result.drafts,
+        "tools": result.tools,
+        "left_out": dict(result.left_out),
         "lines": [
-            {"file": one.source, "line": one.line, "reason": one.reason, "detail": one.detail} for one in made.lines
+            {"file": left_out.source, "line": left_out.line, "reason": left_out.reason, "detail": left_out.detail}
+            for left_out in result.lines
         ],
-        "lines_left_off": made.silent,
-        "notes": list(made.notes),
+        "lines_left_off": result.silent,
+        "notes": list(result.notes),
     }

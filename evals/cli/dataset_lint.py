@@ -53,5 +53,5 @@ def lint(
 
 def _findings(dataset: Dataset, workspace: Workspace, *, own_catalog: bool) -> tuple[Finding, ...]:
     with progress("linting cases", len(dataset)) as advance:
-        found = tuple(lint_dataset(dataset, workspace.registry, advance, own_catalog=own_catalog))
-    return sorted_findings([*dataset.warnings, *found])
+        findings = tuple(lint_dataset(dataset, workspace.registry, advance, own_catalog=own_catalog))
+    return sorted_findings([*dataset.warnings, *findings])

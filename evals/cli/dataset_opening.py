@@ -17,7 +17,7 @@ own_catalog_option = option(
 
 
 def dataset_options(command: Command) -> Command:
-    """`--catalog --config --json`, for what looks at a dataset."""
+    """Add `--catalog --config --json` to a command that reads a dataset."""
     for add in (json_option, config_option, own_catalog_option):
         command = add(command)
     return command
@@ -30,11 +30,11 @@ def open_with_project(
 
     Args:
         reference: A shipped name, a folder, or a file of cases.
-        catalog: Takes the place of the dataset's own; where it has none, `toolbelt.yaml`'s does too.
-        config: Of a `toolbelt.yaml`.
-        tokenizer: What counts where a model's own is not known.
+        catalog: Replaces the dataset's own; without it, a dataset that has none uses that of `toolbelt.yaml`.
+        config: Path of a `toolbelt.yaml`.
+        tokenizer: Counts tokens if a model's own tokenizer is not known.
 
     Raises:
-        ToolbeltError: anything that is not there or is wrong.
+        ToolbeltError: a file is missing or has mistakes.
     """
     return project.open_with_project(reference, catalog, config, tokenizer, EvalConsoleReporter())

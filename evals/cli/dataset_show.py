@@ -15,9 +15,8 @@ from toolbelt.evals.cases.card.check import count_content, differences
 from toolbelt.evals.cases.card.reader import read_card
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cli.dataset_card_view import card_data
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
-from toolbelt.evals.cli.dataset_views import case_view, dataset_view, list_view
+from toolbelt.evals.cli.dataset_views import card_data, case_view, dataset_view, list_view
 from toolbelt.project.workspace import Workspace
 from toolbelt.stores.catalogs import shipped_datasets
 from toolbelt.text import plural
@@ -59,16 +58,16 @@ def show(dataset: str, case_id: str | None, catalog: str | None, config: str | N
         else:
             show_view(case_view(data))
         return
-    found = _card(opened)
+    card = _card(opened)
     data = {
         **_summary(opened, workspace),
         **_answers_given(opened),
-        "card": None if found is None else card_data(found),
+        "card": None if card is None else card_data(card),
     }
     if as_json:
         print_json(data)
         return
-    if found is not None and differences(found.content, count_content(opened, own_catalog=catalog is None)):
+    if card is not None and differences(card.content, count_content(opened, own_catalog=catalog is None)):
         notify("the card is out of date; `toolbelt dataset card` says where")
     print_findings(opened.warnings[:_MOST_WARNINGS])
     if (more := len(opened.warnings) - _MOST_WARNINGS) > 0:
@@ -83,7 +82,7 @@ def _card(dataset: Dataset) -> Card | None:
 
 
 def _answers_given(dataset: Dataset) -> dict[str, Any]:
-    """Which tools are the answer somewhere, and which are not."""
+    """How many tools are part of a right answer, and the ids of the other tools."""
     unanswered = [tool.id for tool in dataset.catalog_file.catalog.tools if tool.id not in dataset.answered]
     return {"drafts": dataset.drafts, "answered": len(dataset.answered), "unanswered": unanswered}
 
@@ -91,7 +90,7 @@ def _answers_given(dataset: Dataset) -> dict[str, Any]:
 def _summary(dataset: Dataset, workspace: Workspace) -> dict[str, Any]:
     catalog = dataset.catalog_file.catalog
     resolve = workspace.registry.resolve
-    brought = [one.loadout.name for one in workspace.catalog_loadouts]
+    names = [entry.loadout.name for entry in workspace.catalog_loadouts]
     return {
         "name": dataset.name,
         "source": dataset.source,
@@ -104,8 +103,13 @@ def _summary(dataset: Dataset, workspace: Workspace) -> dict[str, Any]:
         "roles": sorted(dataset.roles),
         "excluded": dict(dataset.excluded),
         "exclusions": [
-            {"case": one.case_id, "line": one.line, "reason": one.reason, "detail": one.detail}
-            for one in dataset.exclusions
+            {
+                "case": exclusion.case_id,
+                "line": exclusion.line,
+                "reason": exclusion.reason,
+                "detail": exclusion.detail,
+            }
+            for exclusion in dataset.exclusions
         ],
         "catalog": {
             "name": catalog.name,
@@ -113,7 +117,7 @@ def _summary(dataset: Dataset, workspace: Workspace) -> dict[str, Any]:
             "plugins": len(catalog.plugins),
             "tools": len(catalog.tools),
         },
-        "loadouts": [{"name": name, "tools": len(resolve(name, catalog).active_tools)} for name in brought],
+        "loadouts": [{"name": name, "tools": len(resolve(name, catalog).active_tools)} for name in names],
         "warnings": len(dataset.warnings),
         "notes": list(dataset.notes),
     }

@@ -21,7 +21,7 @@ from toolbelt.evals.cli.options import FiniteRange
 from toolbelt.text import plural, visible
 
 _MOST_LARGE = 5
-"""Groups that are too large, told one by one."""
+"""Groups that are too large and get a note of their own."""
 
 
 @click.command(
@@ -80,35 +80,39 @@ def split(
         parts = write_split(opened, drawn, output, overwrite=force, progress=advance)
     if excluded := sum(opened.excluded.values()):
         notify(f"{plural(excluded, 'case')} that cannot be asked with this catalog: in neither part", "warning")
-    _tell_sizes(opened, drawn, held_out)
+    _warn_sizes(opened, drawn, held_out)
     if drawn.single:
         named = ", ".join(kind or "(none)" for kind in drawn.single[:8]) + ", …" * (len(drawn.single) > 8)
         notify(f"kinds that cannot be divided, so in dev alone: {named}")
     if drafts := sum(written.drafts for written in parts.values()):
         notify(f"{plural(drafts, 'case')} among them drafted by a model and not reviewed: no proof before", "warning")
     if as_json:
-        print_json(_data(opened, drawn, parts, by=by, held_out=held_out, seed=seed))
+        print_json(_data(opened, drawn, parts, by, held_out, seed))
         return
     _show(parts, drawn, by)
 
 
-def _tell_sizes(opened: Dataset, drawn: Split, asked: float) -> None:
-    """What of the share is not as it was asked for."""
+def _warn_sizes(dataset: Dataset, drawn: Split, share: float) -> None:
+    """Warn where the split differs from the requested share."""
     for group in drawn.large[:_MOST_LARGE]:
         notify(
             f"a group of {group.cases:,} of the {plural(group.of, 'case')} of kind {group.kind or '(none)'}, that of "
-            f"{opened.case(group.position).id!r}, is too large to be held out, so in dev"
+            f"{dataset.case(group.position).id!r}, is too large to be held out, so in dev"
         )
     if (more := len(drawn.large) - _MOST_LARGE) > 0:
         notify(f"{plural(more, 'more group')} too large to be held out; --json lists them")
-    if not asked / 2 <= drawn.held_out <= 2 * asked:
-        notify(f"{drawn.held_out:.1%} of the cases are held out, and {asked:.1%} were asked for", "warning")
+    if not share / 2 <= drawn.held_out <= 2 * share:
+        notify(f"{drawn.held_out:.1%} of the cases are held out, and {share:.1%} were asked for", "warning")
 
 
-def _data(dataset: Dataset, drawn: Split, parts: Mapping[Part, WrittenPart], **settings: Any) -> dict[str, Any]:
+def _data(
+    dataset: Dataset, drawn: Split, parts: Mapping[Part, WrittenPart], by: str, held_out: float, seed: int
+) -> dict[str, Any]:
     return {
         "dataset": {"name": dataset.name, "digest": dataset.digest, "cases": len(dataset)},
-        **settings,
+        "by": by,
+        "held_out": held_out,
+        "seed": seed,
         "parts": {
             part.value: {
                 "folder": written.folder,

@@ -67,7 +67,7 @@ class AnswerStore:
         """Store the outcome of a request.
 
         Raises:
-            StorageError: the disk would not; what was stored before still is.
+            StorageError: the disk fails; earlier answers are still stored.
         """
         data: dict[str, Any] = {"key": key.hex(), "tool": tool, "cost_usd": record.cost_usd}
         if record.reply is not None:
@@ -129,8 +129,8 @@ def open_answers(folder: Path) -> Iterator[AnswerStore]:
         folder: Created if it is not there.
 
     Raises:
-        ToolbeltError: another process holds it.
-        StorageError: the disk would not.
+        ToolbeltError: another process uses the folder.
+        StorageError: the disk fails.
     """
     from filelock import FileLock, Timeout
 
@@ -151,13 +151,10 @@ def open_answers(folder: Path) -> Iterator[AnswerStore]:
 
 @contextlib.contextmanager
 def read_answers(folder: Path) -> Iterator[AnswerStore | None]:
-    """The answers in a folder, for reading alone; also while another process drafts.
-
-    Args:
-        folder: `None` is given where it has no answers.
+    """Open the answers in a folder for reading only, also while another process drafts; `None` if there are none.
 
     Raises:
-        StorageError: it may not be read.
+        StorageError: the file cannot be read.
     """
     path = folder / "answers.jsonl"
     with contextlib.ExitStack() as stack:
@@ -175,7 +172,7 @@ def _refused(path: Path, error: OSError) -> StorageError:
 
 
 def request_key(model: str, sampling: Sampling, messages: Sequence[Message], api_base: str | None = None) -> bytes:
-    """The key of an answer: which model was asked what, at which address, with which sampling."""
+    """The key of an answer: a digest of model, messages, address and sampling."""
     address = [] if api_base is None else [api_base.rstrip("/")]
     request = [model, sampling.temperature, sampling.seed, messages, *address]
     text = json.dumps(request, ensure_ascii=True, sort_keys=True, separators=(",", ":"))

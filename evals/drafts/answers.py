@@ -151,7 +151,7 @@ class DraftChecker:
                 yield ParsedNearMiss(entry.get("query"), tool_id)
 
     def query_fault(self, query: Any, tool_ids: Iterable[str]) -> FaultReason | None:
-        """Why a query cannot be used that must name none of these tools; earlier queries do not count here."""
+        """Why a query that must not name these tools cannot be used; repeated queries are not checked here."""
         if not isinstance(query, str) or not query.strip():
             return FaultReason.NO_TEXT
         if len(query) > LONGEST_QUERY:
@@ -173,9 +173,9 @@ class DraftChecker:
 
 
 def read_answer(text: str) -> dict[str, Any] | None:
-    """The JSON object of an answer, in a code fence or not, with or without words around it; `None` if there is none.
+    """The JSON object of an answer, with or without a code fence and text around it; `None` if there is none.
 
-    Of several, the first with tasks or near misses.
+    Of several objects, the first with tasks or near misses.
     """
     visible = _THOUGHTS.sub("", text)
     widest = visible[visible.find("{") : visible.rfind("}") + 1]
@@ -193,7 +193,7 @@ def read_answer(text: str) -> dict[str, Any] | None:
 
 
 def normalized_query(query: str) -> str:
-    """A query without what makes no difference: case, white space, and the punctuation at its end."""
+    """A query without irrelevant differences: case, white space, and punctuation at the end."""
     text = " ".join(unicodedata.normalize("NFC", query).casefold().split())
     return text.rstrip(_END_OF_SENTENCE) or text
 

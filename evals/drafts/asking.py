@@ -24,21 +24,21 @@ NOTHING_OFFERED = Offer()
 
 @dataclass(eq=False)
 class Drafter:
-    """Asks for what is not stored yet.
+    """Requests the answers that are not stored yet.
 
     Attributes:
-        jobs: What is to be drafted.
+        jobs: What to draft.
         checker: Reads the answers.
-        answers: Stores them.
-        model: Writes them.
+        answers: Stores the answers.
+        model: Writes the answers.
         budget: Limits requests and cost.
-        policy: Which failures are tried again, and when.
+        policy: Which failed requests are repeated, and when.
         counter: Counts prompts.
         sampling: Temperature and seed.
         max_concurrency: Tools under way at once.
-        api_base: Where the model is asked; `None` for its provider's own place.
-        reasons: Why not all could be asked, in words: what ended it, and the first failure.
-        failures: Failures of the jobs without an answer, by their number.
+        api_base: Address of the model; `None` for that of its provider.
+        reasons: Why not all jobs have answers, in words: what ended the session, and the first failure.
+        failures: Failures of the jobs without an answer, by job number.
     """
 
     jobs: Jobs
@@ -111,7 +111,7 @@ class Drafter:
         return self.answers.get(key)
 
     def _record_failure(self, unanswered: Unanswered, tool: str) -> None:
-        """Note the first failure; end where the model only fails, or the failure is final."""
+        """Record the first failure; end if the model only fails, or the failure is final."""
         self._in_a_row += 1
         model = self.model.name
         if unanswered.error.failure.is_for_good:

@@ -1,8 +1,8 @@
-"""The folder of drafts, and what a human has changed in it since; such changes are never lost.
+"""The folder of drafts, and the changes that a human has made in it; such changes are never lost.
 
-`.toolbelt-drafts` remembers what was written: 64 bits of each line, in a file named by the digest of the cases. So a
-folder is known to be untouched, whenever a kill came. Otherwise, a line that differs from all that was written is a
-human's, and a line that was written and is not there was taken out by a human.
+`.toolbelt-drafts` stores 64 bits of each written line, in a file named by the digest of the cases. So an unchanged
+folder is recognised, even after a kill. In a changed folder, a line that was never written is a human's, and a written
+line that is missing was taken out by a human.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class FolderState:
     is_untouched: bool = True
 
     @property
-    def kept(self) -> int:
-        """How many lines are a human's."""
+    def human_lines(self) -> int:
+        """Number of lines that are a human's."""
         return len(self.places)
 
     def add(self, line: Line, digest: int) -> Iterator[Finding]:

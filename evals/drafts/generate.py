@@ -14,7 +14,7 @@ from toolbelt.evals.drafts.answer_store import AnswerStore, open_answers, read_a
 from toolbelt.evals.drafts.answers import DraftChecker
 from toolbelt.evals.drafts.asking import Drafter
 from toolbelt.evals.drafts.folder import DraftFolder, FolderState
-from toolbelt.evals.drafts.jobs import Jobs, Wanted, choose_tools
+from toolbelt.evals.drafts.jobs import DraftQuota, Jobs, choose_tools
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
 from toolbelt.evals.models.model import Model
@@ -28,9 +28,9 @@ from toolbelt.reporter import SILENT, Advance, Reporter
 from toolbelt.text import plural
 
 SAMPLE = 300
-"""Prompts that an estimate counts; it takes the others to be like them."""
+"""Prompts that an estimate counts; it assumes that the others are like them."""
 TOKENS_PER_CASE = 45
-"""Of an answer: a sentence or two, its share of the arguments, and the JSON around them."""
+"""Tokens of an answer per case: a sentence or two, its share of the arguments, and the JSON around them."""
 _MOST_UNREADABLE = 10
 """Unreadable lines of the answers file that a warning names."""
 
@@ -42,7 +42,7 @@ class DraftSettings:
     Attributes:
         model: Any litellm name, or `scripted/FILE`.
         folder: Gets `cases.jsonl` and the catalog.
-        wanted: How much for each tool and language.
+        quota: How much for each tool and language.
         patterns: Only tools that fit one of these (rule L4); all if there is none.
         limit: Only so many tools, drawn with `seed`.
         languages: What queries are written in, in words; the model's choice if there is none.
@@ -62,7 +62,7 @@ class DraftSettings:
 
     model: str
     folder: Path
-    wanted: Wanted = field(default_factory=Wanted)
+    quota: DraftQuota = field(default_factory=DraftQuota)
     patterns: tuple[str, ...] = ()
     limit: int | None = None
     languages: tuple[str, ...] = ()
@@ -82,16 +82,16 @@ class DraftSettings:
                 f"{self.model} chooses between tools and writes nothing. Give a model that writes, such as "
                 "gpt-4o-mini, or scripted/FILE."
             )
-        if not self.wanted.cases:
+        if not self.quota.cases:
             raise ToolbeltError("Nothing is asked for: give --per-tool or --near-misses a number above 0.")
 
 
 @dataclass(frozen=True, slots=True)
 class DraftEstimate:
-    """What is still to be asked.
+    """The requests that are still to be sent.
 
     Attributes:
-        requests: If no answer has to be asked for again; at most twice as many.
+        requests: Number of requests if no answer needs a second one; at most twice as many.
         answered: Requests whose answers are stored already.
         prompt_tokens: Over all requests; estimated.
         completion_tokens: Over all requests, by a rule of thumb.
@@ -110,11 +110,11 @@ class DraftResult:
     """What one call drafted.
 
     Attributes:
-        model: The name of who wrote them.
-        summary: What the file of cases has now.
+        model: Name of the model that wrote them.
+        summary: Counts of the file of cases.
         requests: Requests of this call.
         cost_usd: Dollars of this call; `None` where the price is unknown.
-        reasons: Why not all could be asked, in words: what ended it, and the first failure.
+        reasons: Why not all jobs have answers, in words: what ended the session, and the first failure.
     """
 
     model: str
@@ -161,14 +161,14 @@ class DraftSession:
         if not tools:
             raise ToolbeltError(f"Catalog {catalog.name!r} has no tools to draft for.")
         self.settings = settings
-        self.jobs = Jobs(catalog, tools, settings.wanted, settings.languages)
+        self.jobs = Jobs(catalog, tools, settings.quota, settings.languages)
         self._sampling = Sampling(settings.temperature, settings.seed)
         self._options = ModelOptions(settings.api_base, settings.timeout_seconds, models)
         self._tokenizer = tokenizer
         self._reporter = reporter
 
     def estimate(self) -> DraftEstimate:
-        """What is still to be asked; nothing is asked or written."""
+        """Estimate the requests that are still to be sent; sends and writes nothing."""
         model = open_price(self.settings.model, self._options)
         progress = self._reporter.progress("reading tools", len(self.jobs))
         with progress as advance, read_answers(self.folder.memory) as answers:
@@ -177,7 +177,7 @@ class DraftSession:
             )
 
     def run(self) -> DraftResult:
-        """Ask for what is not answered yet, and write the cases; both also after Ctrl-C.
+        """Request missing answers, and write the cases; the cases are written after Ctrl-C, too.
 
         Raises:
             ToolbeltError: a human changed the folder, it has another catalog, or another process drafts into it; the
@@ -259,16 +259,16 @@ def estimate_drafts(
     advance: Advance,
     api_base: str | None = None,
 ) -> DraftEstimate:
-    """What is still to be asked, counted from the prompts themselves.
+    """Estimate the requests that are still to be sent; the prompts themselves are counted.
 
     Args:
-        jobs: What is wanted.
-        model: Gives the price; it is not asked.
-        sampling: How it would be asked.
+        jobs: What to draft.
+        model: Gives the price; no request is sent.
+        sampling: Temperature and seed of the requests.
         counter: Counts the prompts.
-        answers: What was answered already; `None` for nothing.
+        answers: The stored answers; `None` for none.
         advance: Called with the number of tools read.
-        api_base: Where it would be asked; `None` for the provider's own place.
+        api_base: Address of the model; `None` for that of its provider.
     """
     answered = 0
     if answers is not None:
@@ -282,7 +282,7 @@ def estimate_drafts(
     ]
     requests = len(jobs) - answered
     mean = sum(counts) / max(len(counts), 1)
-    completion = jobs.wanted.cases * TOKENS_PER_CASE
+    completion = jobs.quota.cases * TOKENS_PER_CASE
     each = model.cost_usd(Usage(round(mean), completion))  # a price may depend on the length of one prompt
     cost = None if each is None else each * requests
     return DraftEstimate(requests, answered, round(mean * requests), completion * requests, cost)
@@ -291,7 +291,7 @@ def estimate_drafts(
 def _refuse_edited(folder: DraftFolder, state: FolderState) -> None:
     if state.is_untouched:
         return
-    changed = f"{plural(state.kept, 'line')} not drafted here, or changed"
+    changed = f"{plural(state.human_lines, 'line')} not drafted here, or changed"
     gone = f", {plural(len(state.gone), 'draft')} changed or taken out" if state.gone else ""
     raise ToolbeltError(
         f"{str(folder.cases)!r} was changed since it was drafted ({changed}{gone}). Use --force to draft all the same: "

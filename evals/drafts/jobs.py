@@ -23,7 +23,7 @@ _MOST_TEXTS = 3000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DraftQuota:
     """How much to draft for each tool and language.
 
     Attributes:
@@ -63,31 +63,33 @@ class Job:
         name: The tool's wire name.
         tool: The tool.
         neighbours: The most similar tools, the nearest first.
-        wanted: How much to draft.
+        quota: How much to draft.
         language: Of the queries; `None` for the model's choice, mostly English.
     """
 
     name: str
     tool: Tool
     neighbours: tuple[Neighbour, ...]
-    wanted: Wanted
+    quota: DraftQuota
     language: str | None = None
 
 
 class Jobs:
-    """Every job, in the order of the catalog; each is made when it is asked for.
+    """Every job, in the order of the catalog; each is made when it is requested.
 
     Args:
-        catalog: Has the neighbours.
+        catalog: All tools; neighbours come from here.
         tools: The tools to draft for.
-        wanted: How much for each tool and language.
+        quota: How much for each tool and language.
         languages: One job for each tool and language.
     """
 
-    def __init__(self, catalog: Catalog, tools: Sequence[Tool], wanted: Wanted, languages: Sequence[str] = ()) -> None:
+    def __init__(
+        self, catalog: Catalog, tools: Sequence[Tool], quota: DraftQuota, languages: Sequence[str] = ()
+    ) -> None:
         self.catalog = catalog
         self.tools = tuple(tools)
-        self.wanted = wanted
+        self.quota = quota
         self._languages: tuple[str | None, ...] = tuple(dict.fromkeys(languages)) or (None,)
         self._words = [Counter(search_words(tool_text(tool))) for tool in catalog.tools]
         self._index = ToolIndex(self._words)
@@ -105,7 +107,7 @@ class Jobs:
         tool = self.tools[number // len(self._languages)]
         names, tools = self.catalog.wire_names, self.catalog.tools
         near = tuple(Neighbour(names[tools[position].id], tools[position]) for position in self._neighbours(tool))
-        return Job(names[tool.id], tool, near, self.wanted, self._languages[number % len(self._languages)])
+        return Job(names[tool.id], tool, near, self.quota, self._languages[number % len(self._languages)])
 
     def _neighbours(self, tool: Tool) -> tuple[int, ...]:
         position = self._positions[tool.id]
@@ -130,7 +132,7 @@ def choose_tools(
     """The tools to draft for, in the order of the catalog.
 
     Args:
-        catalog: Has them.
+        catalog: All tools.
         patterns: Of ids, `plugin/tool` or bare names (rule L4); all tools if there is none.
         limit: How many to draw; a greater limit adds to those that a smaller one draws.
         seed: Of the draw.

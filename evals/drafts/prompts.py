@@ -36,8 +36,8 @@ def further_messages(
     Args:
         before: The first request.
         answer: Text of the answer.
-        faults: What of it cannot be used, and why.
-        missing: What is still wanted.
+        faults: The unusable parts of the answer, and why.
+        missing: The missing parts.
     """
     lines = ["Thank you. Not all of it can be used:"] if faults else ["Thank you. Some of it is missing."]
     lines += [f"- {fault}" for fault in faults[:_MOST_FAULTS]]
@@ -49,7 +49,7 @@ def further_messages(
 
 
 def _opening(job: Job) -> Iterator[str]:
-    wanted = job.wanted
+    quota = job.quota
     yield f"Drafting for: {job.tool.id}"
     yield ""
     yield "The tool:"
@@ -61,16 +61,16 @@ def _opening(job: Job) -> Iterator[str]:
             description = " ".join(neighbour.tool.description.split())[:_MOST_DESCRIPTION]
             yield f"- {neighbour.name}: {description}"
     yield ""
-    if wanted.tasks:
+    if quota.tasks:
         yield (
-            f"Write {_count(wanted.tasks, 'task')} that differ from each other, each done by one call of the tool and "
+            f"Write {_count(quota.tasks, 'task')} that differ from each other, each done by one call of the tool and "
             "by no other tool. For each give the arguments of the call, valid against its parameters, and "
-            f"{_count(wanted.wordings, 'wording')} of the same request, as different people would type it: curt, "
+            f"{_count(quota.wordings, 'wording')} of the same request, as different people would type it: curt, "
             "chatty, indirect, careless."
         )
-    if wanted.near_misses:
+    if quota.near_misses:
         yield (
-            f"Write {_count(wanted.near_misses, 'near miss', 'near misses')}: a request that sounds as if it were for "
+            f"Write {_count(quota.near_misses, 'near miss', 'near misses')}: a request that sounds as if it were for "
             "the tool, but for which one of the other tools is right (give its name), or none at all (give null)."
         )
     yield "Rules:"
@@ -86,9 +86,9 @@ def _opening(job: Job) -> Iterator[str]:
 
 def _form(job: Job) -> dict[str, Any]:
     form: dict[str, Any] = {}
-    if job.wanted.tasks:
+    if job.quota.tasks:
         form["tasks"] = [{"arguments": {"NAME": "VALUE"}, "queries": ["REQUEST"]}]
-    if job.wanted.near_misses:
+    if job.quota.near_misses:
         form["near_misses"] = [{"query": "REQUEST", "tool": "NAME OR null"}]
     return form
 

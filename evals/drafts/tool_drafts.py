@@ -25,7 +25,7 @@ from toolbelt.evals.drafts.jobs import Job
 from toolbelt.evals.drafts.prompts import further_messages, opening_messages
 
 ROUNDS = 2
-"""Requests for one tool at most: what cannot be used is asked for once more."""
+"""Most requests for one tool: unusable and missing drafts are requested once more."""
 _OF_ALL = frozenset({FaultReason.NO_JSON, FaultReason.REFUSED, FaultReason.OVERFLOW})
 """Faults of a whole answer; they explain everything that is missing."""
 _FINAL_FAILURES: Mapping[str, FaultReason] = {"refused": FaultReason.REFUSED, "context_overflow": FaultReason.OVERFLOW}
@@ -37,7 +37,7 @@ class ModelAnswer:
 
     Attributes:
         text: Its text.
-        failure: `refused` or `context_overflow` where there is no text, and would not be another time.
+        failure: `refused` or `context_overflow` if there is no text, and would be none another time.
     """
 
     text: str = ""
@@ -62,7 +62,7 @@ class NearMiss:
     """A query that only sounds as if it were for the tool.
 
     Attributes:
-        query: What the user says.
+        query: The user's message.
         tool: Id of the tool that is right; `None` where none is.
     """
 
@@ -74,8 +74,8 @@ class ToolDrafts:
     """Collects the drafts for one tool from the answers about it.
 
     Attributes:
-        job: What is wanted.
-        messages: The next request; `None` when nothing more is to be asked.
+        job: The tool, and how much to draft.
+        messages: The next request; `None` if there is none.
         tasks: The usable tasks, with their usable wordings.
         near_misses: The usable near misses.
         refused: Drafts left out or missing, by reason; an answer without any draft counts as one.
@@ -98,8 +98,8 @@ class ToolDrafts:
 
     @property
     def missing(self) -> int:
-        """Cases that are still wanted."""
-        return self.job.wanted.cases - self.drafted
+        """Number of cases that are still missing."""
+        return self.job.quota.cases - self.drafted
 
     def add_answer(self, answer: ModelAnswer) -> None:
         """Read the answer to `messages`, and set `messages` to the next request."""
@@ -113,7 +113,7 @@ class ToolDrafts:
             return
         if self._rounds < ROUNDS and not answer.failure:
             texts = [str(fault) for fault in faults if fault.reason is not FaultReason.SURPLUS]
-            self.messages = further_messages(before, answer.text, texts, list(self._still_wanted()))
+            self.messages = further_messages(before, answer.text, texts, list(self._missing_parts()))
         elif not any(fault.reason in _OF_ALL for fault in faults):
             left_out = sum(fault.drafts for fault in faults if fault.reason is not FaultReason.SURPLUS)
             self.refused += Counter({FaultReason.TOO_FEW: max(self.missing - left_out, 0)})
@@ -137,13 +137,13 @@ class ToolDrafts:
                 yield AnswerFault(FaultReason.OTHER_FORM, f"there is no task {parsed.of}", max(len(parsed.queries), 1))
                 return
             task = self.tasks[parsed.of - 1]
-        elif len(self.tasks) == self.job.wanted.tasks:
+        elif len(self.tasks) == self.job.quota.tasks:
             yield from (AnswerFault(FaultReason.SURPLUS, "") for _ in parsed.queries)
             return
         else:
             task = Task(parsed.arguments)
         for query in parsed.queries:
-            if len(task.queries) == self.job.wanted.wordings:
+            if len(task.queries) == self.job.quota.wordings:
                 yield AnswerFault(FaultReason.SURPLUS, "")
             elif (fault := self._query_fault(query)) is not None:
                 yield fault
@@ -153,7 +153,7 @@ class ToolDrafts:
             self.tasks.append(task)
 
     def _add_miss(self, miss: ParsedNearMiss) -> Iterator[AnswerFault]:
-        if len(self.near_misses) == self.job.wanted.near_misses:
+        if len(self.near_misses) == self.job.quota.near_misses:
             yield AnswerFault(FaultReason.SURPLUS, "")
         elif (fault := self._query_fault(miss.query, miss.tool)) is not None:
             yield fault
@@ -161,7 +161,7 @@ class ToolDrafts:
             self.near_misses.append(NearMiss(miss.query.strip(), miss.tool))
 
     def _query_fault(self, query: Any, right: str | None = None) -> AnswerFault | None:
-        """Why a query cannot be used; a usable one is remembered, so that it cannot be used again."""
+        """Why a query cannot be used; a usable query is recorded, so that it is not used again."""
         named = (self.job.tool.id, *(() if right is None else (right,)))
         reason = self._checker.query_fault(query, named)
         if reason is None and (key := normalized_query(query)) in self._seen:
@@ -170,15 +170,15 @@ class ToolDrafts:
             self._seen.add(key)
         return None if reason is None else AnswerFault(reason, repr(query)[:120])
 
-    def _still_wanted(self) -> Iterator[str]:
-        wanted = self.job.wanted
-        if more := wanted.tasks - len(self.tasks):
-            yield f"{more} more in `tasks`, each with {wanted.wordings} in `queries`"
+    def _missing_parts(self) -> Iterator[str]:
+        quota = self.job.quota
+        if more := quota.tasks - len(self.tasks):
+            yield f"{more} more in `tasks`, each with {quota.wordings} in `queries`"
         for number, task in enumerate(self.tasks, start=1):
-            if lacking := wanted.wordings - len(task.queries):
+            if lacking := quota.wordings - len(task.queries):
                 entry = f'{{"task": {number}, "queries": […]}}'
                 yield f"in `tasks`, as {entry}: {lacking} more like {task.queries[0][:200]!r}, with the same values"
-        if more := wanted.near_misses - len(self.near_misses):
+        if more := quota.near_misses - len(self.near_misses):
             yield f"{more} more in `near_misses`"
 
 
@@ -207,7 +207,7 @@ def case_rows(drafts: ToolDrafts, model: str, key: bytes) -> Iterator[dict[str, 
     """The drafted cases of one tool, in order, as data for lines.
 
     Args:
-        drafts: The usable ones.
+        drafts: The usable drafts.
         model: Name of the model that wrote them.
         key: Key of the first request; its beginning is in the ids, so that drafts of other settings have other ids.
     """
@@ -252,8 +252,8 @@ def _expected_call(tool: str, arguments: Mapping[str, Any], query: str) -> tuple
 def states_value(value: Any, query: str) -> bool:
     """Whether a query states a value, so that every right call has it: its texts and numbers occur in the query.
 
-    They must be words and numbers of their own: no "a" in "cat", no 7 in "17", no 5 in "-5". Truth values and nulls
-    are always stated in other words, and count as stated. An empty value cannot be stated.
+    They must be whole words and numbers: no "a" in "cat", no 7 in "17", no 5 in "-5". Users always state truth values
+    and nulls in other words, so these count as stated. An empty value cannot be stated.
     """
     if isinstance(value, str):
         return _occurs_in(value, query)
@@ -268,7 +268,7 @@ def states_value(value: Any, query: str) -> bool:
 
 
 def _occurs_in(text: str, query: str) -> bool:
-    """Whether a text, or the digits of a number, occur in a query as words of their own."""
+    """Whether a text, or the digits of a number, occur in a query as whole words."""
     text, query = (" ".join(part.casefold().replace("\u2212", "-").split()) for part in (text, query))
     if not text:
         return False

@@ -22,20 +22,20 @@ from toolbelt.evals.drafts.tool_drafts import ToolDrafts, case_rows, draft_stem
 from toolbelt.providers.chat import Failure, Sampling
 
 NOT_ASKED = "not asked yet"
-"""Reason of missing drafts that were not asked for."""
+"""Reason for missing drafts whose request was not sent."""
 FAILED = "asked, and failed"
-"""Reason of missing drafts that were asked for now, without an answer."""
+"""Reason for missing drafts whose request failed in this call."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShortTool:
-    """A tool with fewer drafts than wanted.
+    """A tool with fewer drafts than requested.
 
     Attributes:
         tool: Its id.
-        language: As asked for; `None` where none was.
-        wanted: How many cases.
-        drafted: How many cases.
+        language: As requested; `None` if none was.
+        wanted: Number of requested cases.
+        drafted: Number of drafted cases.
         reasons: Drafts left out, by reason.
     """
 
@@ -48,17 +48,17 @@ class ShortTool:
 
 @dataclass(eq=False)
 class DraftSummary:
-    """What the file of cases has, and what was left out.
+    """Counts of the written cases and of the drafts that were left out.
 
     Attributes:
         cases: Lines of the file.
         kinds: Drafts by kind.
         refused: Drafts of the model that were left out, by reason.
         short: Tools with too few drafts.
-        kept: Lines of a human, which come first.
+        human_lines: Lines of a human, which come first.
         superseded: Drafts left out because a human's line has their id.
         deleted: Drafts left out because a human took them out.
-        earlier: Drafts of other tools or settings, kept from earlier calls.
+        earlier: Drafts of other tools or settings, from earlier calls.
         replaced: Earlier drafts whose request has another answer now, or an unusable one.
         unanswered: Jobs (a tool in a language) without a final answer.
         unanswered_tools: Tools with such a job.
@@ -69,7 +69,7 @@ class DraftSummary:
     kinds: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     short: list[ShortTool] = field(default_factory=list)
-    kept: int = 0
+    human_lines: int = 0
     superseded: int = 0
     deleted: int = 0
     earlier: int = 0
@@ -84,12 +84,12 @@ class DraftWriter:
     """Writes the cases from the stored answers.
 
     Attributes:
-        jobs: What was wanted.
+        jobs: What was to be drafted.
         checker: Reads the answers.
-        answers: Has them.
+        answers: The stored answers.
         model: Name of the model that wrote them.
-        sampling: Temperature and seed it was asked with.
-        api_base: Where it was asked; `None` for the provider's own place.
+        sampling: Temperature and seed of the requests.
+        api_base: Address of the model; `None` for that of its provider.
     """
 
     jobs: Jobs
@@ -118,7 +118,7 @@ class DraftWriter:
             failures: Failures of this call, by the number of the job.
 
         Raises:
-            StorageError: the disk would not; the cases are as they were.
+            StorageError: the disk fails; the cases are unchanged.
         """
         summary = DraftSummary()
         digest = hashlib.sha256()
@@ -131,7 +131,7 @@ class DraftWriter:
 
             for line in folder.lines(state.places):
                 add(line)
-                summary.kept += 1
+                summary.human_lines += 1
             for line in _Merge(self, folder, state, summary, failures or {}).lines(advance):
                 add(line)
                 written.append(line_digest(line.encode()))
@@ -174,7 +174,7 @@ class _Merge:
         self._last_unanswered = ""
 
     def lines(self, advance: Callable[[int], object]) -> Iterator[str]:
-        """All of them; earlier drafts of other tools and settings come first."""
+        """All drafts; earlier ones of other tools and settings come first."""
         writer, others = self._writer, dict(self._state.drafts)
         earlier: dict[int, list[LinePlace]] = {}
         if others:
@@ -194,9 +194,9 @@ class _Merge:
         key = self._writer.key(drafts.messages or ())
         self._writer.replay(drafts)
         is_answered = drafts.messages is None
-        kept: set[int] = set()
+        earlier_ids: set[int] = set()
         for line, row in self._unchanged(() if is_answered else places):
-            kept.add(id_digest(row["id"]))
+            earlier_ids.add(id_digest(row["id"]))
             self._summary.kinds[row["kind"]] += 1
             yield line
         rows = [(case_line(row), row) for row in case_rows(drafts, self._writer.model, key)]
@@ -204,7 +204,7 @@ class _Merge:
             drafted = {line_digest(line.encode()) for line, _ in rows}
             self._summary.replaced += sum(place.digest not in drafted for place in places)
         refused = self._summary.refused[FaultReason.REPEATED]
-        yield from (line for line, row in rows if id_digest(row["id"]) not in kept and self._is_new(line, row))
+        yield from (line for line, row in rows if id_digest(row["id"]) not in earlier_ids and self._is_new(line, row))
         self._count(number, drafts, self._summary.refused[FaultReason.REPEATED] - refused)
 
     def _unchanged(self, places: Iterable[LinePlace]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -246,4 +246,4 @@ class _Merge:
             summary.failed.update([] if failure is None else [str(failure)])
         if drafts.missing + repeated:
             drafted = drafts.drafted - repeated
-            summary.short.append(ShortTool(job.tool.id, job.language, job.wanted.cases, drafted, dict(reasons)))
+            summary.short.append(ShortTool(job.tool.id, job.language, job.quota.cases, drafted, dict(reasons)))

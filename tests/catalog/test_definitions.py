@@ -270,7 +270,7 @@ def test_nobody_is_sent_under_a_name_that_others_bear(tools: list[Tool]) -> None
 @pytest.mark.parametrize("dataset", ["github_mcp", "livemcpbench", "seal_tools", "bfcl", "metatool"])
 def test_T5_the_laws_hold_on_the_public_catalogues(dataset: str) -> None:
     path = SHARED_DATA / dataset / "catalog.jsonl"
-    catalog = parse_catalog_lines(read_text(path), str(path), dataset).catalog
+    catalog = parse_catalog_lines(read_text(path), str(path), dataset, Catalog).catalog
     made = catalog.wire_names
     assert len(set(made.values())) == len(catalog.tools)
     assert [name for name in made.values() if not all(provider.match(name) for provider in PROVIDERS)] == []

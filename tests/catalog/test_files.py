@@ -41,7 +41,7 @@ FULL = Catalog(
 
 def written_and_read(catalog: Catalog, syntax: str) -> Catalog:
     text = format_catalog(catalog, syntax)
-    return parse_catalog(Document(PARSERS[syntax](text, "here").data, "here")).catalog
+    return parse_catalog(Document(PARSERS[syntax](text, "here").data, "here"), Catalog).catalog
 
 
 def in_order(catalog: Catalog) -> str:
@@ -200,7 +200,7 @@ def test_C_a_catalog_is_read_by_the_ending_of_its_name(tmp_path: Path, name: str
     for catalog in (
         Catalog.read(tmp_path / name),
         Catalog.read(str(tmp_path / name)),
-        read_catalog(tmp_path / name).catalog,
+        read_catalog(tmp_path / name, Catalog).catalog,
     ):
         assert [tool.id for tool in catalog.tools] == ["git/a"]
         assert catalog.name == "c"
@@ -219,7 +219,7 @@ def test_C_reading_says_what_is_wrong(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dataset", ["github_mcp", "livemcpbench", "metatool"])
 def test_public_catalogues_come_back(dataset: str, syntax: str) -> None:
     path = SHARED_DATA / dataset / "catalog.jsonl"
-    catalog = parse_catalog_lines(read_text(path), str(path), dataset).catalog
+    catalog = parse_catalog_lines(read_text(path), str(path), dataset, Catalog).catalog
     made = written_and_read(catalog, syntax)
     assert made == catalog
     assert in_order(made) == in_order(catalog)

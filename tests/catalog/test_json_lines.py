@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import SHARED_DATA, needs_shared_data
-from toolbelt.catalog import Tool
+from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.json_lines import Grouping, find_grouping, parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile
@@ -21,7 +21,7 @@ def lines(*rows: Any) -> str:
 
 
 def read(*rows: Any, grouping: Grouping | None = None) -> CatalogFile:
-    return parse_catalog_lines(lines(*rows), "t.jsonl", "mine", grouping)
+    return parse_catalog_lines(lines(*rows), "t.jsonl", "mine", Catalog, grouping)
 
 
 def shape(made: CatalogFile) -> dict[str, tuple[str | None, list[str]]]:
@@ -191,7 +191,7 @@ def test_nothing_of_a_public_catalogue_is_dropped_or_merged(
 ) -> None:
     path = SHARED_DATA / dataset / "catalog.jsonl"
     raw = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
-    made = parse_catalog_lines(read_text(path), str(path), dataset)
+    made = parse_catalog_lines(read_text(path), str(path), dataset, Catalog)
     catalog = made.catalog
     assert made.notes == (grouping.describe(),)
     assert (len(raw), len(catalog.tools), len(catalog.plugins), len(catalog.shared_names)) == (
@@ -213,7 +213,7 @@ def test_nothing_of_a_public_catalogue_is_dropped_or_merged(
 @needs_shared_data
 def test_names_of_bfcl_with_a_dot_keep_their_identity() -> None:
     path = SHARED_DATA / "bfcl" / "catalog.jsonl"
-    catalog = parse_catalog_lines(read_text(path), str(path), "bfcl").catalog
+    catalog = parse_catalog_lines(read_text(path), str(path), "bfcl", Catalog).catalog
     dotted = [tool for tool in catalog.tools if "." in tool.name]
     assert (len(dotted), len({tool.name for tool in dotted})) == (1229, 777)
     assert not any("." in catalog.wire_names[tool.id] for tool in dotted)

@@ -123,7 +123,7 @@ def test_findings_of_the_public_catalogues(dataset: str, expected: dict[str, int
         "shared-name": sum(count > 1 for count in names.values()),
         "illegal-name": sum(not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", line["name"]) for line in raw),
     }
-    catalog = parse_catalog_lines(read_text(path), str(path), dataset).catalog
+    catalog = parse_catalog_lines(read_text(path), str(path), dataset, Catalog).catalog
     counts = Counter(finding.rule for _, finding in lint_catalog(catalog))
     assert {rule: counts[rule] for rule in by_hand} == by_hand
     assert {rule: count for rule, count in by_hand.items() if count} == expected

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding
@@ -17,7 +18,7 @@ from toolbelt.sources import Document, parse_json, parse_yaml
 
 def refused(text: str, source: str = "c.yaml") -> list[tuple[str, int | None]]:
     with pytest.raises(InvalidFileError) as caught:
-        parse_catalog((parse_json if source.endswith(".json") else parse_yaml)(text, source))
+        parse_catalog((parse_json if source.endswith(".json") else parse_yaml)(text, source), Catalog)
     assert {finding.file for finding in caught.value.findings} == {source}
     return [(finding.rule, finding.line) for finding in caught.value.findings]
 
@@ -176,12 +177,12 @@ def test_what_is_refused(text: str, expected: list[tuple[str, int | None]]) -> N
 )
 def test_messages_say_what_to_do(text: str, message: str) -> None:
     with pytest.raises(InvalidFileError) as caught:
-        parse_catalog(parse_yaml(text, "c.yaml"))
+        parse_catalog(parse_yaml(text, "c.yaml"), Catalog)
     assert message in str(caught.value)
 
 
 def test_the_least_that_is_a_catalog() -> None:
-    made = parse_catalog(parse_yaml("plugins: []", "folder/mine.yaml"))
+    made = parse_catalog(parse_yaml("plugins: []", "folder/mine.yaml"), Catalog)
     assert (made.catalog.name, made.catalog.plugins, made.notes, made.source) == ("mine", (), (), "folder/mine.yaml")
 
 
@@ -190,25 +191,25 @@ def test_null_is_as_good_as_absent() -> None:
     plugin = (
         "{name: p, description: , category: , tools: [{name: f, description: , parameters: , annotations: , extra: }]}"
     )
-    made = parse_catalog(parse_yaml(text.replace("PLUGIN", plugin), "c.yaml"))
+    made = parse_catalog(parse_yaml(text.replace("PLUGIN", plugin), "c.yaml"), Catalog)
     assert [tool.id for tool in made.catalog.tools] == ["p/f"]
 
 
 def test_lines_of_what_was_read() -> None:
     text = "plugins:\n- name: p\n  tools:\n  - name: f\n  - name: g\n    id: x\n- name: empty\n"
-    made = parse_catalog(parse_yaml(text, "c.yaml"))
+    made = parse_catalog(parse_yaml(text, "c.yaml"), Catalog)
     assert [made.find_line(tool) for tool in made.catalog.tools] == [4, 5]
     assert [made.find_line(plugin) for plugin in made.catalog.plugins] == [2, 7]
 
 
 def test_an_empty_plugin_alone_has_its_line() -> None:
-    made = parse_catalog(parse_yaml("# comment\nplugins:\n- name: empty\n", "c.yaml"))
+    made = parse_catalog(parse_yaml("# comment\nplugins:\n- name: empty\n", "c.yaml"), Catalog)
     assert made.find_line(made.catalog.plugins[0]) == 3
 
 
 def outcome(document: Document) -> tuple[CatalogFile | None, tuple[Finding, ...]]:
     try:
-        return parse_catalog(document), ()
+        return parse_catalog(document, Catalog), ()
     except InvalidFileError as error:
         return None, error.findings
 

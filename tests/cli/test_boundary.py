@@ -93,12 +93,14 @@ def test_E9_one_error_line_for_each_finding_and_no_traceback(toolbelt: Toolbelt,
     )
     ran = toolbelt("loadout", "list")
     assert ran.code == 2
-    assert ran.err.splitlines() == [
-        "toolbelt.yaml:1: error: toolbelt.yaml has no key 'catalogue'. Did you mean 'catalog'? [unknown-key]",
-        "toolbelt.yaml:2: error: `models` must be a list of names, or of mappings with a `name`, not 'y'. [wrong-type]",
-        "toolbelt.yaml:4: error: A loadout has no key 'extend'. Did you mean 'extends'? [unknown-key]",
-        "Error: 3 findings; nothing was done.",
+    *findings, last = ran.err.splitlines()
+    places = [(line.split(" ")[0], line.rpartition(" ")[2]) for line in findings]
+    assert places == [
+        ("toolbelt.yaml:1:", "[unknown-key]"),
+        ("toolbelt.yaml:2:", "[wrong-type]"),
+        ("toolbelt.yaml:4:", "[unknown-key]"),
     ]
+    assert last == "Error: 3 findings; nothing was done."
 
 
 def test_E9_ctrl_c_is_130(project: Path) -> None:

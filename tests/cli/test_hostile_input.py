@@ -176,6 +176,6 @@ def test_L10_an_entry_that_is_no_name_is_a_finding_beside_the_others(
     (small / "mine.loadout.yaml").write_text(f"plugins: [{entry}, nosuch]\n")
     ran = toolbelt("loadout", "lint")
     assert ran.code == 2
-    assert "must hold names" in ran.out
+    assert "[wrong-type]" in ran.out
     assert "no plugin 'nosuch'" in ran.out
     assert "no plugin ''" not in ran.out

@@ -12,11 +12,10 @@ from typing import Any
 from toolbelt.catalog.categories import CATEGORY_DESCRIPTIONS
 from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.catalog.ladder import make_rung
 from toolbelt.catalog.tool import Plugin, Tool, refuse_duplicate_ids
 from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
 from toolbelt.patterns import fold
-
-_RUNG_KEYS = frozenset({"loadout", "min_window"})
 
 
 @dataclass(frozen=True)
@@ -74,9 +73,9 @@ class Catalog:
             NotFoundError: no such file.
             InvalidFileError: every mistake in it, with its line.
         """
-        from toolbelt.catalog.files import read_catalog  # which needs Catalog itself
+        from toolbelt.catalog.files import read_catalog  # only what reads a file needs the readers
 
-        return read_catalog(path).catalog
+        return read_catalog(path, cls).catalog
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
@@ -183,18 +182,3 @@ def _all_categories(declared: Mapping[str, str], plugins: Iterable[Plugin]) -> F
             known.add(fold(category))
             categories[category] = CATEGORY_DESCRIPTIONS.get(fold(category), "")
     return FrozenDict(categories)
-
-
-def make_rung(entry: Any) -> FrozenDict:
-    """A rung of a ladder: the name of a loadout, or `{"loadout": name, "min_window": tokens}`.
-
-    Raises:
-        InvalidDefinitionError: it is neither.
-    """
-    rung = {"loadout": entry} if isinstance(entry, str) else entry
-    if not isinstance(rung, Mapping) or not isinstance(rung.get("loadout"), str) or rung.keys() - _RUNG_KEYS:
-        raise InvalidDefinitionError(f"A rung of a ladder has a `loadout` and a `min_window`, unlike {entry!r}.")
-    window = rung.get("min_window", 0)
-    if type(window) is not int or window < 0:
-        raise InvalidDefinitionError(f"The `min_window` of a rung is a number of tokens, not {window!r}.")
-    return FrozenDict(loadout=rung["loadout"], min_window=window)

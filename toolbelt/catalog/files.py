@@ -22,17 +22,19 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.sources import read_document, read_text, with_json_numbers
 
+if TYPE_CHECKING:
+    from toolbelt.catalog.catalog import Catalog
 
-def read_catalog(path: str | os.PathLike[str]) -> CatalogFile:
+
+def read_catalog(path: str | os.PathLike[str], catalog_type: type[Catalog]) -> CatalogFile:
     """A catalog in toolbelt's document form, or JSON Lines where the name ends in `.jsonl` or `.ndjson`.
 
     Raises:
@@ -40,8 +42,8 @@ def read_catalog(path: str | os.PathLike[str]) -> CatalogFile:
         InvalidFileError: every mistake in it.
     """
     if str(path).lower().endswith((".jsonl", ".ndjson")):
-        return parse_catalog_lines(read_text(path), str(path), name=Path(path).stem)
-    return parse_catalog(read_document(path))
+        return parse_catalog_lines(read_text(path), str(path), Path(path).stem, catalog_type)
+    return parse_catalog(read_document(path), catalog_type)
 
 
 def format_catalog(catalog: Catalog, syntax: str) -> str:
@@ -63,7 +65,7 @@ def format_catalog(catalog: Catalog, syntax: str) -> str:
 def catalog_data(catalog: Catalog) -> dict[str, Any]:
     """The document of a catalog as plain values; what is empty is left out."""
     # What its plugins alone would give, in the same order, need not be written.
-    is_derived = list(catalog.categories.items()) == list(Catalog(catalog.plugins).categories.items())
+    is_derived = list(catalog.categories.items()) == list(type(catalog)(catalog.plugins).categories.items())
     data = {
         "name": catalog.name,
         "description": catalog.description,

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, suggestion
 from toolbelt.findings import Finding, Severity
 from toolbelt.patterns import fold
 from toolbelt.sources import parse_json_lines
+
+if TYPE_CHECKING:
+    from toolbelt.catalog.catalog import Catalog
 
 _OWN_FIELDS = frozenset({"name", "description", "parameters", "annotations", "id"})
 _SCHEMA_FIELDS = ("parameters", "inputSchema", "input_schema")
@@ -43,13 +45,16 @@ class Grouping:
         return f"{plugin}, {f'categories from {self.category!r}' if self.category else 'no categories'}"
 
 
-def parse_catalog_lines(text: str, source: str, name: str, grouping: Grouping | None = None) -> CatalogFile:
+def parse_catalog_lines(
+    text: str, source: str, name: str, catalog_type: type[Catalog], grouping: Grouping | None = None
+) -> CatalogFile:
     """A catalog from JSON Lines.
 
     Args:
         text: The lines.
         source: The path as the user wrote it.
         name: Of the catalog, and of the plugin where there is but one.
+        catalog_type: `Catalog`.
         grouping: Fields to group by; found by looking at all lines if `None`.
 
     Raises:
@@ -77,7 +82,7 @@ def parse_catalog_lines(text: str, source: str, name: str, grouping: Grouping | 
     if findings:
         raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
     plugins, notes = reading.plugins()
-    catalog = Catalog(plugins=plugins, name=name)
+    catalog = catalog_type(plugins=plugins, name=name)
     return CatalogFile(catalog, source, (chosen.describe(), *notes), lines=reading.lines)
 
 

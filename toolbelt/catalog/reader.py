@@ -1,18 +1,24 @@
-"""Reading a catalog document strictly: every mistake with its line, all of them at once."""
+"""Reading a catalog document strictly: every mistake with its line, all of them at once.
+
+The readers are given the class that they make, because `Catalog.read` calls them: they cannot import it as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolbelt.catalog.catalog import Catalog, make_rung
+from toolbelt.catalog.ladder import make_rung
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key
 from toolbelt.sources.section import Section
+
+if TYPE_CHECKING:
+    from toolbelt.catalog.catalog import Catalog
 
 CATALOG_KEYS = ("name", "description", "categories", "plugins", "core", "unique_names", "loadouts", "ladder")
 PLUGIN_KEYS = ("name", "description", "category", "tools")
@@ -55,18 +61,23 @@ class CatalogFile:
         return self.document.find_line(*place) if self.document is not None and place else None
 
 
-def parse_catalog(document: Document) -> CatalogFile:
+def parse_catalog(document: Document, catalog_type: type[Catalog]) -> CatalogFile:
     """A catalog from toolbelt's own document form.
+
+    Args:
+        document: What was read.
+        catalog_type: `Catalog`.
 
     Raises:
         InvalidFileError: every mistake in it.
     """
-    return _Reader(document).read()
+    return _Reader(document, catalog_type).read()
 
 
 class _Reader:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, catalog_type: type[Catalog]) -> None:
         self._document = document
+        self._catalog_type = catalog_type
         self._section = Section.of(document)
         self._places: dict[str, tuple[Key, ...]] = {}
         self._plugin_names: dict[str, str] = {}
@@ -92,9 +103,9 @@ class _Reader:
         plugins = tuple(self._read_plugins())
         # Where a tool was refused, a core tool may be missing for that reason alone.
         if len(findings) == findings_before and (fields["core"] or fields["unique_names"]):
-            self._check_whole(Catalog(plugins), unique_names=fields["unique_names"])
+            self._check_whole(self._catalog_type(plugins), unique_names=fields["unique_names"])
         if not findings:
-            catalog = Catalog(plugins=plugins, **fields)
+            catalog = self._catalog_type(plugins=plugins, **fields)
             return CatalogFile(catalog, self._document.source, document=self._document, places=self._places)
         raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
 

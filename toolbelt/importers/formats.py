@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from toolbelt.catalog import Catalog
 from toolbelt.catalog.json_lines import Grouping, parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.errors import InvalidFileError, NotFoundError
@@ -47,7 +48,7 @@ def _is_own(data: object) -> bool:
 
 IMPORTERS: Mapping[str, Importer] = MappingProxyType(
     {
-        "toolbelt": Importer("toolbelt catalog", _is_own, lambda document, _: parse_catalog(document)),
+        "toolbelt": Importer("toolbelt catalog", _is_own, lambda document, _: parse_catalog(document, Catalog)),
         "openapi": Importer("OpenAPI document", is_openapi, convert_openapi),
         "mcp": Importer("MCP tools/list result", is_mcp, convert_mcp),
         "anthropic": Importer("Anthropic tool list", is_anthropic, convert_anthropic),
@@ -86,7 +87,7 @@ def import_catalog(
         raise NotFoundError("format", form, FORMATS)
     name = name or _name_of(source)
     if form == JSON_LINES or (form is None and _looks_like_lines(text, source)):
-        return parse_catalog_lines(text, source, name, grouping), "JSON Lines"
+        return parse_catalog_lines(text, source, name, Catalog, grouping), "JSON Lines"
     document = _parse(text, source)
     form = form or recognise(document.data)
     if form is None:

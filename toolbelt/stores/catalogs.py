@@ -66,7 +66,7 @@ def open_catalog(reference: str) -> CatalogFile:
     path = find_shipped_catalog(reference)
     # os.path rather than pathlib: a name the system refuses outright is simply not there.
     if path is not None and not os.path.isfile(reference):  # noqa: PTH113
-        return replace(parse_catalog(read_document(shown_path(path))), is_shipped=True)
+        return replace(parse_catalog(read_document(shown_path(path)), Catalog), is_shipped=True)
     file = _catalog_in(Path(reference))
     if not os.path.exists(file):  # noqa: PTH110
         raise NotFoundError("catalog", reference, _candidates(Path(reference)))

@@ -50,10 +50,10 @@ def with_content(text: str, content: Content) -> str:
         InvalidFileError: the text is not YAML.
         ToolbeltError: `content` cannot be changed without changing more, such as an anchor.
     """
-    wanted = content_data(content)
+    new_content = content_data(content)
     for edit in (_with_values_edited, _with_block_replaced):
-        edited = edit(text, wanted)
-        if edited is not None and _is_right(text, edited, wanted):
+        edited = edit(text, new_content)
+        if edited is not None and _is_right(text, edited, new_content):
             return edited
     raise ToolbeltError(
         "This card is written so that its `content` cannot be changed alone: take that key out, or write it as a "
@@ -61,28 +61,28 @@ def with_content(text: str, content: Content) -> str:
     )
 
 
-def _is_right(before: str, after: str, wanted: Mapping[str, Any]) -> bool:
+def _is_right(before: str, after: str, new_content: Mapping[str, Any]) -> bool:
     """Whether `content` is as wanted, and nothing else was changed."""
     try:
         old, new = parse_yaml(before, "").data, parse_yaml(after, "").data
     except InvalidFileError:
         return False
-    return isinstance(new, dict) and new == {**old, "content": dict(wanted)}
+    return isinstance(new, dict) and new == {**old, "content": dict(new_content)}
 
 
-def _with_values_edited(text: str, wanted: Mapping[str, Any]) -> str | None:
+def _with_values_edited(text: str, new_content: Mapping[str, Any]) -> str | None:
     """Value by value; `None` where there is no mapping to edit."""
     node = _content_node(text)
     if node is None:
-        return _appended(text, wanted)
+        return _appended(text, new_content)
     editor = _TextEditor(text, "\r\n" if "\r\n" in text else "\n")
     if not _is_mapping(node) or not node.value:
         return None
-    editor.update_mapping(node, wanted)
+    editor.update_mapping(node, new_content)
     return editor.text()
 
 
-def _with_block_replaced(text: str, wanted: Mapping[str, Any]) -> str | None:
+def _with_block_replaced(text: str, new_content: Mapping[str, Any]) -> str | None:
     """The whole block replaced, for a `content` that is no mapping."""
     node = _content_node(text)
     if node is None:
@@ -93,14 +93,14 @@ def _with_block_replaced(text: str, wanted: Mapping[str, Any]) -> str | None:
         start -= 1
     if text[start - 1] != ":":  # a comment, an anchor or a tag stands between
         start = node.start_mark.index
-        return f"{text[:start].rstrip(' ')}{_block(wanted, '  ', newline).lstrip(' ')}{text[end:]}"
-    return f"{text[:start]}{newline}{_block(wanted, '  ', newline)}{text[end:]}"
+        return f"{text[:start].rstrip(' ')}{_block(new_content, '  ', newline).lstrip(' ')}{text[end:]}"
+    return f"{text[:start]}{newline}{_block(new_content, '  ', newline)}{text[end:]}"
 
 
-def _appended(text: str, wanted: Mapping[str, Any]) -> str:
+def _appended(text: str, new_content: Mapping[str, Any]) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else newline
-    return f"{text}{gap}content:{newline}{_block(wanted, '  ', newline)}{newline}"
+    return f"{text}{gap}content:{newline}{_block(new_content, '  ', newline)}{newline}"
 
 
 def _content_node(text: str) -> yaml.Node | None:
@@ -139,31 +139,31 @@ class _TextEditor:
             text = text[:start] + new + text[end:]
         return text
 
-    def update_mapping(self, node: Any, wanted: Mapping[str, Any]) -> None:
+    def update_mapping(self, node: Any, new_values: Mapping[str, Any]) -> None:
         """Change a mapping to the wanted one."""
         present = {key.value: (key, value) for key, value in node.value}
-        missing = {key: value for key, value in wanted.items() if key not in present}
-        surplus = [pair for key, pair in present.items() if key not in wanted]
+        missing = {key: value for key, value in new_values.items() if key not in present}
+        surplus = [pair for key, pair in present.items() if key not in new_values]
         if node.flow_style and (missing or surplus):
-            self.changes.append((node.start_mark.index, node.end_mark.index, _flow(wanted)))
+            self.changes.append((node.start_mark.index, node.end_mark.index, _flow(new_values)))
             return
         for key, value in surplus:
             self.changes.append((self._line_end_before(key.start_mark.index), self._line_end(_end(value)), ""))
         for key, (_, value) in present.items():
-            if key in wanted:
-                self._update_value(value, wanted[key])
+            if key in new_values:
+                self._update_value(value, new_values[key])
         if missing:
             end = self._line_end(_end(node))
             indent = " " * int(node.value[0][0].start_mark.column)
             self.changes.append((end, end, self.newline + _block(missing, indent, self.newline)))
 
-    def _update_value(self, node: Any, wanted: Any) -> None:
-        if isinstance(wanted, Mapping) and wanted and _is_mapping(node) and node.value:
-            self.update_mapping(node, wanted)
+    def _update_value(self, node: Any, new_value: Any) -> None:
+        if isinstance(new_value, Mapping) and new_value and _is_mapping(node) and node.value:
+            self.update_mapping(node, new_value)
             return
-        if type(node).__name__ == "ScalarNode" and node.value == str(wanted):
+        if type(node).__name__ == "ScalarNode" and node.value == str(new_value):
             return
-        new = _flow(wanted) if isinstance(wanted, Mapping) else _scalar(wanted)
+        new = _flow(new_value) if isinstance(new_value, Mapping) else _scalar(new_value)
         start, end = node.start_mark.index, _end(node)
         gap = " " if start and self.source[start - 1] == ":" else ""
         self.changes.append((start, end, gap + new))

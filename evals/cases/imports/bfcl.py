@@ -49,7 +49,7 @@ NO_GROUND_TRUTH = "there is no ground truth for it in any source"
 
 
 class Bfcl:
-    """Questions and answers of the leaderboard."""
+    """Reads questions and answers of the leaderboard."""
 
     label = "Berkeley Function Calling Leaderboard"
 
@@ -64,12 +64,12 @@ class Bfcl:
         return "ground_truth" in data or ("question" in data and ("function" in data or _has_several_turns(data)))
 
     def collect_tools(self, record: Record, pool: ToolPool) -> None:
-        """Gather the tools of a question, or keep an answer for its question."""
+        """Collect the tools of a question, or store an answer for its question."""
         data = record.data
         if _is_answer(data):
             self._answers.add(str(data["id"]), data["ground_truth"])
         elif isinstance(data, Mapping):
-            with contextlib.suppress(UnmappedError):  # which `rows` will say
+            with contextlib.suppress(UnmappedError):  # `rows` reports it
                 _refuse_unmappable(data, _category(str(data.get("id"))))
                 pool.add_list(_definitions(data))
 
@@ -89,21 +89,21 @@ class Bfcl:
         yield row | context.common(tags=[category], kind=_kind(category))
 
     def finish(self, context: Context) -> None:
-        """Answers to no question."""
+        """Count answers without a question, and second answers."""
         if count := self._answers.unclaimed:
             context.report.count("ground truth of a question that is in no source", count)
         if count := self._answers.repeated:
             context.report.count("a second ground truth of one question", count)
 
     def _label(self, case_id: str, category: str, offered: tuple[str, ...] | None, context: Context) -> CaseRow:
-        found = self._answers.find(case_id)
-        if found is None:
+        answer = self._answers.find(case_id)
+        if answer is None:
             if "irrelevance" in category:
                 return {"expected": []}
             if "relevance" in category:
                 return {"expected": None}
             raise UnmappedError(NO_GROUND_TRUTH)
-        calls = [_read_call(call) for call in _listed(found[0], case_id)]
+        calls = [_read_call(call) for call in _listed(answer[0], case_id)]
         labels = []
         for name, _ in calls:
             tool = context.reference(name, offered)
@@ -119,33 +119,33 @@ class Bfcl:
 
 
 def convert_types(schema: Any) -> Any:
-    """A schema with the leaderboard's type words put as JSON Schema has them."""
+    """A schema in which JSON Schema's type words replace those of the leaderboard."""
     if isinstance(schema, list):
         return [convert_types(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    made: dict[str, Any] = {}
+    converted: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "type" and isinstance(value, str):
-            made[key] = _TYPES.get(value, value)
+            converted[key] = _TYPES.get(value, value)
         elif key == "properties" and isinstance(value, dict):  # a property may itself be called `type`
-            made[key] = {name: convert_types(inner) for name, inner in value.items()}
+            converted[key] = {name: convert_types(inner) for name, inner in value.items()}
         elif key in ("default", "enum", "const", "examples"):
-            made[key] = value
+            converted[key] = value
         else:
-            made[key] = convert_types(value)
-    return made
+            converted[key] = convert_types(value)
+    return converted
 
 
 def _definitions(data: Mapping[str, Any]) -> list[Any]:
     written = data.get("function", [])
     entries = written if isinstance(written, list) else [written]
-    made = []
+    definitions = []
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict):
             raise BrokenError("invalid-tool", f"`function[{index}]` is no object.")
-        made.append({**entry, "parameters": convert_types(entry.get("parameters") or {})})
-    return made
+        definitions.append({**entry, "parameters": convert_types(entry.get("parameters") or {})})
+    return definitions
 
 
 def _refuse_unmappable(data: Mapping[str, Any], category: str) -> None:
@@ -196,7 +196,7 @@ def _category(case_id: str) -> str:
 
 
 def _kind(category: str) -> str:
-    """As the data sets converted before have it."""
+    """The kind of a category, the same as in data sets that were converted before."""
     if "irrelevance" in category:
         return "irrelevant"
     if "relevance" in category:

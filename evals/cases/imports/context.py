@@ -1,4 +1,4 @@
-"""What every import format works with: the user's settings, the catalog, and the protocol of a format."""
+"""What all import formats use: the user's settings, the catalog, and the protocol of a format."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ OFFER_NOT_IN_CATALOG = "was offered a tool that is not in the catalog"
 
 @dataclass(eq=False)
 class Context:
-    """What is known after the first pass over the sources.
+    """Everything that the second pass over the sources needs.
 
     Attributes:
         catalog: Every tool.
         settings: Of the user.
-        ledger: Where to say what became of a record.
+        report: Receives what is left out, and notes.
         pool: The tools of the sources; `None` where the user gave a catalog.
     """
 
@@ -108,7 +108,7 @@ class Context:
         return tuple(dict.fromkeys(tool_id for _, tool_id in resolved if isinstance(tool_id, str)))
 
     def universe(self, offered: tuple[str, ...] | None) -> CaseRow:
-        """`offered` for a row: nothing where it is the whole catalog, or not known."""
+        """`offered` for a row; empty if it is the whole catalog, or not known."""
         return {} if offered is None or len(offered) == self._all else {"offered": list(offered)}
 
     def reference(self, name: str, offered: tuple[str, ...] | None) -> str | list[str]:
@@ -137,8 +137,8 @@ class Context:
     def common(self, tags: Sequence[str] = (), kind: str = "") -> CaseRow:
         """Kind, role and tags: from the settings, and from the source for this case."""
         row: CaseRow = {}
-        if wanted := self.settings.kind or kind:
-            row["kind"] = wanted
+        if case_kind := self.settings.kind or kind:
+            row["kind"] = case_kind
         if self.settings.role is not None:
             row["role"] = self.settings.role
         if all_tags := list(dict.fromkeys((*tags, *self.settings.tags))):
@@ -161,7 +161,7 @@ class Format(Protocol):
         ...
 
     def finish(self, context: Context) -> None:
-        """Report what no record referred to."""
+        """Report stored data that no record referred to."""
         ...
 
 

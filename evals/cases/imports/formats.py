@@ -1,4 +1,4 @@
-"""The kinds of source that can be imported, and telling them apart."""
+"""The formats that can be imported, and how they are recognised."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.findings import Finding, Severity
 
 _LOOKED_AT = 100
-"""Records that tell what a source is."""
+"""Records at most that are read to recognise a format."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormatEntry:
-    """A kind of source.
+    """A format of sources.
 
     Attributes:
-        label: What it is, in words.
-        recognises: Whether what a record holds looks like it.
-        make: A reader, for one import.
-        layout: How its cases are written.
+        label: Its name for people.
+        recognises: Whether the data of a record looks like this format.
+        make: Makes a reader for one import.
+        layout: The layout of the cases that it writes.
     """
 
     label: str
@@ -49,24 +49,24 @@ FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
         "openai": FormatEntry(OpenAILog.label, OpenAILog.recognises, OpenAILog),
     }
 )
-"""In the order in which they are tried."""
+"""All formats, in the order in which they are tried."""
 
 
 def find_format(sources: Sequence[Source]) -> str:
-    """The kind of source that all of these are.
+    """The format of all these sources, a key of `FORMATS`.
 
     Raises:
-        InvalidFileError: one looks like none, or they are of several kinds; with every mistake where nothing of a
-            source can be read.
+        InvalidFileError: a source has no known format, the sources have several, or no record of a source can be
+            read; then with every mistake.
     """
-    found = {source.name: _find(source) for source in sources}
-    kinds = dict.fromkeys(kind for kind in found.values() if kind is not None)
-    if len(kinds) == 1 and None not in found.values():
+    by_source = {source.name: _find(source) for source in sources}
+    kinds = dict.fromkeys(kind for kind in by_source.values() if kind is not None)
+    if len(kinds) == 1 and None not in by_source.values():
         return next(iter(kinds))
-    findings = [_unknown(name) for name, kind in found.items() if kind is None]
+    findings = [_unknown(name) for name, kind in by_source.items() if kind is None]
     if len(kinds) > 1:
-        told = ", ".join(f"{name} is {FORMATS[kind].label}" for name, kind in found.items() if kind is not None)
-        message = f"These are of several kinds ({told}); import each kind into a folder of its own."
+        listed = ", ".join(f"{name} is {FORMATS[kind].label}" for name, kind in by_source.items() if kind is not None)
+        message = f"These are of several kinds ({listed}); import each kind into a folder of its own."
         findings.append(Finding("several-formats", Severity.ERROR, message))
     raise InvalidFileError(findings)
 
@@ -95,10 +95,10 @@ def _empty(name: str) -> Finding:
 
 
 def empty_sources(sources: Iterable[Source]) -> list[Finding]:
-    """A mistake for each source that holds nothing at all."""
-    made = []
+    """A finding for each source that is empty."""
+    findings = []
     for source in sources:
         complaints: list[Finding] = []
         if next(iter(source.records(complaints.extend)), None) is None and not complaints:
-            made.append(_empty(source.name))
-    return made
+            findings.append(_empty(source.name))
+    return findings

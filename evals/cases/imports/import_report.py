@@ -38,8 +38,8 @@ class UnmappedError(Exception):
     """Something valid from which no case can be made.
 
     Args:
-        reason: Why; the same text for the same reason, since it is counted.
-        detail: What it is about.
+        reason: Why; always the same text for the same reason, because reasons are counted.
+        detail: The value or place that causes it.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -54,8 +54,8 @@ class LeftOut:
     Attributes:
         source: The file, as the user wrote it.
         line: Of the file, counted from 1.
-        reason: Why; the same text for the same reason.
-        detail: What it is about; may be empty.
+        reason: Why; always the same text for the same reason.
+        detail: The value or place that causes it; may be empty.
     """
 
     source: str
@@ -111,17 +111,17 @@ class ImportReport:
 
     @property
     def silent(self) -> int:
-        """How many left-out records `lines` does not list."""
+        """Number of left-out records that `lines` does not list."""
         broken = len({(finding.file, finding.line) for finding in self._findings})
         return sum(self.reasons.values()) - self._counted - len(self._left_out) - min(broken, self.broken)
 
     def count(self, reason: str, times: int) -> None:
-        """Add something without a place, so many times."""
+        """Add `times` left-out records that have no line."""
         self.reasons[reason] += times
         self._counted += times
 
     def lines(self) -> Iterator[LeftOut]:
-        """What was left out, at most `MAX_LISTED` broken records first, and as many others."""
+        """The listed left-out records: at most `MAX_LISTED` broken ones first, then as many others."""
         for finding in self._findings:
             yield LeftOut(finding.file or "", finding.line or 0, f"broken: {finding.rule}", finding.message)
         yield from self._left_out

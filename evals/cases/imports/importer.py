@@ -43,10 +43,10 @@ class ImportResult:
         drafts: Number of cases that nobody has reviewed yet.
         tools: Number of tools of the catalog.
         left_out: How often something made no case, by reason.
-        lines: What was left out, as far as it is listed.
-        silent: How much more was left out than `lines` lists.
-        records: Number of records read, with broken ones; one record may make several cases, or none.
-        notes: What a reader should know.
+        lines: The listed records that were left out.
+        silent: Number of left-out records that `lines` does not list.
+        records: Number of records read, including broken ones; one record may make several cases, or none.
+        notes: Notes for the user.
     """
 
     folder: str
@@ -77,20 +77,20 @@ def import_cases(
 
     Args:
         references: Files, `-` for the standard input, or folders as the Berkeley leaderboard has them.
-        folder: Where `cases.jsonl` and `catalog.json` go; made if it is not there.
-        standard_input: Read where `-` is asked for.
-        settings: What the user says of the cases.
-        form: A key of `FORMATS`; told from the sources if `None`.
-        catalog: What names mean, in place of the tools in the sources; it is copied beside the cases.
-        overwrite: Whether a dataset that is there may be replaced.
-        skip_broken: Whether to go on without records that are broken.
+        folder: Gets `cases.jsonl` and `catalog.json`; created if it does not exist.
+        standard_input: Read for the reference `-`.
+        settings: The user's settings.
+        form: A key of `FORMATS`; recognised from the sources if `None`.
+        catalog: Resolves names, instead of the tools in the sources; it is copied beside the cases.
+        overwrite: Whether an existing dataset may be replaced.
+        skip_broken: Whether to go on without broken records.
         progress: Called with the number of records read so far.
 
     Raises:
-        NotFoundError: a source is not there.
+        NotFoundError: a source does not exist.
         InvalidFileError: every mistake in the sources; nothing was written.
-        ToolbeltError: the folder may not be written to, there is no catalog, or no case came of it.
-        StorageError: the disk would not.
+        ToolbeltError: the folder may not be written to, there is no catalog, or the sources give no case.
+        StorageError: the disk fails.
     """
     place = Path(folder)
     _make_way(place, overwrite=overwrite)
@@ -118,7 +118,7 @@ def import_cases(
 
 
 class _Import:
-    """One import, from looking through the sources to the report."""
+    """One import: both passes over the sources, and the report."""
 
     def __init__(
         self, form: str, sources: Sequence[Source], settings: ImportSettings, progress: Progress | None
@@ -136,7 +136,7 @@ class _Import:
         self._ids = _Ids()
 
     def collect_tools(self, name: str, given: Catalog | None) -> Context:
-        """First pass: the tools, and records that are broken at first sight."""
+        """First pass: collect the tools, and find broken records."""
         pool = ToolPool(name)
         for number, record in self._records(self._complain):
             self._count += 1
@@ -162,7 +162,7 @@ class _Import:
         self._report.add_broken(*findings)
 
     def write(self, writer: CasesWriter, context: Context) -> None:
-        """Second pass: the cases."""
+        """Second pass: write the cases."""
         for number, record in self._records(lambda _: None):
             if number in self._broken:
                 continue
@@ -179,7 +179,7 @@ class _Import:
         self._format.finish(context)
 
     def refuse(self, count: int, *, skip_broken: bool) -> None:
-        """Raises where nothing should be written."""
+        """Raises if nothing should be written: records are broken, or there is no case."""
         if self._report.broken and not skip_broken:
             raise InvalidFileError(sorted_findings(self._report.findings()))
         if not count:
@@ -218,16 +218,16 @@ class _Import:
 
     def _add(self, row: CaseRow, record: Record, writer: CasesWriter, context: Context) -> None:
         line = row.pop(LINE, record.line)
-        wanted = row["id"] if row.get("id", "").strip() else record.own_id
-        row = row | {"id": wanted, "note": f"{record.source}:{line}"}
+        case_id = row["id"] if row.get("id", "").strip() else record.own_id
+        row = row | {"id": case_id, "note": f"{record.source}:{line}"}
         parsed = self._parsed(row, context)
         errors = [finding for finding in parsed.findings if finding.severity is Severity.ERROR]
         if parsed.excluded:
             self._report.leave_out(record.source, line, parsed.excluded, parsed.detail)
             return
         if not errors:
-            row["id"] = self._ids.unique(wanted)
-            if row["id"] != wanted:
+            row["id"] = self._ids.unique(case_id)
+            if row["id"] != case_id:
                 self._report.note("an id that stood before was made unique")
             text = case_line(row)
             errors = _too_much(text, row)
@@ -250,27 +250,27 @@ class _Import:
 
 
 class _Ids:
-    """Ids given so far, as a few bytes each."""
+    """The ids that are in use, a few bytes for each."""
 
     def __init__(self) -> None:
         self._taken: set[int] = set()
         self._next: dict[int, int] = {}
 
-    def unique(self, wanted: str) -> str:
-        """`wanted`, or with `~2`, `~3`, … after it."""
-        digest = id_digest(wanted)
+    def unique(self, case_id: str) -> str:
+        """`case_id` itself, or with `~2`, `~3`, … after it if it is in use."""
+        digest = id_digest(case_id)
         if digest not in self._taken:
             self._taken.add(digest)
-            return wanted
+            return case_id
         number = self._next.get(digest, 2)
-        while id_digest(f"{wanted}~{number}") in self._taken:
+        while id_digest(f"{case_id}~{number}") in self._taken:
             number += 1
         self._next[digest] = number + 1
-        return self.unique(f"{wanted}~{number}")
+        return self.unique(f"{case_id}~{number}")
 
 
 def _too_much(text: str, row: CaseRow) -> list[Finding]:
-    """Why a line could not be read again: it is too long, or arguments that were text made it too deep."""
+    """Errors if the line cannot be read again: it is too long, or arguments that were text made it too deep."""
     if len(text) > MAX_LINE // 4 and len(text.encode(errors="replace")) > MAX_LINE:
         message = f"Its case would be a line of more than {MAX_LINE // 1024**2} MiB."
         return [Finding("too-long", Severity.ERROR, message)]
@@ -283,7 +283,7 @@ def _too_much(text: str, row: CaseRow) -> list[Finding]:
 
 
 def _make_way(folder: Path, *, overwrite: bool) -> None:
-    """Refuse before any work is done what could not be written after it."""
+    """Raises `ToolbeltError` before any work if the dataset could not be written."""
     if folder.exists() and not folder.is_dir():
         raise ToolbeltError(f"{str(folder)!r} is a file; name a folder.")
     there = [name for name in (CASES_FILE, *CATALOG_FILES, LOADOUTS_FILE) if (folder / name).exists()]
@@ -293,7 +293,7 @@ def _make_way(folder: Path, *, overwrite: bool) -> None:
 
 
 def _name_of(folder: Path) -> str:
-    """What the catalog is called: as the folder, where that can be written."""
+    """Name of the catalog: that of the folder, unless it is not UTF-8."""
     name = folder.resolve().name.strip()
     try:
         name.encode()

@@ -23,13 +23,13 @@ TARGET_FIELDS = (
     "metadata.tool_calls",
     "target",
 )
-"""Where the tools are looked for, in this order, unless the user says."""
+"""Fields that may name the tools, in the order of the search; `target_field` replaces them."""
 _ELSEWHERE = ("files", "sandbox", "setup")
 _ABSENT = object()
 
 
 class InspectSamples:
-    """Samples of Inspect AI."""
+    """Reads samples of Inspect AI."""
 
     label = "Inspect AI samples"
 
@@ -39,7 +39,7 @@ class InspectSamples:
         return isinstance(data, Mapping) and "input" in data and ("target" in data or "choices" in data)
 
     def collect_tools(self, record: Record, pool: ToolPool) -> None:
-        """A sample brings no tools."""
+        """Nothing: samples have no tools."""
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
         """The case of a sample."""
@@ -56,11 +56,11 @@ class InspectSamples:
             if data.get(key):
                 context.report.note(f"`{key}` of samples is left aside: no tool is ever executed")
         tags = data.get("metadata", {}).get("tags") if isinstance(data.get("metadata"), Mapping) else None
-        kept = [tag for tag in tags if isinstance(tag, str) and tag.strip()] if isinstance(tags, list) else []
-        yield row | context.common(tags=kept, kind=kind_of([[call] for call in calls]))
+        own_tags = [tag for tag in tags if isinstance(tag, str) and tag.strip()] if isinstance(tags, list) else []
+        yield row | context.common(tags=own_tags, kind=kind_of([[call] for call in calls]))
 
     def finish(self, context: Context) -> None:
-        """Nothing is joined."""
+        """Nothing: no record refers to another."""
 
 
 def _opening(value: Any) -> CaseRow:
@@ -88,24 +88,24 @@ def _target(data: Mapping[str, Any], field: str | None) -> tuple[str, Any]:
 def _calls(value: Any, place: str, context: Context) -> Iterator[CaseRow]:
     if value == "":
         raise UnmappedError("its target is empty, which may mean anything")
-    for index, one in enumerate(
+    for index, entry in enumerate(
         [value] if isinstance(value, str | Mapping) else value if isinstance(value, list) else [_ABSENT]
     ):
         where = f"{place}[{index}]"
-        if isinstance(one, str):
-            yield {"tool": context.reference(one.strip(), None)}
-        elif isinstance(one, Mapping):
-            yield _call(one, where, context)
+        if isinstance(entry, str):
+            yield {"tool": context.reference(entry.strip(), None)}
+        elif isinstance(entry, Mapping):
+            yield _call(entry, where, context)
         else:
             raise BrokenError("wrong-type", f"`{place}` must name tools: a text, a list of texts, or a list of calls.")
 
 
-def _call(one: Mapping[str, Any], place: str, context: Context) -> CaseRow:
-    name = next((one[key] for key in ("tool", "name", "function") if isinstance(one.get(key), str)), None)
+def _call(entry: Mapping[str, Any], place: str, context: Context) -> CaseRow:
+    name = next((entry[key] for key in ("tool", "name", "function") if isinstance(entry.get(key), str)), None)
     if name is None:
         raise BrokenError("wrong-type", f"`{place}` names no tool.")
-    made: CaseRow = {"tool": context.reference(name, None)}
-    arguments = read_arguments(next((one[key] for key in ("args", "arguments") if key in one), None), place)
+    call: CaseRow = {"tool": context.reference(name, None)}
+    arguments = read_arguments(next((entry[key] for key in ("args", "arguments") if key in entry), None), place)
     if arguments and context.settings.keeps(recorded=False):
-        made["args"] = dict(arguments)
-    return made
+        call["args"] = dict(arguments)
+    return call

@@ -18,14 +18,14 @@ _CHUNK = 1024 * 1024
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 Element = tuple[int, Any, tuple[Finding, ...]]
-"""The 1-based line it begins in, what it holds, and why it holds nothing that can be used."""
+"""The 1-based line where it begins, its value, and the findings if it has no usable value."""
 
 
 def read_elements(handle: BinaryIO, source: str) -> Iterator[Element]:
     """Every element of the array in a file, from the beginning.
 
-    An element with a mistake that leaves its end clear (a key twice, half a surrogate pair) is told, and the next is
-    read. After one that is no JSON nothing can be told apart any more; that is said once, and is the end.
+    An element with a mistake that leaves its end clear (a repeated key, half a surrogate pair) has findings, and
+    reading goes on after it. If an element is not JSON, its end is unknown: it has one finding, and reading ends.
 
     Args:
         handle: At the beginning of the file.
@@ -70,7 +70,7 @@ def _read(written: str, source: str, line: int) -> Element:
     try:
         return line, parse_json(written, source).data, ()
     except InvalidFileError as error:
-        moved = tuple(replace(found, line=line + (found.line or 1) - 1) for found in error.findings)
+        moved = tuple(replace(finding, line=line + (finding.line or 1) - 1) for finding in error.findings)
         return line, None, moved
 
 
@@ -81,7 +81,7 @@ def _cut_off(reason: str | None) -> str:
 
 
 class _Text:
-    """The text of a file, held as far as the element that is being read."""
+    """The text of a file; memory has only the element that is being read and what follows in its chunk."""
 
     def __init__(self, handle: BinaryIO) -> None:
         self._handle = handle
@@ -92,24 +92,24 @@ class _Text:
         self.line = 1
 
     def rest(self) -> str:
-        """How much was not read, for a message."""
+        """A sentence on how many bytes were not read; empty if none."""
         here = self._handle.tell()
         left = self._handle.seek(0, 2) - here + len(self._held[self._at :].encode(errors="replace"))
         self._handle.seek(here)
         return f" That is about {left:,} bytes, in which there may be sound elements." if left > 0 else ""
 
     def peek(self) -> str:
-        """The next character that is not blank; nothing at the end."""
+        """The next character that is not blank; empty at the end."""
         self.skip_blanks()
         return self._held[self._at : self._at + 1]
 
     def expect(self, mark: str) -> None:
-        """Step over a character that was seen."""
+        """Skip a mark that `peek` returned."""
         self.skip_blanks()
         self._move(self._at + len(mark))
 
     def skip_blanks(self) -> None:
-        """To the next character that is not blank."""
+        """Move to the next character that is not blank."""
         while True:
             match = _BLANK.match(self._held, self._at)
             self._move(match.end() if match else self._at)
@@ -117,14 +117,14 @@ class _Text:
                 return
 
     def take_value(self) -> str | None:
-        """The text of the next value; nothing where it is no JSON, `None` where no end was found in reach."""
-        wanted = 0
+        """The text of the next value; empty if it is not JSON, `None` if its end is further than `MAX_LINE`."""
+        growth = 0
         while True:
             try:
                 _, end = _DECODER.raw_decode(self._held, self._at)
             except json.JSONDecodeError:
                 end = -1
-            except (RecursionError, ValueError):  # too deep, or a number of thousands of digits: no end to be told
+            except (RecursionError, ValueError):  # too deep, or a number of thousands of digits: its end is unknown
                 return ""
             if end > 0 and (end < len(self._held) or self._ended):
                 written = self._held[self._at : end]
@@ -135,8 +135,8 @@ class _Text:
                 return ""
             if held > MAX_LINE:
                 return None
-            wanted = max(wanted * 2, _CHUNK)  # doubling, so that a long element is not tried over and over
-            while len(self._held) - self._at < held + wanted and self._more():
+            growth = max(growth * 2, _CHUNK)  # doubled, so that a long element is not parsed again and again
+            while len(self._held) - self._at < held + growth and self._more():
                 pass
 
     def _move(self, to: int) -> None:

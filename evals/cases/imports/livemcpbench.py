@@ -29,7 +29,7 @@ Performed = tuple[str, str, Mapping[str, Any], str | None]
 
 
 class LiveMCPBench:
-    """Tasks, transcripts and servers."""
+    """Reads tasks, transcripts and servers."""
 
     label = "LiveMCPBench"
 
@@ -41,7 +41,7 @@ class LiveMCPBench:
         )
 
     def collect_tools(self, record: Record, pool: ToolPool) -> None:
-        """Gather the tools of a server."""
+        """Collect the tools of a server."""
         if not _is_server(record.data):
             return
         category = record.data.get("category")
@@ -80,7 +80,7 @@ class LiveMCPBench:
         yield row
 
     def finish(self, context: Context) -> None:
-        """Nothing is joined."""
+        """Nothing: no record refers to another."""
 
 
 def _is_server(data: Any) -> bool:
@@ -88,7 +88,7 @@ def _is_server(data: Any) -> bool:
 
 
 def _annotated(metadata: Any) -> list[str] | None:
-    """Names of tools, as an annotator listed them; `None` where there is no such list."""
+    """Names of tools that an annotator listed; `None` if there is no list."""
     written = metadata.get("Tools") if isinstance(metadata, Mapping) else None
     if not isinstance(written, str):
         return None
@@ -97,7 +97,7 @@ def _annotated(metadata: Any) -> list[str] | None:
 
 
 def _performed(value: Any) -> Iterator[Performed]:
-    """Every call of a tool through `execute-tool`; looking for tools is no selection."""
+    """Every call of a tool through `execute-tool`; a search for tools does not count as a selection."""
     messages = check_messages(value)
     answers = {
         str(message.get("tool_call_id")): content_text(message.get("content"))
@@ -117,17 +117,17 @@ def _performed(value: Any) -> Iterator[Performed]:
 
 def _recorded_call(call: Performed, context: Context) -> CaseRow:
     server, tool, arguments, _ = call
-    found = _tool_of(server, tool, context)
-    if found is None:
+    reference = _tool_of(server, tool, context)
+    if reference is None:
         raise UnmappedError(NOT_IN_CATALOG, f"{server}/{tool}")
     keeps = context.settings.keeps(recorded=True) and arguments
-    return {"tool": found} | ({"args": dict(arguments)} if keeps else {})
+    return {"tool": reference} | ({"args": dict(arguments)} if keeps else {})
 
 
 def _tool_of(server: str, tool: str, context: Context) -> str | list[str] | None:
-    found = context.names.resolve(f"{server}/{tool}") if server else None
-    if isinstance(found, str):
-        return found
+    resolved = context.names.resolve(f"{server}/{tool}") if server else None
+    if isinstance(resolved, str):
+        return resolved
     try:
         return context.reference(tool, None)
     except UnmappedError:
@@ -135,13 +135,13 @@ def _tool_of(server: str, tool: str, context: Context) -> str | list[str] | None
 
 
 def _results(performed: Sequence[Performed], expected: Sequence[CaseRow], context: Context) -> CaseRow:
-    """What the tools of the label answered in the transcript, in order."""
-    wanted = {
+    """Results of the label's tools in the transcript, in order, by tool id."""
+    expected_ids = {
         tool for call in expected for tool in (call["tool"] if isinstance(call["tool"], list) else [call["tool"]])
     }
-    made: CaseRow = {}
+    results: CaseRow = {}
     for server, tool, _, answer in performed:
-        found = _tool_of(server, tool, context)
-        if isinstance(found, str) and found in wanted and answer is not None:
-            made.setdefault(found, []).append(answer)
-    return made
+        tool_id = _tool_of(server, tool, context)
+        if isinstance(tool_id, str) and tool_id in expected_ids and answer is not None:
+            results.setdefault(tool_id, []).append(answer)
+    return results

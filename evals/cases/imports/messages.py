@@ -1,6 +1,6 @@
-"""Messages of logs: converted to the form of OpenAI's chat completions, checked, and the calls in them.
+"""Convert messages of logs to the form of OpenAI's chat completions, check them, and read the calls in them.
 
-Messages of other APIs are converted, so that no call in them passes as text:
+Messages of other APIs are converted, so that no call in them counts as text:
 
 - Anthropic: the parts `tool_use` and `tool_result` of a content, pictures with a `source`;
 - the Responses API: items without a role, `function_call` and `function_call_output`;
@@ -41,24 +41,24 @@ def is_item(value: Any) -> bool:
 
 
 def in_openai_form(messages: list[Any]) -> list[Any]:
-    """The same messages in OpenAI's form; what is none is left as it is, for others to refuse.
+    """The same messages in OpenAI's form; an entry that is not a message stays as it is, for `check_messages`.
 
     Raises:
-        UnmappedError: a part or an item of a kind that is not known, which may be a call.
+        UnmappedError: a part or an item of an unknown kind, which may be a call.
         BrokenError: a call without a name.
     """
-    made: list[Any] = []
-    joins = False  # Items of one answer stand side by side.
+    result: list[Any] = []
+    joins = False  # Neighbouring items of one answer become one message.
     for message in messages:
         is_call = isinstance(message, dict) and "role" not in message and "type" in message
         converted = _item(message) if is_call else list(_message(message)) if isinstance(message, dict) else [message]
-        for one in converted:
-            if is_call and joins and one["role"] == "assistant" and made:
-                made[-1] = {**made[-1], "tool_calls": [*made[-1].get("tool_calls", []), *one["tool_calls"]]}
+        for item in converted:
+            if is_call and joins and item["role"] == "assistant" and result:
+                result[-1] = {**result[-1], "tool_calls": [*result[-1].get("tool_calls", []), *item["tool_calls"]]}
             else:
-                made.append(one)
-            joins = isinstance(one, dict) and one.get("role") == "assistant" and (is_call or "type" in message)
-    return made
+                result.append(item)
+            joins = isinstance(item, dict) and item.get("role") == "assistant" and (is_call or "type" in message)
+    return result
 
 
 def _item(item: Message) -> list[Message]:
@@ -80,33 +80,34 @@ def _item(item: Message) -> list[Message]:
 def _message(message: Message) -> Iterator[Message]:
     content = message.get("content")
     inspects = isinstance(message.get("function"), str)
-    made = {key: value for key, value in message.items() if not (inspects and key in _INSPECT_KEYS)}
-    if made.get("type") == "message":
-        made = {key: value for key, value in made.items() if key in ("role", "content")}
+    converted = {key: value for key, value in message.items() if not (inspects and key in _INSPECT_KEYS)}
+    if converted.get("type") == "message":
+        converted = {key: value for key, value in converted.items() if key in ("role", "content")}
     calls = message.get("tool_calls")
     if isinstance(calls, list) and calls:
-        made["tool_calls"] = [_converted_call(call) for call in calls]
+        converted["tool_calls"] = [_converted_call(call) for call in calls]
     if not isinstance(content, list):
-        yield made
+        yield converted
         return
-    kept, used = [], []
+    parts, tool_uses = [], []
     for part in content:
         match part.get("type") if isinstance(part, dict) else None:
             case "tool_use" if message.get("role") == "assistant":
-                used.append(_openai_call(part.get("id"), part.get("name"), part.get("input")))
+                tool_uses.append(_openai_call(part.get("id"), part.get("name"), part.get("input")))
             case "tool_result" if message.get("role") == "user":
                 answer = _answer(part.get("content"))
                 yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": answer}
             case _:
-                kept += _part(part)
-    if used:
-        yield {**made, "content": content_text(kept) or None, "tool_calls": [*made.get("tool_calls", []), *used]}
-    elif kept or not any(isinstance(part, dict) and part.get("type") == "tool_result" for part in content):
-        yield {**made, "content": kept}
+                parts += _part(part)
+    if tool_uses:
+        all_calls = [*converted.get("tool_calls", []), *tool_uses]
+        yield {**converted, "content": content_text(parts) or None, "tool_calls": all_calls}
+    elif parts or not any(isinstance(part, dict) and part.get("type") == "tool_result" for part in content):
+        yield {**converted, "content": parts}
 
 
 def _part(part: Any) -> list[Any]:
-    """A part in OpenAI's form; nothing where it is a thought, which is no part of what is said."""
+    """A part in OpenAI's form; empty for a thought, which is not part of the text."""
     if not isinstance(part, dict):
         return [part]
     kind = part.get("type", "text" if "text" in part else None)
@@ -132,7 +133,7 @@ def _picture(part: Mapping[str, Any]) -> str:
 
 
 def _converted_call(call: Any) -> Any:
-    """A call in OpenAI's form; what is of no known form is left as it is."""
+    """A call in OpenAI's form; a call of an unknown form stays as it is."""
     if not isinstance(call, dict):
         return call
     function, custom = call.get("function"), call.get("custom")
@@ -155,13 +156,13 @@ def _openai_call(call_id: Any, name: Any, arguments: Any) -> Message:
 
 
 def _answer(value: Any) -> str:
-    """What a tool answered, as text."""
+    """The answer of a tool, as text."""
     return content_text(value) if isinstance(value, str | list) else "" if value is None else json.dumps(value)
 
 
 Message = dict[str, Any]
 _NOT_SENT = ("weight", "refusal", "annotations", "audio", "provider_specific_fields", "reasoning_content")
-"""Keys of a message that say something about it, and are no part of what a model is sent."""
+"""Keys that describe a message and are not sent to a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ class Call:
     """A call that an agent made.
 
     Attributes:
-        id: What its answer refers to; empty for the older `function_call`.
+        id: The answer refers to it; empty for the older `function_call`.
         name: As the agent called the tool.
         arguments: An object.
     """
@@ -180,11 +181,11 @@ class Call:
 
 
 def check_messages(value: Any, place: str = "messages") -> list[Message]:
-    """`value` as a list of messages, those of other APIs put in OpenAI's form.
+    """`value` as a list of messages in OpenAI's form; those of other APIs are converted.
 
     Raises:
-        BrokenError: it is none.
-        UnmappedError: a part of one is of a kind that is not known.
+        BrokenError: it is not a list of messages.
+        UnmappedError: a message has a part of an unknown kind.
     """
     if not isinstance(value, list) or not value:
         raise BrokenError("wrong-type", f"`{place}` must be a list with a message in it.")
@@ -204,9 +205,9 @@ def calls_of(message: Message, place: str) -> tuple[Call, ...]:
 
     Raises:
         BrokenError: a call without a name, or whose arguments are no object in JSON.
-        UnmappedError: a call of something else than a function.
+        UnmappedError: it calls something that is not a function.
     """
-    made = []
+    calls = []
     written = message.get("tool_calls") or []
     if not isinstance(written, list):
         raise BrokenError("wrong-type", f"`{place}.tool_calls` must be a list.")
@@ -216,10 +217,10 @@ def calls_of(message: Message, place: str) -> tuple[Call, ...]:
             raise BrokenError("wrong-type", f"`{where}` must be an object.")
         if call.get("type", "function") not in ("function", None):
             raise UnmappedError("calls something that is no function", str(call["type"]))
-        made.append(_call(call.get("function"), call.get("id"), where))
+        calls.append(_call(call.get("function"), call.get("id"), where))
     if message.get("function_call") is not None:
-        made.append(_call(message["function_call"], "", f"{place}.function_call"))
-    return tuple(made)
+        calls.append(_call(message["function_call"], "", f"{place}.function_call"))
+    return tuple(calls)
 
 
 def _call(function: Any, call_id: Any, place: str) -> Call:
@@ -230,7 +231,7 @@ def _call(function: Any, call_id: Any, place: str) -> Call:
 
 
 def read_arguments(value: Any, place: str) -> Mapping[str, Any]:
-    """Arguments of a call, written as JSON in a text or as an object; none where there is nothing.
+    """Arguments of a call, written as a JSON text or as an object; an empty object if there are none.
 
     Raises:
         BrokenError: they are neither.
@@ -249,11 +250,11 @@ def read_arguments(value: Any, place: str) -> Mapping[str, Any]:
 
 
 def check_answers(messages: Sequence[Message], place: str = "messages") -> int:
-    """Check that the answers of tools belong to calls.
+    """Check that each answer of a tool belongs to a call.
 
     Returns:
-        How many messages from the beginning stand together without a call that is never answered; a provider would
-        refuse to go on after one.
+        Number of messages up to the first unanswered call after which the conversation goes on, its message included;
+        all messages if there is none. A provider refuses such a conversation.
 
     Raises:
         BrokenError: an answer to a call that nobody made.
@@ -280,7 +281,7 @@ def check_answers(messages: Sequence[Message], place: str = "messages") -> int:
 
 
 def as_sent(messages: Sequence[Message]) -> list[Message]:
-    """The messages as a model would be sent them: without what logs add to them."""
+    """The messages as they are sent to a model, without the keys that logs add."""
     return [
         {
             key: value
@@ -292,7 +293,7 @@ def as_sent(messages: Sequence[Message]) -> list[Message]:
 
 
 def opening(messages: Sequence[Message]) -> dict[str, Any]:
-    """What opens a case: `query`, with a `system` before it, where that says all; else `messages`."""
+    """The opening of a case: `query`, with or without `system`, if that is enough; else `messages`."""
     sent = as_sent(messages)
     plain = all(message.keys() == {"role", "content"} and _is_text(message["content"]) for message in sent)
     match [message["role"] for message in sent] if plain else []:
@@ -308,13 +309,13 @@ def _is_text(value: Any) -> bool:
 
 
 def results_of(messages: Sequence[Message], names: Mapping[str, str]) -> dict[str, list[str]]:
-    """What tools answered, in order, by the name they were called by.
+    """Answers of tools, in order, by the name in the call.
 
     Args:
         messages: Of one turn.
-        names: Of the calls, by id.
+        names: Names in the calls, by the id of the call.
     """
-    made: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for message in messages:
         if message["role"] == "tool":
             name = names.get(str(message.get("tool_call_id")))
@@ -323,5 +324,5 @@ def results_of(messages: Sequence[Message], names: Mapping[str, str]) -> dict[st
         else:
             continue
         if isinstance(name, str):
-            made.setdefault(name, []).append(content_text(message.get("content")))
-    return made
+            results.setdefault(name, []).append(content_text(message.get("content")))
+    return results

@@ -1,13 +1,13 @@
 """Message logs of the chat completions API as cases.
 
-What an agent did is not what is right, so that these cases are drafts until somebody reviewed them.
+An agent's calls may be wrong, so these cases are drafts until somebody has reviewed them.
 
-A **conversation** makes a case of each turn of the user's: what was said until then is its history, the calls that
-were made until the user's next message are expected, and what tools answered to them are its `results`. Where a turn
-took several steps of one call each, their order counts (`match: ordered`); calls made side by side have no order.
+A **conversation** makes one case for each turn of the user. The messages before the turn are its history, the calls
+up to the user's next message are expected, and the tools' answers to them are its `results`. If a turn has several
+steps of one call each, their order counts (`match: ordered`); parallel calls have no order.
 
-A **request with its response** makes one case: the request as it was sent, and the calls of the response alone. The
-steps before it stand in the request, and have records of their own in a log that keeps them all.
+A **request with its response** makes one case: the request as it was sent, and only the calls of the response. The
+earlier steps are in the request, and have records of their own in a complete log.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NOT_TO_LEARN = "its answer is marked with `weight` 0"
 
 
 class OpenAILog:
-    """Records of a message log."""
+    """Reads records of a message log."""
 
     label = "OpenAI message log"
 
@@ -56,17 +56,17 @@ class OpenAILog:
         return looks_like_exchange(data)
 
     def collect_tools(self, record: Record, pool: ToolPool) -> None:
-        """Gather the tools of a record, or keep the response of a batch for its request."""
+        """Collect the tools of a record, or store the response of a batch for its request."""
         if isinstance(record.data, dict) and is_batch_response(record.data):
-            kept = record.data.get("error") or record.data["response"]
-            self._responses.add(str(record.data["custom_id"]), {"error": kept} if record.data.get("error") else kept)
+            error = record.data.get("error")
+            self._responses.add(str(record.data["custom_id"]), {"error": error} if error else record.data["response"])
             return
         exchange = _read(record)
         if exchange is not None and exchange.tools is not None:
             pool.add_list(exchange.tools)
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
-        """Its cases."""
+        """The cases of a record."""
         if isinstance(record.data, dict) and is_batch_response(record.data):
             return
         exchange = read_exchange(record.data)
@@ -81,22 +81,22 @@ class OpenAILog:
         yield from turns.conversation() if exchange.answer is None else turns.single(exchange.answer)
 
     def finish(self, context: Context) -> None:
-        """Responses of batches whose request is in no source."""
+        """Count batch responses without a request, and second responses."""
         if count := self._responses.unclaimed:
             context.report.count("the response of a batch whose request is in no source", count)
         if count := self._responses.repeated:
             context.report.count("a second response to one request of a batch", count)
 
     def _answered(self, exchange: Exchange, custom_id: str) -> Exchange:
-        found = self._responses.find(custom_id)
-        if found is None:
+        response = self._responses.find(custom_id)
+        if response is None:
             raise UnmappedError("a request of a batch whose response is in no source")
-        answer, choices = read_answer(found[0]), count_choices(found[0])
+        answer, choices = read_answer(response[0]), count_choices(response[0])
         return replace(exchange, answer=answer, id=custom_id, choices=choices)
 
 
 def _read(record: Record) -> Exchange | None:
-    """What a record holds; `None` where it makes no case whatever its tools, which `rows` will say."""
+    """The exchange of a record; `None` if it can make no case, which `rows` reports."""
     try:
         return read_exchange(record.data)
     except UnmappedError:
@@ -113,7 +113,7 @@ class _Turns:
         self._record = record
 
     def conversation(self) -> Iterator[CaseRow]:
-        """A case for each turn of the user's."""
+        """A case for each turn of the user."""
         messages = self._exchange.messages
         sound = check_answers(messages)
         turns = list(_turns(messages))
@@ -186,31 +186,35 @@ class _Turns:
     def _results(
         answer: Sequence[Message], calls: Sequence[Call], references: dict[str, str | list[str]]
     ) -> dict[str, Any]:
-        told = results_of(answer, {call.id: call.name for call in calls})
-        made: dict[str, Any] = {}
-        for name, texts in told.items():
+        texts_by_name = results_of(answer, {call.id: call.name for call in calls})
+        results: dict[str, Any] = {}
+        for name, texts in texts_by_name.items():
             tool_id = references.get(name)
             if isinstance(tool_id, str):
-                made[tool_id] = texts[0] if len(texts) == 1 else texts
-        return made
+                results[tool_id] = texts[0] if len(texts) == 1 else texts
+        return results
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
-    """Where the answer of each turn begins and ends: from after a user's message to before the next."""
+    """Start and end of each turn's answer: from after a user's message to before the next one."""
     start: int | None = None
     for index, message in enumerate(messages):
         if message["role"] in _USERS:
-            if start is not None and start < index and any(one["role"] == "assistant" for one in messages[start:index]):
+            if start is not None and _has_answer(messages[start:index]):
                 yield start, index
                 start = None
             if message["role"] == "user" or start is not None:
                 start = index + 1
-    if start is not None and any(one["role"] == "assistant" for one in messages[start:]):
+    if start is not None and _has_answer(messages[start:]):
         yield start, len(messages)
 
 
+def _has_answer(messages: Sequence[Message]) -> bool:
+    return any(message["role"] == "assistant" for message in messages)
+
+
 def _uncovered(messages: Sequence[Message], turns: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    """Where an answer begins that is in no turn, and the user's last words where nobody answered them."""
+    """Positions of answers that are in no turn, and of the user's last message if nobody answered it."""
     covered = {index for start, end in turns for index in range(start, end)}
     is_going = False
     for index, message in enumerate(messages):
@@ -223,27 +227,27 @@ def _uncovered(messages: Sequence[Message], turns: Sequence[tuple[int, int]]) ->
         yield last, UNANSWERED
 
 
-def _leaves_no_choice(asked: Any) -> bool:
-    """Whether `tool_choice`, or the older `function_call`, demands a tool, or forbids all."""
-    if isinstance(asked, dict):  # Anthropic writes `auto` and `any` as objects, too.
-        return asked.get("type") not in ("auto", "any")
-    return bool(asked == "none")
+def _leaves_no_choice(tool_choice: Any) -> bool:
+    """Whether `tool_choice`, or the older `function_call`, demands one tool, or forbids all."""
+    if isinstance(tool_choice, dict):  # Anthropic writes `auto` and `any` as objects, too.
+        return tool_choice.get("type") not in ("auto", "any")
+    return bool(tool_choice == "none")
 
 
 def _refuse_empty(answer: Sequence[Message]) -> None:
-    """Raises `UnmappedError` where an answer without calls is a refusal, or nothing at all."""
-    user_texts = [message for message in answer if message["role"] == "assistant"]
-    for message in user_texts:
+    """Raises `UnmappedError` if an answer without calls is a refusal, or empty."""
+    replies = [message for message in answer if message["role"] == "assistant"]
+    for message in replies:
         content = message.get("content")
         parts = content if isinstance(content, list) else []
-        if message.get("refusal") or any(isinstance(one, dict) and one.get("type") == "refusal" for one in parts):
+        if message.get("refusal") or any(isinstance(part, dict) and part.get("type") == "refusal" for part in parts):
             raise UnmappedError(REFUSED)
-    if not any(message.get("content") for message in user_texts):
+    if not any(message.get("content") for message in replies):
         raise UnmappedError(EMPTY)
 
 
 def _says_something(history: Sequence[Message]) -> bool:
-    """Whether the user's last message has more than blanks in it; a picture alone says something."""
+    """Whether the user's last message is more than blanks; a picture alone is enough."""
     content = next((message.get("content") for message in reversed(history) if message["role"] == "user"), None)
     return bool(content.strip() if isinstance(content, str) else content)
 

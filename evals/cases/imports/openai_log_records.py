@@ -1,11 +1,11 @@
-"""A record of a message log: what was sent, what was offered, and what came back, in the shapes logs have.
+"""Read a record of a message log, in any of the shapes that logs have: messages, offered tools, and the response.
 
 - `{"messages": […], "tools": […]}`, as used for fine-tuning; `functions` in place of `tools` in older ones;
 - a request with its response, `{"request": {…}, "response": {…}}` or under the names in `_REQUESTS` and `_RESPONSES`,
   as proxies and tracers keep them; `{"messages": […], "response": {…}}`, as litellm's log has it, whose tools are in
   `model_parameters` or `optional_params`;
 - a stored completion: `choices` beside `messages` or a request;
-- preferences: an `input` with a `preferred_output`, which is taken for the response;
+- preferences: an `input` with a `preferred_output`, which counts as the response;
 - a batch: `{"custom_id", "body"}`, whose response is a record of its own (`toolbelt.evals.cases.imports.sources`);
 - the Responses API: `input`, `instructions` and `output`, whose items become messages.
 """
@@ -34,15 +34,15 @@ _NO_CONVERSATION = "There is no list of messages in this record."
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a record holds.
+    """A request with its response, or a conversation.
 
     Attributes:
-        messages: What was sent; where there is no `answer`, the whole conversation.
-        answer: What came back, one message or several; `None` where `messages` holds that too.
-        tools: As they were offered; `None` where the record says nothing of tools.
-        tool_choice: As it was asked for; the older `function_call` too.
-        id: Of the record; empty where it has none.
-        choices: How many answers came back side by side; `answer` is the first.
+        messages: The request; the whole conversation if `answer` is `None`.
+        answer: One or several messages of the response; `None` if `messages` includes them.
+        tools: The tools as offered; `None` if the record does not mention tools.
+        tool_choice: As in the request; also the older `function_call`.
+        id: Of the record; empty if it has none.
+        choices: Number of alternative answers in the response; `answer` is the first.
     """
 
     messages: list[Message]
@@ -59,15 +59,15 @@ def looks_like_exchange(data: Any) -> bool:
 
 
 def is_batch_response(data: Mapping[str, Any]) -> bool:
-    """Whether it is the response alone, which names its request by `custom_id`."""
+    """Whether it is only the response of a batch, which names its request by `custom_id`."""
     return "custom_id" in data and "response" in data and _find_request(data) is None
 
 
 def read_exchange(data: Any) -> Exchange:
-    """What a record holds.
+    """Read a record.
 
     Raises:
-        BrokenError: it is of no known shape, or wrong in it.
+        BrokenError: it has no known shape, or a mistake.
         UnmappedError: the response is an error, in pieces, or cut off.
     """
     request = _find_request(data) if isinstance(data, Mapping) else None
@@ -76,19 +76,20 @@ def read_exchange(data: Any) -> Exchange:
     if request.get("previous_response_id") or request.get("conversation"):
         raise UnmappedError("it goes on from what stands in another record")
     messages = check_messages(request.get("messages"))
-    if said := content_text(request.get("system") or request.get("instructions")):
-        messages = [{"role": "system", "content": said}, *messages]
+    if system_text := content_text(request.get("system") or request.get("instructions")):
+        messages = [{"role": "system", "content": system_text}, *messages]
     answer: list[Message] | None = None
     written = _find_response(data)
     if written is not _ABSENT:
         answer = read_answer(written)
     tools = _find_tools(data, request)
-    asked = (found[key] for found in _places(data, request) for key in ("tool_choice", "function_call") if key in found)
-    return Exchange(messages, answer, tools, next(asked, None), _find_id(data, written), count_choices(written))
+    keys = ("tool_choice", "function_call")
+    tool_choices = (place[key] for place in _places(data, request) for key in keys if key in place)
+    return Exchange(messages, answer, tools, next(tool_choices, None), _find_id(data, written), count_choices(written))
 
 
 def count_choices(value: Any) -> int:
-    """How many answers a response has side by side."""
+    """Number of alternative answers in a response."""
     value = _unpacked(value)
     body = _unpacked(value["body"]) if isinstance(value, dict) and "body" in value else value
     choices = body.get("choices") if isinstance(body, dict) else None
@@ -99,7 +100,7 @@ def read_answer(value: Any) -> list[Message]:
     """The messages of a response.
 
     Raises:
-        BrokenError: it is of no known shape.
+        BrokenError: it has no known shape.
         UnmappedError: it is an error, in pieces, or cut off.
     """
     is_said = isinstance(value, str) and bool(value.strip()) and not value.lstrip().startswith(_STREAMED)
@@ -122,10 +123,10 @@ def read_answer(value: Any) -> list[Message]:
 
 
 def _body(value: Any) -> Any:
-    """What a response holds, without what a batch puts around it.
+    """The body of a response, without the envelope of a batch.
 
     Raises:
-        UnmappedError: it is an error, in pieces, or nothing.
+        UnmappedError: it is an error, in pieces, or empty.
     """
     if isinstance(value, dict) and "body" in value:
         status = value.get("status_code", 200)
@@ -142,7 +143,7 @@ def _body(value: Any) -> Any:
 
 
 def _is_response(value: Any) -> bool:
-    """Whether what a text held is a response, rather than an answer that is JSON."""
+    """Whether the JSON in a text is a response, and not an answer in JSON."""
     return isinstance(value, dict) and not {"choices", "body", "message", "tool_calls"}.isdisjoint(value)
 
 
@@ -167,7 +168,7 @@ def _is_piece(value: Any) -> bool:
 
 
 def _refuse_cut_off(*reasons: Any) -> None:
-    if (reason := next((one for one in reasons if one in _CUT_OFF), None)) is not None:
+    if (reason := next((candidate for candidate in reasons if candidate in _CUT_OFF), None)) is not None:
         raise UnmappedError("the response was cut off", str(reason))
 
 
@@ -191,7 +192,7 @@ def _find_request(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _items(value: Any) -> list[Any] | None:
-    """What was sent to the Responses API: a text, or items."""
+    """The input of the Responses API, a text or items, as a list; `None` if it is neither."""
     if isinstance(value, str) and value.strip():
         return [{"role": "user", "content": value}]
     return value if isinstance(value, list) and value and all(map(is_item, value)) else None
@@ -209,22 +210,22 @@ def _find_response(data: Mapping[str, Any]) -> Any:
 
 
 def _find_tools(data: Mapping[str, Any], request: Mapping[str, Any]) -> list[Any] | None:
-    found: list[Any] | None = None
+    tools: list[Any] | None = None
     for place in _places(data, request):
         for key in ("tools", "functions"):
             if (value := _unpacked(place.get(key))) is not None:
                 if not isinstance(value, list):
                     raise BrokenError("wrong-type", f"`{key}` must be a list.")
-                found = [*(found or []), *value]
-        if found is not None:
-            return found
+                tools = [*(tools or []), *value]
+        if tools is not None:
+            return tools
     return None
 
 
 def _places(data: Mapping[str, Any], request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Where parameters of a request may stand."""
+    """All mappings that may have parameters of the request."""
     nested = [place.get(key) for place in (request, data) for key in _PARAMETERS]
-    return [request, data, *(one for one in nested if isinstance(one, dict))]
+    return [request, data, *(parameters for parameters in nested if isinstance(parameters, dict))]
 
 
 def _find_id(data: Mapping[str, Any], response: Any) -> str:
@@ -234,7 +235,7 @@ def _find_id(data: Mapping[str, Any], response: Any) -> str:
 
 
 def _unpacked(value: Any) -> Any:
-    """What a text holds that is JSON of an object or a list, as some logs keep requests; else the value itself."""
+    """The object or list of a JSON text, as some logs store requests; any other value is returned unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:

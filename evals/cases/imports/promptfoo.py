@@ -130,11 +130,11 @@ def _in_parts(
 
 
 def _declared(tools: list[Any]) -> Iterator[Any]:
-    """Every definition; Google's APIs have them in lists of declarations."""
+    """Every tool definition; Google's APIs nest them in lists of declarations."""
     for entry in tools:
         nested = [entry.get(key) for key in _DECLARATIONS] if isinstance(entry, Mapping) else []
-        found = next((one for one in nested if isinstance(one, list)), None)
-        yield from [entry] if found is None else found
+        declarations = next((value for value in nested if isinstance(value, list)), None)
+        yield from [entry] if declarations is None else declarations
 
 
 def _is_test(data: Any) -> bool:
@@ -142,7 +142,7 @@ def _is_test(data: Any) -> bool:
 
 
 def _configuration(data: Any) -> Mapping[str, Any]:
-    """The configuration, which tests in a file of their own are taken for."""
+    """The configuration; tests in a file of their own count as one."""
     if _is_test(data) or isinstance(data, list):
         return {"tests": data if isinstance(data, list) else [data]}
     if not isinstance(data, Mapping) or {"tests", "scenarios"}.isdisjoint(data):
@@ -163,15 +163,17 @@ def joined(tests: Sequence[Mapping[str, Any]], files: Files) -> Mapping[str, Any
 
     Raises:
         BrokenError: a file cannot be read, or a reference leads nowhere.
-        UnmappedError: something comes from a program.
+        UnmappedError: a program makes a part of it.
     """
-    made: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for test in tests:
-        made |= test
+        merged |= test
     for key in ("vars", "options", "metadata"):
-        made[key] = {name: value for test in tests for name, value in _mapping(test.get(key), key, files).items()}
-    made["assert"] = [files.follow(one) for test in tests for one in _listed(files.resolve(test.get("assert")))]
-    return made
+        merged[key] = {name: value for test in tests for name, value in _mapping(test.get(key), key, files).items()}
+    merged["assert"] = [
+        files.follow(assertion) for test in tests for assertion in _listed(files.resolve(test.get("assert")))
+    ]
+    return merged
 
 
 class PromptfooTest:
@@ -192,14 +194,14 @@ class PromptfooTest:
         category = test["metadata"].get("category")
         self._tags = [category] if isinstance(category, str) and category.strip() else []
         self._line, self._record, self._context = line, record, context
-        self._told = False
+        self._is_reported = False
 
     def rows(self, prompts: Prompts, universes: Sequence[tuple[str, ...] | None]) -> Iterator[CaseRow]:
         """A case for each prompt and each list of tools.
 
         Raises:
-            UnmappedError: it says nothing of tools, or what it says cannot be kept.
-            BrokenError: an assertion is wrong in its own form.
+            UnmappedError: it does not mention tools, or a case cannot express its assertions.
+            BrokenError: an assertion does not have the form of its type.
         """
         if self._test["options"].get("transformVars"):
             raise UnmappedError("variables that a program changes", self._name)
@@ -237,17 +239,17 @@ class PromptfooTest:
             try:
                 reading.add(assertion)
             except UnmappedError as reason:
-                if not self._told:
+                if not self._is_reported:
                     detail = f"{self._name}{f': {reason.detail}' * bool(reason.detail)}"
                     self._context.report.leave_out(self._record.source, self._line, reason.reason, detail)
-        self._told = True
+        self._is_reported = True
         return reading.label()
 
 
 def _mapping(value: Any, key: str, files: Files) -> Mapping[str, Any]:
-    found = files.resolve(value)
-    if isinstance(found, Mapping):
-        return found
+    resolved = files.resolve(value)
+    if isinstance(resolved, Mapping):
+        return resolved
     if value is None:
         return {}
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What promptfoo's assertions say about which tools are right."""
+"""Turn promptfoo's assertions into the label of a case: which tools are right."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _ANY_CALL = ("is-valid-openai-tools-call", "is-valid-openai-function-call", "is-
 
 
 class Assertions:
-    """Gathers the assertions of one test into one label.
+    """Combines the assertions of one test into one label.
 
     Args:
         context: Of the import.
-        offered: What the test's tools are called among.
+        offered: Ids of the tools that the test offers; `None` if they are not known.
     """
 
     def __init__(self, context: Context, offered: tuple[str, ...] | None) -> None:
@@ -28,11 +28,11 @@ class Assertions:
         self._forbidden: list[str] = []
 
     def add(self, assertion: Any) -> None:
-        """One more.
+        """Add an assertion.
 
         Raises:
-            UnmappedError: it says nothing that a case could hold.
-            BrokenError: it is wrong in its own form.
+            UnmappedError: a case cannot express it.
+            BrokenError: it does not have the form of its type.
         """
         if not isinstance(assertion, Mapping) or not isinstance(assertion.get("type"), str):
             raise BrokenError("wrong-type", "An assertion is an object with a `type`.")
@@ -47,7 +47,7 @@ class Assertions:
             case "trajectory:tool-used":
                 self._tool_used(value)
             case "not-trajectory:tool-used":
-                self._forbidden += [self._one(name) for name in _names(_used_name(value)[0], kind)]
+                self._forbidden += [self._single_tool(name) for name in _names(_used_name(value)[0], kind)]
             case "trajectory:tool-sequence":
                 mode = value.get("mode") if isinstance(value, Mapping) else None
                 steps = value.get("steps") if isinstance(value, Mapping) else value
@@ -61,22 +61,22 @@ class Assertions:
                 raise UnmappedError(f"an assertion of the type {kind!r}")
 
     def label(self) -> CaseRow:
-        """What the assertions say; without `expected` where none of them says which tools are right."""
-        made: CaseRow = {}
+        """The label of the test; it has no `expected` if no assertion names the right tools."""
+        row: CaseRow = {}
         if self._expected is not None:
-            made["expected"] = self._expected
+            row["expected"] = self._expected
             if self._match:
-                made["match"] = self._match
+                row["match"] = self._match
         elif self._any_call:
-            made["expected"] = None
-        if self._forbidden and made:
-            made["forbidden"] = list(dict.fromkeys(self._forbidden))
-        return made
+            row["expected"] = None
+        if self._forbidden and row:
+            row["forbidden"] = list(dict.fromkeys(self._forbidden))
+        return row
 
     def _tool_used(self, value: Any) -> None:
         names, least, most = _used_name(value)
         if most is not None and most == 0:
-            self._forbidden += [self._one(name) for name in _names(names, "trajectory:tool-used")]
+            self._forbidden += [self._single_tool(name) for name in _names(names, "trajectory:tool-used")]
             return
         calls = [{"tool": self._tool(name)} for name in _names(names, "trajectory:tool-used")] * max(1, least)
         self._expect(calls, "superset")
@@ -109,8 +109,8 @@ class Assertions:
         elif match == "superset" and _contains(self._expected, calls):
             return
         elif self._match == "superset" and _contains(calls, self._expected):
-            kept = {str(call["tool"]): call for call in self._expected}
-            self._expected, self._match = [kept.pop(str(call["tool"]), dict(call)) for call in calls], match
+            previous = {str(call["tool"]): call for call in self._expected}
+            self._expected, self._match = [previous.pop(str(call["tool"]), dict(call)) for call in calls], match
         elif [call["tool"] for call in self._expected] != [call["tool"] for call in calls]:
             raise UnmappedError("an assertion about tools that does not go with another one of the same test")
         else:
@@ -119,10 +119,10 @@ class Assertions:
     def _tool(self, name: str) -> str | list[str]:
         return self._context.reference(name, self._offered)
 
-    def _one(self, name: str) -> str:
-        found = self._tool(name)
-        if isinstance(found, str):
-            return found
+    def _single_tool(self, name: str) -> str:
+        tool_id = self._tool(name)
+        if isinstance(tool_id, str):
+            return tool_id
         raise UnmappedError("a forbidden tool may be any of several", name)
 
 
@@ -136,7 +136,7 @@ def _contains(calls: list[CaseRow], part: list[CaseRow]) -> bool:
 
 
 def _used_name(value: Any) -> tuple[Any, int, int | None]:
-    """The names, and how often at least and at most."""
+    """The names, and the least and greatest number of calls; `None` for no upper limit."""
     if not isinstance(value, Mapping):
         return value, 1, None
     if "pattern" in value and "name" not in value:
@@ -149,10 +149,10 @@ def _names(value: Any, kind: str) -> list[str]:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",")] if kind == "tool-call-f1" else [value]
     if isinstance(value, list):
-        names = [one.get("name") if isinstance(one, Mapping) else one for one in value]
-        told = [name for name in names if isinstance(name, str) and name.strip()]
-        if len(told) == len(names):
-            if any("{{" in one for one in told):
+        names = [entry.get("name") if isinstance(entry, Mapping) else entry for entry in value]
+        texts = [name for name in names if isinstance(name, str) and name.strip()]
+        if len(texts) == len(names):
+            if any("{{" in entry for entry in texts):
                 raise UnmappedError("an assertion with variables in its value")
-            return told
+            return texts
     raise BrokenError("wrong-type", f"The value of `{kind}` must name tools.")

@@ -25,7 +25,7 @@ _TEXT = (".txt", ".md")
 
 
 class Files:
-    """Files beside a configuration. Those that would have to be executed are never read.
+    """Files beside a configuration. It never reads a file that would have to be executed.
 
     Args:
         record: The configuration.
@@ -40,15 +40,17 @@ class Files:
         self._folder = Path(record.source).parent
 
     def resolve(self, value: Any) -> Any:
-        """The value, or what the file that it names holds; `None` for a file that would have to be executed,
-        and for a pattern of names.
+        """The value itself, or the content of the file that it names.
+
+        Returns:
+            `None` for a file that would have to be executed, and for a pattern of file names.
 
         Raises:
-            BrokenError: it names what is no file, or one with mistakes.
+            BrokenError: it names something that is not a file, or a file with mistakes.
         """
         if isinstance(value, list):
-            resolved = [self.resolve(one) for one in value]
-            return [part for one in resolved for part in (one if isinstance(one, list) else [one])]
+            resolved = [self.resolve(item) for item in value]
+            return [part for item in resolved for part in (item if isinstance(item, list) else [item])]
         if not isinstance(value, str) or not value.startswith(_SCHEME):
             return value
         path = self._folder / value.removeprefix(_SCHEME)
@@ -67,25 +69,25 @@ class Files:
             raise BrokenError("invalid-file", f"{path} cannot be read.", error.findings) from None
 
     def tests(self, written: Any, report: ImportReport, *place: str | int) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Every test with the line it stands in; those in other files have the line that names these.
+        """Every test with its line; a test in another file has the line that names the file.
 
         Args:
             written: One test, or a list of tests and names of files.
-            report: Receives what is no test, and files that cannot be read.
-            place: Where that stands in the configuration.
+            report: Receives entries that are not tests, and files that cannot be read.
+            place: Keys that lead to `written` in the configuration.
         """
         for index, entry in enumerate(written if isinstance(written, list) else [written]):
             line = self.line(*place, index) if isinstance(written, list) else self.line(*place)
             is_file = isinstance(entry, str) and entry.startswith(_SCHEME)
             try:
-                found = self.resolve(entry) if is_file else entry
+                content = self.resolve(entry) if is_file else entry
             except BrokenError as error:
                 report.add_broken(*error.all_findings(self.source, line))
                 continue
-            if is_file and not isinstance(found, list | Mapping):
+            if is_file and not isinstance(content, list | Mapping):
                 report.leave_out(self.source, line, "tests that a program or a service makes", entry[:100])
                 continue
-            for test in found if isinstance(found, list) else [found]:
+            for test in content if isinstance(content, list) else [content]:
                 if isinstance(test, Mapping):
                     yield line, test
                 else:
@@ -93,24 +95,24 @@ class Files:
                     report.add_broken(Finding("wrong-type", Severity.ERROR, message, self.source, line))
 
     def follow(self, value: Any) -> Any:
-        """What a `{"$ref": "#/…"}` refers to in the configuration; anything else as it is.
+        """The target of a `{"$ref": "#/…"}` in the configuration; any other value is returned unchanged.
 
         Raises:
-            BrokenError: it refers to nothing.
+            BrokenError: the target does not exist, or the references form a cycle.
         """
         seen: set[str] = set()
         while isinstance(value, Mapping) and isinstance(place := value.get("$ref"), str):
-            found: Any = self._record.data
+            target: Any = self._record.data
             for part in place.removeprefix("#/").split("/"):
-                found = found.get(part) if isinstance(found, Mapping) else None
-            if place in seen or found is None or not place.startswith("#/"):
+                target = target.get(part) if isinstance(target, Mapping) else None
+            if place in seen or target is None or not place.startswith("#/"):
                 raise BrokenError("bad-reference", f"The reference {place[:100]!r} leads nowhere.")
             seen.add(place)
-            value = found
+            value = target
         return value
 
     def line(self, *place: str | int) -> int:
-        """Where a value of the configuration stands."""
+        """Line of a value of the configuration."""
         document = self._record.document
         return (document.find_line(*place) if document is not None else None) or self._record.line
 
@@ -131,8 +133,8 @@ def _parse(text: str, source: str, suffix: str) -> Any:
 
 
 def _csv_test(row: Mapping[str | None, Any]) -> dict[str, Any]:
-    """A line of a table: variables by column, `__expected…` columns with assertions written `type: value`."""
-    made: dict[str, Any] = {"vars": {}, "assert": []}
+    """A test from a row of a table: columns are variables; `__expected…` columns have assertions as `type: value`."""
+    test: dict[str, Any] = {"vars": {}, "assert": []}
     for column, value in row.items():
         if not isinstance(column, str) or not isinstance(value, str):
             raise BrokenError("wrong-type", "A line of a CSV file has more or fewer columns than its first one.")
@@ -141,31 +143,31 @@ def _csv_test(row: Mapping[str | None, Any]) -> dict[str, Any]:
             # A type may have a colon of its own, after which no blank comes.
             kind, _, rest = value.partition(": " if ": " in value else ":")
             if value.strip():
-                made["assert"].append({"type": kind.strip(), "value": rest.strip()})
+                test["assert"].append({"type": kind.strip(), "value": rest.strip()})
         elif name == "__description":
-            made["description"] = value
+            test["description"] = value
         elif not name.startswith("__"):
-            made["vars"][name] = value
-    return made
+            test["vars"][name] = value
+    return test
 
 
 PROMPT_ELSEWHERE = "a prompt that a program makes, or a pattern of file names"
 _VARIABLE = re.compile(r"\{\{-?\s*([A-Za-z_][\w.\[\]]*)\s*-?\}\}")
 ONE_VARIABLE: tuple[str, Any] = ("vars", None)
-"""In place of a prompt: the one variable that a test has."""
+"""Stands for a prompt: the query is the only variable of the test."""
 Prompts = list[tuple[str, Any]]
-"""Each with the label or id that tests name it by, or its place: a text, or a list of messages."""
+"""Each prompt, a text or a list of messages, with the label, id or place by which tests name it."""
 
 
 def read_prompts(written: Any, files: Files, report: ImportReport) -> Prompts:
-    """The prompts that are texts; those that a program makes are left out.
+    """The prompts that are texts or messages; prompts that a program makes are left out.
 
     Args:
-        written: As the configuration has it.
-        files: Beside it.
+        written: `prompts` of the configuration.
+        files: The files beside the configuration.
         report: Receives what is left out.
     """
-    made: Prompts = []
+    prompts: Prompts = []
     for index, entry in enumerate(written if isinstance(written, list) else [written]):
         raw = entry.get("raw", entry.get("id")) if isinstance(entry, Mapping) else entry
         name = (
@@ -178,27 +180,27 @@ def read_prompts(written: Any, files: Files, report: ImportReport) -> Prompts:
             continue
         place = name if isinstance(name, str) else f"prompts[{index}]"
         if isinstance(text, str) and text.strip():
-            made.append((place, _as_chat(text)))
+            prompts.append((place, _as_chat(text)))
         elif isinstance(text, list) and text:
-            made.append((place, text))
+            prompts.append((place, text))
         else:
             report.leave_out(files.source, files.line("prompts", index), PROMPT_ELSEWHERE, str(raw)[:100])
-    return made
+    return prompts
 
 
 def among(prompts: Prompts, names: Any) -> Prompts:
-    """Those that a test's own `prompts` name, by label or id, or by what a label begins with before `:`.
+    """The prompts that a test's own `prompts` select: by label or id, or by the part of a label before `:`.
 
     Raises:
-        UnmappedError: it names none of them.
+        UnmappedError: it selects none of them.
     """
     if names is None:
         return prompts
-    wanted = [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str)]
-    found = [(place, text) for place, text in prompts if any(_is_named(place, name) for name in wanted)]
-    if not found:
-        raise UnmappedError("its own `prompts` name none that is read", ", ".join(wanted)[:100])
-    return found
+    chosen_names = [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str)]
+    chosen = [(place, text) for place, text in prompts if any(_is_named(place, name) for name in chosen_names)]
+    if not chosen:
+        raise UnmappedError("its own `prompts` name none that is read", ", ".join(chosen_names)[:100])
+    return chosen
 
 
 def _is_named(place: str, name: str) -> bool:
@@ -206,11 +208,11 @@ def _is_named(place: str, name: str) -> bool:
 
 
 def fill(prompt: Any, variables: Mapping[str, Any], prefix: str = "", suffix: str = "") -> CaseRow:
-    """What opens a case: the prompt with its variables put in, between a prefix and a suffix.
+    """The opening of a case: the prompt with its variables filled in, between a prefix and a suffix.
 
     Raises:
         UnmappedError: a variable has no single value, or the prompt has logic in it.
-        BrokenError: a prompt of messages that are none.
+        BrokenError: the prompt is a list, but not of messages.
     """
     if prompt is None:
         if len(variables) != 1:
@@ -224,22 +226,24 @@ def fill(prompt: Any, variables: Mapping[str, Any], prefix: str = "", suffix: st
 
 
 def _as_chat(text: str) -> Any:
-    """The messages that a prompt in JSON holds; the text itself where it is none."""
+    """The messages of a prompt that is JSON; the text itself if it is not JSON."""
     if not text.lstrip().startswith("["):
         return text
     try:
-        found = json.loads(text)
+        messages = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return found if isinstance(found, list) and all(isinstance(one, dict) and "role" in one for one in found) else text
+    if not isinstance(messages, list):
+        return text
+    return messages if all(isinstance(message, dict) and "role" in message for message in messages) else text
 
 
 def _deep(value: Any, variables: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
         return _filled(value, variables)
     if isinstance(value, list):
-        return [_deep(one, variables) for one in value]
-    return {key: _deep(one, variables) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_deep(item, variables) for item in value]
+    return {key: _deep(item, variables) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _filled(text: str, variables: Mapping[str, Any]) -> str:

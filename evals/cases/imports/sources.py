@@ -1,4 +1,4 @@
-"""The files of an import: which ones the user means, and their records, one at a time.
+"""The files of an import: resolve the user's references, and read the records one at a time.
 
 A file is JSON Lines, a JSON array, or one document (YAML, or JSON over several lines). Lines and the elements of an
 array are read one by one, so that memory does not grow with the file; a document is read whole.
@@ -33,20 +33,20 @@ _LINES = (".jsonl", ".ndjson")
 _GZIP = b"\x1f\x8b"
 _FIRST_LINES = 10
 _ENOUGH = 1024 * 1024
-"""Bytes that tell how a file is written."""
+"""Bytes at the beginning of a file that decide its syntax."""
 Complain = Callable[[tuple[Finding, ...]], None]
 """Called once for every record that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one line, one element or one document holds.
+    """The data of one line, one element or one document.
 
     Attributes:
         source: The file, as the user wrote it.
-        line: Where the record begins, counted from 1.
-        data: As JSON.
-        document: With lines of its own, where the whole file is the record.
+        line: First line of the record, counted from 1.
+        data: Its JSON value.
+        document: The parsed file, with line numbers, if the whole file is the record.
     """
 
     source: str
@@ -56,7 +56,7 @@ class Record:
 
     @property
     def own_id(self) -> str:
-        """An id for what has none: the file's name without folders and endings, and the line."""
+        """An id for a record without one: the file's name without folders and suffixes, and the line."""
         return f"{Path(self.source).name.split('.')[0].strip() or 'source'}-{self.line}"
 
 
@@ -65,8 +65,8 @@ class Source:
     """A file that can be read several times.
 
     Attributes:
-        name: As the user wrote it, with what is no UTF-8 replaced.
-        path: Where it is, for files that it names; `None` for standard input.
+        name: As the user wrote it; bytes that are not UTF-8 are replaced.
+        path: Its path, for files that it names; `None` for standard input.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Source:
     _handle: BinaryIO
 
     def records(self, complain: Complain) -> Iterator[Record]:
-        """Every readable record; `complain` gets the findings of the others."""
+        """Every readable record; `complain` receives the findings of the others."""
         try:
             yield from self._records(complain)
         except InvalidFileError as error:
@@ -122,13 +122,13 @@ def open_source(reference: str, stack: ExitStack, standard_input: BinaryIO) -> S
 
     Args:
         reference: As the user wrote it.
-        stack: Closes it.
-        standard_input: Read where `-` is asked for.
+        stack: Closes the file.
+        standard_input: Read for the reference `-`.
 
     Raises:
         NotFoundError: there is no such file.
         InvalidFileError: it is a folder, a pipe or a device.
-        StorageError: it may not be read.
+        StorageError: it cannot be read.
     """
     if reference != "-":
         # The name stands in every case, and a file can hold no name that is not UTF-8.
@@ -140,7 +140,7 @@ def open_source(reference: str, stack: ExitStack, standard_input: BinaryIO) -> S
 
 
 def _syntax(name: str, beginning: bytes) -> str:
-    """`lines`, `array`, `json` or `yaml`, from the name and what the file begins with."""
+    """`lines`, `array`, `json` or `yaml`, from the name and the beginning of a file."""
     suffix = Path(name).suffix.lower()
     if suffix in _YAML:
         return "yaml"
@@ -154,12 +154,12 @@ def _syntax(name: str, beginning: bytes) -> str:
     first, _, rest = text.partition(b"\n")
     following = rest.lstrip()[:1]
     is_whole = first.rstrip().endswith(b"}") and following in (b"{", b"")
-    # An object that is spread over lines goes on with a key; a record goes on with the next record.
+    # After the first line, an object over several lines has a key; JSON Lines have the next record.
     return "lines" if is_whole or following == b"{" or len(first) >= _ENOUGH else "json"
 
 
 def _has_record(text: bytes) -> bool:
-    """Whether one of the first lines is an object of its own, so that the others are broken records, and no YAML."""
+    """Whether one of the first lines is a JSON object; then the others are broken records, not YAML."""
     lines = [line.strip() for line in text.split(b"\n", _FIRST_LINES)[:_FIRST_LINES]]
     return any(line.startswith(b"{") and line.endswith(b"}") and b'"' in line for line in lines)
 
@@ -169,10 +169,10 @@ _QUESTIONS = "BFCL_*.json"
 
 
 def source_names(references: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The files that the user means, each once, and notes on them.
+    """The files of the user's references, each once, and notes on them.
 
-    A folder stands for the files of the Berkeley leaderboard in it, and a question file of that brings the answers
-    of its name from `possible_answer/` beside it.
+    A folder stands for the files of the Berkeley leaderboard in it. With a question file of the leaderboard, the file
+    of the same name in `possible_answer/` beside it is read, too.
 
     Args:
         references: As the user wrote them.
@@ -180,31 +180,31 @@ def source_names(references: Sequence[str]) -> tuple[list[str], tuple[str, ...]]
     Raises:
         InvalidFileError: a folder without such files.
     """
-    made: dict[str, None] = {}
+    files: dict[str, None] = {}
     notes = []
     for reference in references:
         # os.path rather than pathlib: a name the system refuses outright is simply not there.
         if not os.path.isdir(reference):  # noqa: PTH112
-            same = _same(reference, made)
+            same = _same(reference, files)
             if same is None:
-                made[reference] = None
+                files[reference] = None
             elif same != reference:
                 notes.append(f"{reference} is {same}, and was read once")
-        elif found := sorted(Path(reference).glob(_QUESTIONS)):
-            made.update(dict.fromkeys(map(str, found)))
+        elif questions := sorted(Path(reference).glob(_QUESTIONS)):
+            files.update(dict.fromkeys(map(str, questions)))
         else:
             message = f"This is a folder without files of the leaderboard ({_QUESTIONS}); name the files."
             raise InvalidFileError([Finding("not-a-file", Severity.ERROR, message, reference)])
-    for name in list(made):
+    for name in list(files):
         answers = Path(name).parent / _ANSWERS / Path(name).name
-        if name != "-" and os.path.isfile(answers) and _same(str(answers), made) is None:  # noqa: PTH113
-            made[str(answers)] = None
+        if name != "-" and os.path.isfile(answers) and _same(str(answers), files) is None:  # noqa: PTH113
+            files[str(answers)] = None
             notes.append(f"read {answers} along with {name}")
-    return list(made), tuple(notes)
+    return list(files), tuple(notes)
 
 
 def _same(reference: str, known: Collection[str]) -> str | None:
-    """The name under which the same file is known."""
+    """The known name of the same file; `None` if there is none."""
     real = _real(reference)
     if reference == "-":
         return reference if reference in known else None
@@ -214,7 +214,7 @@ def _same(reference: str, known: Collection[str]) -> str | None:
 def _real(reference: str) -> str:
     try:
         return os.path.realpath(reference)
-    except ValueError:  # a NUL in the name, which opening it will say
+    except ValueError:  # a NUL in the name; opening the file reports it
         return reference
 
 
@@ -222,7 +222,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 def parse_foreign_yaml(text: str, source: str) -> Document:
-    """One YAML document, as strict as our own, but with merge keys (`<<`) applied; lines are those of the source.
+    """Parse a YAML document as strictly as our own, but apply merge keys (`<<`); lines are those of the source.
 
     Raises:
         InvalidFileError: every mistake found.
@@ -236,14 +236,14 @@ def parse_foreign_yaml(text: str, source: str) -> Document:
 
 
 def _merged(text: str) -> str:
-    """The same document without merge keys; anchors stay anchors, so that it grows no larger than it was."""
+    """The same document without merge keys; anchors stay anchors, so it does not grow."""
     import yaml
 
     loader_class = with_json_numbers(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     node = loader_class(text).get_single_node()
     _flatten(node, set())
-    made: str = yaml.serialize(node, allow_unicode=True)
-    return made
+    serialized: str = yaml.serialize(node, allow_unicode=True)
+    return serialized
 
 
 def _flatten(node: Any, seen: set[int]) -> None:
@@ -267,7 +267,7 @@ def _flatten(node: Any, seen: set[int]) -> None:
 
 
 class RecordsById:
-    """Values by id in a temporary file, so that memory does not grow with them; of two with one id, the first.
+    """Stores values by id in a temporary file, to save memory; of several values with one id, the first counts.
 
     Attributes:
         repeated: How often an id was repeated.
@@ -285,7 +285,7 @@ class RecordsById:
 
     @property
     def unclaimed(self) -> int:
-        """How many were never requested."""
+        """Number of values that were never requested."""
         return len(self._unclaimed)
 
     def add(self, key: str, value: Any) -> None:

@@ -18,20 +18,20 @@ from toolbelt.patterns import fold
 
 Value = TypeVar("Value")
 _MOST_KEPT = 10_000
-"""Lists of tools, and definitions, whose ids are remembered."""
+"""Lists of tools at most whose ids are cached, and as many definitions."""
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 _TEXT_INPUT = {"type": "object", "properties": {CUSTOM_ARGUMENT: {"type": "string"}}, "required": [CUSTOM_ARGUMENT]}
-"""Of OpenAI's custom tools, which take one text."""
+"""The schema of OpenAI's custom tools, which take one text."""
 
 
 class ToolPool:
-    """Tools as they come; the same definition is one tool, wherever it stands.
+    """Collects tools; equal definitions are one tool.
 
-    The first definition of a name has the name for its id. Another definition of that name is another tool, whose id
-    is `name#` and eight digits that stand for the definition.
+    The id of the first definition of a name is the name. Another definition of that name is another tool; its id is
+    `name#` and at least eight hexadecimal digits of the definition's hash.
 
     Args:
-        name: Of the catalog, and of the plugin of tools that come without one.
+        name: Of the catalog, and of the plugin for tools without a plugin.
     """
 
     def __init__(self, name: str) -> None:
@@ -48,9 +48,9 @@ class ToolPool:
         return len(self._taken)
 
     def add(self, tool: Tool, *, plugin: str = "", category: str = "") -> str:
-        """A tool without a plugin of its own; gives its id."""
-        wanted = plugin.strip() or self.name
-        spelled = self._spelled.setdefault(fold(wanted), wanted)
+        """Add a tool and return its id; without `plugin` it goes to the plugin with the catalog's name."""
+        plugin_name = plugin.strip() or self.name
+        spelled = self._spelled.setdefault(fold(plugin_name), plugin_name)
         digest = _digest([spelled, tool.name, tool.description, thaw(tool.parameters), thaw(tool.extra)])
         if (known := self._ids.get(digest)) is not None:
             return known
@@ -67,7 +67,7 @@ class ToolPool:
         return tool_id
 
     def add_list(self, entries: Iterable[Any]) -> tuple[str, ...]:
-        """Tools as a request offers them; gives their ids, in order.
+        """Add the tools that a request offers; returns their ids, in order.
 
         Raises:
             BrokenError: an entry is no tool, or two have one name.
@@ -75,13 +75,13 @@ class ToolPool:
         entries = list(entries)
         digest = _digest(entries)
         if (known := self._lists.get(digest)) is None:
-            found = [one for index, entry in enumerate(entries) if (one := self._entry(entry, index)) is not None]
-            refuse_repeated(name for name, _ in found)
-            known = _keep(self._lists, digest, tuple(tool_id for _, tool_id in found))
+            tools = [tool for index, entry in enumerate(entries) if (tool := self._entry(entry, index)) is not None]
+            refuse_repeated(name for name, _ in tools)
+            known = _keep(self._lists, digest, tuple(tool_id for _, tool_id in tools))
         return known
 
     def _entry(self, entry: Any, index: int) -> tuple[str, str] | None:
-        """Name and id of one definition; `None` for what has none."""
+        """Name and id of one definition; `None` for an entry without a definition."""
         digest = _digest(entry)
         known = self._entries.get(digest)
         if known is None and (tool := read_tool(entry, index)) is not None:
@@ -89,7 +89,7 @@ class ToolPool:
         return known
 
     def catalog(self) -> Catalog:
-        """All of them."""
+        """The catalog of all collected tools."""
         plugins = (
             Plugin(name=name, tools=tuple(tools), category=self._categories.get(name))
             for name, tools in self._plugins.items()
@@ -97,7 +97,7 @@ class ToolPool:
         return Catalog(plugins=tuple(plugins), name=self.name)
 
     def renamed(self) -> int:
-        """How many tools have an id with digits, since another definition of their name was there first."""
+        """Number of tools with digits in their id, because another definition of their name came first."""
         return sum("#" in tool.id and tool.id.rpartition("#")[0] in self._taken for tool in self._tools())
 
     def _tools(self) -> Iterable[Tool]:
@@ -112,7 +112,7 @@ def read_tool(entry: Any, index: int) -> Tool | None:
         index: Its place in the list, for messages.
 
     Returns:
-        `None` for what runs at a provider and has no definition.
+        `None` for a tool that runs at a provider and has no definition.
 
     Raises:
         BrokenError: it is no tool.
@@ -151,14 +151,14 @@ def names_offered(entries: Iterable[Any]) -> list[str]:
 
 
 def refuse_repeated(names: Iterable[str]) -> None:
-    """Raises `BrokenError` where a name stands twice, which a provider would refuse."""
+    """Raises `BrokenError` if a name is repeated; a provider would refuse that."""
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise BrokenError("tool-twice", f"The tool name {twice!r} stands twice in one list of tools.")
 
 
 def _keep(cache: dict[bytes, Value], digest: bytes, value: Value) -> Value:
-    """Remember a value, and no more than a few thousand of its like."""
+    """Store and return a value; a full cache is cleared first."""
     if len(cache) >= _MOST_KEPT:
         cache.clear()
     cache[digest] = value

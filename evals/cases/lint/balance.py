@@ -1,4 +1,4 @@
-"""Whether a dataset is lopsided: kinds that are rare or drown the others, no case to abstain in, one tool over all."""
+"""Check the balance of a dataset: very rare or very frequent kinds, no case to abstain in, one dominant tool."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.findings import Finding, Severity
 
 ENOUGH = 30
-"""Cases from which on their kinds say something."""
+"""Least number of cases for findings about kinds."""
 ENOUGH_FOR_TOOLS = 50
-"""Cases from which on it says something how often a tool is the answer."""
+"""Least number of cases for findings about how often a tool is the answer."""
 FEWEST = 5
 LEAST_SHARE = 0.01
 MOST_SHARE = 0.6
@@ -20,7 +20,7 @@ MOST_OF_A_TOOL = 0.2
 
 
 class Balance:
-    """Shown every case, counts what is right."""
+    """Counts the right answers of all cases."""
 
     def __init__(self) -> None:
         self._cases = 0
@@ -28,13 +28,13 @@ class Balance:
         self._tools: Counter[str] = Counter()
 
     def add(self, case: Case) -> None:
-        """One more case."""
+        """Add a case."""
         self._cases += 1
         self._negatives += case.expects_nothing
         self._tools.update({tool for call in case.expected or () for tool in call.tools})
 
     def findings(self, dataset: Dataset) -> Iterator[Finding]:
-        """What is out of balance."""
+        """A finding for each imbalance."""
         if self._cases >= ENOUGH:
             yield from self._kinds(dataset)
             if not self._negatives:

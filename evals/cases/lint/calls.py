@@ -1,4 +1,4 @@
-"""Whether the calls of a case are possible: arguments, results, steps, earlier calls, and the loadout of its role."""
+"""Check that the calls of a case are possible: arguments, results, steps, earlier calls, the loadout of its role."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts import ToolLoadoutRegistry
 
 _INCURABLE = frozenset({"additionalProperties", "propertyNames", "maxProperties", "not", "const", "enum"})
-"""Keys of a schema that an object breaks however many arguments are added."""
+"""Keys of a schema for which further arguments cannot repair an object."""
 _LONGEST = 200
 """Characters of a validator's message that are shown."""
 
@@ -29,10 +29,10 @@ class CallChecker:
         self._validators: dict[str, SchemaValidator | None] = {}
 
     def check(self, case: Case) -> Iterator[Finding]:
-        """Findings for everything that is not possible as written."""
+        """Findings for everything that is impossible as written."""
         for answer in case.answers:
             for call in answer:
-                # The leaderboard's values are looser than JSON's, and go by its own rules.
+                # The leaderboard has its own rules for values, which are looser than JSON's.
                 if call.arguments is not None and call.arguments.rules is ArgumentRules.LITERAL:
                     yield from self._expected(call, call.arguments)
         yield from self._history(case)
@@ -62,9 +62,9 @@ class CallChecker:
             yield _warning("optional-but-required", message)
 
     def _fault_of_all(self, tools: list[Tool], arguments: ExpectedArguments) -> str | None:
-        """Why the schemas refuse the arguments together, whichever of the optional ones are there.
+        """Why the schemas refuse the arguments together, with and without the optional ones.
 
-        Unless these are all there may be, only what no further argument could cure counts.
+        Unless the call may have no other arguments, only faults count that further arguments cannot repair.
         """
         whole = {name: values[0] for name, values in arguments.accepted.items() if values}
         least = {name: value for name, value in whole.items() if name not in arguments.optional}
@@ -79,10 +79,10 @@ class CallChecker:
         return None if fault is None else fault.message[:_LONGEST]
 
     def _fault(self, tool: Tool, name: str, value: Any) -> str | None:
-        """Why the tool's schema refuses this value of one argument; nothing is known against a broken schema."""
+        """Why the tool's schema refuses this value of one argument; `None` also for a broken schema."""
         if (validator := self._validator(tool)) is None:
             return None
-        # What is wrong with the object as a whole, such as another argument that is required, is no matter here.
+        # Faults of the whole object, such as a missing required argument, do not count here.
         faults = validator.faults({name: value})
         error = next((fault for fault in faults if next(iter(fault.absolute_path), None) == name), None)
         return None if error is None else error.message[:_LONGEST]
@@ -102,17 +102,17 @@ class CallChecker:
                     yield from self._called(f"`messages[{index}]`", name, function.get("arguments"))
 
     def _called(self, place: str, name: str, written: Any) -> Iterator[Finding]:
-        found = self._names.resolve(name)
-        if isinstance(found, Unresolved):
-            if found.rule == "unknown-tool":
-                yield _warning("unknown-tool-in-history", f"{place} calls what is in no catalog: {found.message}")
+        resolved = self._names.resolve(name)
+        if isinstance(resolved, Unresolved):
+            if resolved.rule == "unknown-tool":
+                yield _warning("unknown-tool-in-history", f"{place} calls what is in no catalog: {resolved.message}")
             return
         try:
             arguments = json.loads(written) if isinstance(written, str) else written
         except (ValueError, RecursionError):
             yield _warning("impossible-call-in-history", f"The arguments that {place} gives {name!r} are no JSON.")
             return
-        if arguments is None or (validator := self._validator(self._tools[found])) is None:
+        if arguments is None or (validator := self._validator(self._tools[resolved])) is None:
             return
         if (fault := next(validator.faults(arguments), None)) is not None:
             message = f"{place} gives {name!r} arguments that it does not take: {fault.message[:_LONGEST]}"
@@ -120,7 +120,7 @@ class CallChecker:
 
 
 def _unnamed(tools: list[Tool], arguments: ExpectedArguments) -> list[str]:
-    """Arguments that each of the tools requires and that are not named."""
+    """Arguments that each of the tools requires, but the call does not name."""
     return sorted(_required_by_each(tools) - arguments.accepted.keys())
 
 
@@ -152,7 +152,7 @@ def _too_few_steps(case: Case) -> Iterator[Finding]:
 
 
 def _holds_a_shorter_one(answer: Answer, case: Case) -> bool:
-    """Whether who is on the way to an answer has given another by the last step."""
+    """Whether an agent that makes the calls of `answer` completes another, shorter answer within the steps."""
     calls = [call.tools for call in answer]
     shorter = ([call.tools for call in other] for other in case.answers if 0 < len(other) <= case.steps)
     return any(all(tools in calls for tools in other) for other in shorter)
@@ -195,7 +195,7 @@ class RoleChecker:
             yield _warning("role-without-tool", message)
 
     def _has(self, case: Case, active: frozenset[str]) -> Iterator[Finding]:
-        """Calling nothing is within the reach of every role, so an answer of that sort tells nothing here."""
+        """Skips empty answers, because every role can give them."""
         for answer in filter(None, case.answers):
             if all(active.intersection(call.tools) for call in answer):
                 names = ", ".join(" or ".join(call.tools) for call in answer)

@@ -24,12 +24,12 @@ _FIXED_ROLES = ("system", "developer")
 
 
 class Repeats:
-    """Finds cases that repeat others. Takes about eighty bytes a case, and four for each word of its question."""
+    """Finds cases that repeat others; uses about eighty bytes per case, and four for each word of its question."""
 
     def __init__(self) -> None:
         self._lines = array("I")
         self._clusters = array("Q")
-        self._asked = array("Q")  # the words as they are, over which tools, and by whom
+        self._questions = array("Q")  # the messages as written, the offered tools and the role
         self._labels = array("Q")
         self._texts = array("Q")  # the words alone, normalised
         self._tools = array("Q")
@@ -46,7 +46,7 @@ class Repeats:
         self._histories.add(history)
         self._lines.append(line)
         self._clusters.append(id_digest(case.cluster))
-        self._asked.append(_digest([case.messages, case.offered, case.role]))
+        self._questions.append(_digest([case.messages, case.offered, case.role]))
         self._labels.append(id_digest(case_text(replace(case, **_UNGRADED))))
         self._texts.append(_digest([query, history]))
         self._tools.append(_digest(sorted(call.tools for call in case.expected) if case.expected is not None else None))
@@ -54,8 +54,8 @@ class Repeats:
         self._kinds.append(_digest(case.kind))
 
     def conflicts(self) -> Iterator[Finding]:
-        """The same words over the same tools, with another answer."""
-        for numbers in self._alike_in(self._asked):
+        """Cases with the same words over the same tools, but another answer."""
+        for numbers in self._alike_in(self._questions):
             first = numbers[0]
             for number in numbers[1:]:
                 if self._labels[number] != self._labels[first]:
@@ -66,7 +66,7 @@ class Repeats:
                     yield self._warning("conflicting-labels", message, number)
 
     def clusters(self) -> Iterator[Finding]:
-        """Members of one cluster that are not paraphrases of one task, or the same word for word."""
+        """Cases of one cluster that are not paraphrases of one task, or are the same word for word."""
         for numbers in self._alike_in(self._clusters):
             first = numbers[0]
             for rule, values, what in (
@@ -81,7 +81,7 @@ class Repeats:
             yield from self._verbatim(numbers)
 
     def duplicates(self) -> Iterator[Finding]:
-        """Questions asked twice, or nearly, in two clusters, which count as two where they tell as much as one."""
+        """The same or nearly the same question in two clusters; they count as two, but say no more than one."""
         groups = Groups(len(self._lines))
         distinct: list[int] = []
         for numbers in self._alike_in(self._texts, singles=True):
@@ -109,16 +109,16 @@ class Repeats:
             )
             yield Finding("further-findings", Severity.WARNING, message)
 
-    def _may_join(self, one: int, other: int) -> bool:
-        if self._clusters[one] == self._clusters[other]:
+    def _may_join(self, left: int, right: int) -> bool:
+        if self._clusters[left] == self._clusters[right]:
             return False
-        return is_alike(self._histories.get(one), self._histories.get(other), NEAR)
+        return is_alike(self._histories.get(left), self._histories.get(right), NEAR)
 
     def _verbatim(self, numbers: list[int]) -> Iterator[Finding]:
-        asked: dict[int, list[int]] = {}
+        by_question: dict[int, list[int]] = {}
         for number in numbers:
-            asked.setdefault(self._asked[number], []).append(number)
-        for same in asked.values():
+            by_question.setdefault(self._questions[number], []).append(number)
+        for same in by_question.values():
             if len(same) > 1:
                 message = (
                     f"{self._shown(same[1:]).capitalize()} of the same cluster ask this word for word; reword them."
@@ -126,7 +126,7 @@ class Repeats:
                 yield self._warning("verbatim-paraphrase", message, same[0])
 
     def _alike_in(self, values: array[int], *, singles: bool = False) -> Iterator[list[int]]:
-        """Numbers of the cases that have a value in common, in order; with `singles` those alone in having one too."""
+        """Numbers of the cases that share a value, in order; with `singles` also cases that share it with no other."""
         ranked = sorted(range(len(values)), key=values.__getitem__)
         for _, run in groupby(ranked, key=values.__getitem__):
             numbers = list(run)
@@ -149,7 +149,7 @@ _UNGRADED: dict[str, Any] = {
     "results": FrozenDict(),
     "steps": 1,
 }
-"""What of a case is not its label, each with a value that is the same for all."""
+"""The fields that are not part of a case's label, each with one value for all cases."""
 
 
 def _before(case: Case) -> Iterator[str]:

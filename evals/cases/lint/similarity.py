@@ -1,9 +1,10 @@
-"""Texts that are nearly the same among very many, found without holding each against each.
+"""Find nearly equal texts among very many, without comparing all pairs.
 
-An exact join of word sets by their prefixes: where the words of every set are put in one order, the rarest first, two
+This is an exact join of word sets by their prefixes. The words of every set have one order, the rarest first. Then two
 sets with a Jaccard index of at least `t` share at least two words among the first `size - ceil(t * size) + 2` of each
-(or are the same single word). So they meet under a pair of such words, and what meets is compared. Pairs rather than
-single words keep few together where all share a small vocabulary, as what comes from a template does.
+(or are the same single word). So both have an entry under the same pair of words, and sets with a common entry are
+compared. With pairs instead of single words, few sets meet even if all share a small vocabulary, as texts from a
+template do.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from itertools import combinations, groupby
 from math import ceil
 
 MOST_WORDS = 64
-"""Of a longer text a sample is compared, the same words wherever they stand (those of the least checksums)."""
+"""Words of a text that are compared; of a longer text, those with the least checksums, wherever they stand."""
 MOST_COMPARED = 64
-"""Sets that one is compared with for each pair of words that brings them together."""
+"""Sets that one set is compared with at most, for each common pair of words."""
 _MOST_HELD = 10_000
 _BUCKETS = 1 << 20
 _MIX = 0x9E3779B97F4A7C15
 _PART_BITS = 6
-"""What is to be sorted is so in as many parts as these bits can tell apart."""
+"""Entries are sorted in 2 to the power of this many parts, to save memory."""
 _UNSPACED = (
     "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3040-\\u30ff\\u31f0-\\u31ff\\u3400-\\u4dbf\\u4e00-\\u9fff"
     "\\uf900-\\ufaff\\U00020000-\\U0003ffff"
@@ -35,16 +36,16 @@ _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in order, whatever its case; of writing without blanks, overlapping pairs of characters."""
+    """The words of a text in order, ignoring case; for scripts without blanks, overlapping pairs of characters."""
     if text.isascii():
         return _RUN.findall(text.lower()) or text.split()
-    found: list[str] = []
+    words: list[str] = []
     for run in _RUN.findall(unicodedata.normalize("NFKC", text).casefold()):
         if _IS_UNSPACED.match(run):
-            found.extend(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
+            words.extend(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
         else:
-            found.append(run)
-    return found or text.split()
+            words.append(run)
+    return words or text.split()
 
 
 class WordSets:
@@ -59,15 +60,15 @@ class WordSets:
         return len(self._ends) - 1
 
     def add(self, words: Iterable[str]) -> None:
-        """One more set; it may be empty."""
-        made = sorted({zlib.crc32(word.encode(errors="surrogatepass")) for word in set(words)})[:MOST_WORDS]
-        for word in made:
+        """Add a set; it may be empty."""
+        checksums = sorted({zlib.crc32(word.encode(errors="surrogatepass")) for word in set(words)})[:MOST_WORDS]
+        for word in checksums:
             self._counts[word % _BUCKETS] += 1
-        self._words.extend(made)
+        self._words.extend(checksums)
         self._ends.append(len(self._words))
 
     def size(self, index: int) -> int:
-        """How many words a set has."""
+        """Number of words of a set."""
         return self._ends[index + 1] - self._ends[index]
 
     def get(self, index: int) -> frozenset[int]:
@@ -81,7 +82,7 @@ class WordSets:
 
 
 class Groups:
-    """Numbers that belong together (a disjoint-set forest)."""
+    """Groups of numbers (a disjoint-set forest)."""
 
     def __init__(self, size: int) -> None:
         self._parents = array("Q", range(size))
@@ -93,25 +94,25 @@ class Groups:
             parents[number] = number = parents[parent]
         return number
 
-    def join(self, one: int, other: int) -> None:
-        """Make one group of two."""
-        low, high = sorted((self.find(one), self.find(other)))
+    def join(self, left: int, right: int) -> None:
+        """Join the groups of two numbers."""
+        low, high = sorted((self.find(left), self.find(right)))
         self._parents[high] = low
 
     def several(self) -> list[list[int]]:
-        """Every group of more than one, each in order."""
-        made: dict[int, list[int]] = {}
+        """Every group of more than one number, each in order."""
+        groups: dict[int, list[int]] = {}
         for number, parent in enumerate(self._parents):
             if number != parent:
                 root = self.find(number)
-                made.setdefault(root, [root]).append(number)
-        return [made[root] for root in sorted(made)]
+                groups.setdefault(root, [root]).append(number)
+        return [groups[root] for root in sorted(groups)]
 
 
-def is_alike(one: frozenset[int], other: frozenset[int], threshold: float) -> bool:
+def is_alike(left: frozenset[int], right: frozenset[int], threshold: float) -> bool:
     """Whether the Jaccard index of two sets is at least `threshold`; of two empty ones it is 1."""
-    shared = len(one & other)
-    return shared >= threshold * (len(one) + len(other) - shared)
+    shared = len(left & right)
+    return shared >= threshold * (len(left) + len(right) - shared)
 
 
 def join_alike(
@@ -125,14 +126,14 @@ def join_alike(
     """Join the groups of sets that are alike.
 
     Args:
-        sets: An empty one is like no other.
-        groups: Of their numbers; those in one group are not compared.
+        sets: The word sets; an empty set is like no other.
+        groups: Groups of their numbers; sets of one group are not compared.
         threshold: Least Jaccard index, above 0.5 and at most 1.
-        among: Numbers of the sets that are looked at; all if `None`.
-        may_join: Asked of each two that are alike.
+        among: Numbers of the sets to compare; all if `None`.
+        may_join: Called for each two sets that are alike; decides whether they are joined.
 
     Returns:
-        How many sets have so many others with the same rarest words that only `MOST_COMPARED` of them were compared.
+        Number of sets for which so many others have the same rarest words that only `MOST_COMPARED` were compared.
     """
     numbers = range(len(sets)) if among is None else among
     shift = max(24, len(sets).bit_length())
@@ -146,7 +147,7 @@ def join_alike(
 
 
 def _entries(sets: WordSets, numbers: Iterable[int], threshold: float, shift: int) -> list[array[int]]:
-    """Of each set, the pairs it is met under, with its number in the lowest `shift` bits; by their highest bits."""
+    """Entries of all sets, in parts by their highest bits: a hashed pair of words; the low `shift` bits are the set."""
     mask = (1 << 64) - (1 << shift)
     parts = [array("Q") for _ in range(1 << _PART_BITS)]
     for number in numbers:
@@ -165,7 +166,7 @@ def _entries(sets: WordSets, numbers: Iterable[int], threshold: float, shift: in
 def _join_met(
     met: list[int], sets: WordSets, groups: Groups, threshold: float, may_join: Callable[[int, int], bool]
 ) -> Iterator[int]:
-    """Compare what a pair of words brought together; gives those that met more than they were compared with."""
+    """Compare sets with a common pair of words; gives the numbers that were not compared with all others."""
     seen: dict[int, list[int]] = {}  # by group
     words: dict[int, frozenset[int]] = {}
 

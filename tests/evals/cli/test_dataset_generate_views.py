@@ -53,7 +53,7 @@ def test_E9_only_what_was_asked_about_is_told_and_not_without_end(capsys: pytest
 
 
 def test_E3_all_that_became_of_lines_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    made = DraftSummary(cases=9, kept=1, superseded=2, deleted=3, earlier=4, replaced=5)
+    made = DraftSummary(cases=9, human_lines=1, superseded=2, deleted=3, earlier=4, replaced=5)
     notify_summary(made, FOLDER)
     told = capsys.readouterr().err
     assert "note: 1 line of yours kept, first in the file" in told

@@ -16,7 +16,7 @@ from toolbelt.evals.drafts.answer_store import open_answers
 from toolbelt.evals.drafts.answers import DraftChecker
 from toolbelt.evals.drafts.asking import Drafter
 from toolbelt.evals.drafts.folder import DraftFolder
-from toolbelt.evals.drafts.jobs import Jobs, Wanted
+from toolbelt.evals.drafts.jobs import DraftQuota, Jobs
 from toolbelt.evals.drafts.tool_drafts import ToolDrafts
 from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
 from toolbelt.evals.models.model import Request
@@ -49,18 +49,18 @@ CATALOG = Catalog(
 )
 REFUND = CATALOG.get_tool("pay_back")
 SAMPLING = Sampling(seed=0)
-TWO_EACH = Wanted(2, 2, 1)
-ONE_EACH = Wanted(1, 1, 1)
+TWO_EACH = DraftQuota(2, 2, 1)
+ONE_EACH = DraftQuota(1, 1, 1)
 
 
-def make_jobs(wanted: Wanted = TWO_EACH, tools: Sequence[Tool] = (REFUND,), languages: Sequence[str] = ()) -> Jobs:
+def make_jobs(quota: DraftQuota = TWO_EACH, tools: Sequence[Tool] = (REFUND,), languages: Sequence[str] = ()) -> Jobs:
     """Jobs for the till."""
-    return Jobs(CATALOG, tools, wanted, languages)
+    return Jobs(CATALOG, tools, quota, languages)
 
 
-def make_drafting(wanted: Wanted = TWO_EACH) -> ToolDrafts:
+def make_drafting(quota: DraftQuota = TWO_EACH) -> ToolDrafts:
     """Drafting for `pay_back`."""
-    return ToolDrafts(make_jobs(wanted).job(0), DraftChecker(CATALOG))
+    return ToolDrafts(make_jobs(quota).job(0), DraftChecker(CATALOG))
 
 
 def said(tasks: Sequence[tuple[Any, Sequence[Any]]] = (), misses: Sequence[tuple[Any, Any]] = ()) -> str:

@@ -53,10 +53,10 @@ def test_E3_what_a_human_wrote_stays_as_it_is(tmp_path: Path) -> None:
     put(tmp_path, [*mine, *rest])
     state = DraftFolder(tmp_path).read_state()
     assert not state.is_untouched
-    assert (state.kept, len(state.gone)) == (3, 3)
+    assert (state.human_lines, len(state.gone)) == (3, 3)
     made, _ = draft_into(tmp_path)
     assert lines(tmp_path) == [*mine, *rest], "and the third, which was taken out, does not come back"
-    assert (made.kept, made.superseded, made.deleted) == (3, 2, 1)
+    assert (made.human_lines, made.superseded, made.deleted) == (3, 2, 1)
     assert third not in lines(tmp_path)
     assert DraftFolder(tmp_path).read_state().is_untouched
     for _ in range(2):
@@ -88,11 +88,11 @@ def test_E3_other_settings_add_and_take_nothing_away(tmp_path: Path) -> None:
     languages = make_jobs(ONE_EACH, CATALOG.tools[2:], ["Welsh"])
     made, _ = draft_into(tmp_path, otherwise, jobs=languages)
     assert lines(tmp_path)[:7] == [reviewed(before[0]), *before[2:]]
-    assert (made.kept, made.earlier, made.kinds.total(), made.cases) == (1, 6, 4, 11)
+    assert (made.human_lines, made.earlier, made.kinds.total(), made.cases) == (1, 6, 4, 11)
     dataset = open_dataset(str(tmp_path))
     assert (len(dataset), dataset.drafts) == (11, 10)
     made, _ = draft_into(tmp_path)
-    assert (made.kept, made.earlier, made.superseded, made.deleted, made.cases) == (1, 4, 1, 1, 11), (
+    assert (made.human_lines, made.earlier, made.superseded, made.deleted, made.cases) == (1, 4, 1, 1, 11), (
         "answers were kept; what was taken out stays out"
     )
 
@@ -206,7 +206,7 @@ def test_E3_a_query_of_ones_own_is_not_drafted_again(tmp_path: Path) -> None:
     (tmp_path / ".toolbelt-drafts").rename(tmp_path / "elsewhere")
     made, _ = draft_into(tmp_path)
     assert made.refused == {"the query is there already": 1}
-    assert (made.kept, made.cases) == (1, 8)
+    assert (made.human_lines, made.cases) == (1, 8)
 
 
 @pytest.mark.parametrize("edited", [0, 1], ids=["untouched", "and-an-edit-since"])
@@ -220,7 +220,7 @@ def test_E8_a_kill_between_the_memory_and_the_cases_loses_nothing(tmp_path: Path
         file.write_bytes(content)
     put(tmp_path, [*map(reviewed, before[:edited]), *before[edited:]])
     state = DraftFolder(tmp_path).read_state()
-    assert (state.is_untouched, state.kept, len(state.gone)) == (not edited, edited, edited)
+    assert (state.is_untouched, state.human_lines, len(state.gone)) == (not edited, edited, edited)
     draft_into(tmp_path)
     assert lines(tmp_path) == [*map(reviewed, whole[:edited]), *whole[edited:]]
 

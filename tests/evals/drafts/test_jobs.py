@@ -8,7 +8,7 @@ import pytest
 
 from tests.evals.drafts.samples import CATALOG, ONE_EACH, make_jobs
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.drafts.jobs import Wanted, choose_tools
+from toolbelt.evals.drafts.jobs import DraftQuota, choose_tools
 from toolbelt.evals.drafts.prompts import opening_messages
 
 
@@ -37,7 +37,7 @@ def test_E3_fewer_tools_are_among_more() -> None:
 
 
 def test_E3_a_model_is_told_the_tool_its_neighbours_and_the_form() -> None:
-    jobs = make_jobs(Wanted(4, 2, 1), CATALOG.tools, ["German", "Welsh"])
+    jobs = make_jobs(DraftQuota(4, 2, 1), CATALOG.tools, ["German", "Welsh"])
     assert len(jobs) == 8
     assert [(job.tool.name, job.language) for job in jobs][:3] == [
         ("pay_back", "German"),
@@ -56,10 +56,12 @@ def test_E3_a_model_is_told_the_tool_its_neighbours_and_the_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "absent"), [(Wanted(0, 1, 2), "tasks"), (Wanted(2, 1, 0), "near_misses")], ids=["misses", "tasks"]
+    ("quota", "absent"),
+    [(DraftQuota(0, 1, 2), "tasks"), (DraftQuota(2, 1, 0), "near_misses")],
+    ids=["misses", "tasks"],
 )
-def test_E3_what_is_not_wanted_is_not_asked_for(wanted: Wanted, absent: str) -> None:
-    assert absent not in opening_messages(make_jobs(wanted).job(0))[1]["content"]
+def test_E3_what_is_not_wanted_is_not_asked_for(quota: DraftQuota, absent: str) -> None:
+    assert absent not in opening_messages(make_jobs(quota).job(0))[1]["content"]
 
 
 def test_E3_the_same_prompt_whatever_else_is_drafted() -> None:

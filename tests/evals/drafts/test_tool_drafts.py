@@ -13,7 +13,7 @@ from tests.evals.drafts.samples import CATALOG, TWO_EACH, make_drafting, said
 from toolbelt.evals.cases.own_layout import parse_own_case
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.evals.drafts.answers import FaultReason, read_answer
-from toolbelt.evals.drafts.jobs import Wanted
+from toolbelt.evals.drafts.jobs import DraftQuota
 from toolbelt.evals.drafts.tool_drafts import ModelAnswer, ToolDrafts, case_rows, states_value
 
 ORDER = {"order": 17}
@@ -24,8 +24,8 @@ GOOD = [
 MISS = [("Send a bill for order 17.", "invoice")]
 
 
-def taken(*answers: str, wanted: Wanted = TWO_EACH) -> ToolDrafts:
-    drafts = make_drafting(wanted)
+def taken(*answers: str, quota: DraftQuota = TWO_EACH) -> ToolDrafts:
+    drafts = make_drafting(quota)
     for answer in answers:
         assert drafts.messages is not None
         drafts.add_answer(ModelAnswer(answer))
@@ -161,7 +161,7 @@ def test_E3_whatever_a_model_says_no_more_is_drafted_than_was_wanted(first: Any,
         if drafts.messages is not None:
             drafts.add_answer(ModelAnswer(json.dumps(answer)))
     assert drafts.messages is None
-    assert 0 <= drafts.drafted <= drafts.job.wanted.cases
+    assert 0 <= drafts.drafted <= drafts.job.quota.cases
     assert bool(drafts.refused) or drafts.missing == 0
 
 
@@ -200,7 +200,7 @@ KEY = bytes(range(16))
 
 
 def test_E3_every_draft_is_a_case_and_says_that_it_is_one() -> None:
-    drafts = make_drafting(Wanted(1, 2, 2))
+    drafts = make_drafting(DraftQuota(1, 2, 2))
     arguments = {"order": 17, "reason": "too late", "fast": True}
     queries = ["Order 17 came too late, undo it fast.", "Undo 17 fast, it was tardy."]
     drafts.add_answer(ModelAnswer(said([(arguments, queries)], [("Bill 17.", "invoice"), ("Sing.", None)])))

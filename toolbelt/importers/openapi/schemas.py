@@ -32,6 +32,9 @@ from toolbelt.sources.section import Section
 if TYPE_CHECKING:
     from toolbelt.sources import Key
 
+    Path = tuple[Key, ...]
+    """Where a schema stands: keys and indexes from the top of the document."""
+
 
 class Schemas:
     """The schemas of a document, converted as they are asked for.
@@ -208,25 +211,25 @@ class ReadOnly:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._parts: dict[tuple[Key, ...], tuple[frozenset[str], list[Section]]] = {}
+        self._parts: dict[Path, tuple[frozenset[str], list[tuple[Path, Section]]]] = {}
 
     def names(self, node: Section) -> frozenset[str]:
         """Properties that only answers have, of the schema at `node` and of all it takes in by `allOf` and `$ref`."""
         names: set[str] = set()
-        seen: set[tuple[Key, ...]] = set()
-        pending = [node]
+        seen: set[Path] = set()
+        pending = [(node.path, node)]
         while pending:
-            current = pending.pop()
-            if current.path not in seen:
-                seen.add(current.path)
-                own, taken_in = self._own(current)
+            path, current = pending.pop()
+            if path not in seen:
+                seen.add(path)
+                own, taken_in = self._own(path, current)
                 names |= own
                 pending.extend(taken_in)
         return frozenset(names)
 
     def covers(self, node: Section) -> bool:
         """Whether the schema at `node`, or one that it refers to, is marked."""
-        seen: set[tuple[Key, ...]] = set()
+        seen: set[Path] = set()
         current: Section | None = node
         while current is not None and isinstance(current.value, dict) and current.path not in seen:
             if current.value.get("readOnly") is True:
@@ -235,9 +238,12 @@ class ReadOnly:
             current = self._spec.find_target(current) if "$ref" in current.value else None
         return False
 
-    def _own(self, node: Section) -> tuple[frozenset[str], list[Section]]:
-        """The read-only properties written at `node` itself, and the schemas it takes in."""
-        if node.path not in self._parts:
+    def _own(self, path: Path, node: Section) -> tuple[frozenset[str], list[tuple[Path, Section]]]:
+        """The read-only properties written at `node` itself, and the schemas it takes in, with their paths.
+
+        A path takes time to make, and a chain of references is walked from each of its members.
+        """
+        if path not in self._parts:
             taken_in: list[Section] = []
             names: frozenset[str] = frozenset()
             value = node.value if isinstance(node.value, dict) else {}
@@ -249,5 +255,5 @@ class ReadOnly:
             if isinstance(value.get("allOf"), list):
                 parts = node.child("allOf")
                 taken_in.extend(parts.child(index) for index in range(len(parts.value)))
-            self._parts[node.path] = names, taken_in
-        return self._parts[node.path]
+            self._parts[path] = names, [(part.path, part) for part in taken_in]
+        return self._parts[path]
