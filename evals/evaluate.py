@@ -18,7 +18,7 @@ from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.runner import Runner
 from toolbelt.evals.running.store import DEFAULT_FILE
 from toolbelt.evals.session import DEFAULT_MODELS, RunRequest, SessionOptions, Started, continue_run, ignore, start_run
-from toolbelt.evals.setup.reporting import CallbackReporter, Note, Reporter
+from toolbelt.evals.setup.reporting import CallbackReporter, EvalReporter, Note
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
 
@@ -137,7 +137,7 @@ def resume_run(
     store: str | Path = DEFAULT_FILE,
     retry_errors: bool = False,
     options: SessionOptions = SessionOptions(),  # noqa: B008  frozen
-    reporter: Reporter | None = None,
+    reporter: EvalReporter | None = None,
 ) -> Run:
     """Go on with a run: nothing that is finished is asked again.
 

@@ -19,7 +19,7 @@ from toolbelt.evals.setup.arms import PreparedArm, make_trial_runners, prepare_a
 from toolbelt.evals.setup.inputs import RunInputs, open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.providers.chat import Usage
 from toolbelt.text import plural
 
@@ -88,7 +88,7 @@ class SessionOptions:
         return ModelOptions(self.api_base, self.timeout_seconds, models)
 
 
-def start_run(request: RunRequest, options: SessionOptions, reporter: Reporter, started: Started = ignore) -> Run:
+def start_run(request: RunRequest, options: SessionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:
     """Set a run up and run it; errors are those of `run_eval`."""
     inputs, plan = plan_run(request, reporter)
     arms = prepare_arms(inputs, plan, options.model_options(inputs.workspace.models), reporter)
@@ -102,7 +102,7 @@ def start_run(request: RunRequest, options: SessionOptions, reporter: Reporter, 
 
 
 def estimate_eval(
-    request: RunRequest, options: SessionOptions, reporter: Reporter
+    request: RunRequest, options: SessionOptions, reporter: EvalReporter
 ) -> tuple[Plan, tuple[ArmEstimate, ...]]:
     """What a run would take in requests, tokens and dollars; nothing is asked, and nothing is kept."""
     from toolbelt.evals.setup.estimate import estimate_run
@@ -111,7 +111,7 @@ def estimate_eval(
     return plan, estimate_run(inputs, plan, options.model_options(inputs.workspace.models), reporter)
 
 
-def plan_run(request: RunRequest, reporter: Reporter) -> tuple[RunInputs, Plan]:
+def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Plan]:
     """Open the files of a run, and make its plan."""
     inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter)
     plan = make_plan(inputs, request.models, request.toolsets, request.variants, request.settings, reporter)
@@ -120,7 +120,7 @@ def plan_run(request: RunRequest, reporter: Reporter) -> tuple[RunInputs, Plan]:
 
 
 def continue_run(
-    path: Path, name: str, options: SessionOptions, reporter: Reporter, started: Started, *, retry_errors: bool
+    path: Path, name: str, options: SessionOptions, reporter: EvalReporter, started: Started, *, retry_errors: bool
 ) -> Run:
     """Go on with a run; errors are those of `resume_run`."""
     with RunStore(path, must_exist=True) as store:
@@ -148,7 +148,7 @@ def _run_session(
     plan: Plan,
     arms: tuple[PreparedArm, ...],
     options: SessionOptions,
-    reporter: Reporter,
+    reporter: EvalReporter,
     started: Started,
 ) -> Run:
     requests, cost_usd = store.spent(run)

@@ -1,1 +1,1 @@
-"""What a run comes to: summaries, comparisons, gates, matrices, costs."""
+"""Analyses runs: summaries, comparisons, gates, matrices, costs."""

@@ -18,10 +18,10 @@ PriceOf = Callable[[str], Prices | None]
 
 
 class Caching(StrEnum):
-    """A way to bill the same requests."""
+    """A way of billing the same requests."""
 
     NONE = "none"
-    """Every prompt token at the ordinary price."""
+    """Every prompt token costs the ordinary price."""
     WITHIN = "within"
     """What a request repeats of the one before, up to the first tool in which their lists differ, is read from the
     cache; all else is written to it, where the provider charges for that."""
@@ -50,7 +50,7 @@ class Bill:
     rebilled_usd: float | None = None
 
     def times(self, factor: float) -> Bill:
-        """Of so many as much."""
+        """The bill multiplied by a factor."""
         usd = None if self.usd is None else self.usd * factor
         rebilled = None if self.rebilled_usd is None else self.rebilled_usd * factor
         return Bill(self.fresh_tokens * factor, self.read_tokens * factor, self.rebilled_tokens * factor, usd, rebilled)
@@ -119,12 +119,12 @@ def cache_economics(summary: RunSummary, price_of: PriceOf, priced_as: str | Non
 
 
 def has_savings(economics: Sequence[ArmEconomics]) -> bool:
-    """Whether a cache would have saved any arm with a solved case anything."""
+    """Whether a cache would have saved anything for any arm with a solved case."""
     return any(
         bill.read_tokens > 0 or bill.rebilled_tokens > 0
-        for one in economics
-        if one.trials_per_solved is not None
-        for bill in one.bills.values()
+        for costs in economics
+        if costs.trials_per_solved is not None
+        for bill in costs.bills.values()
     )
 
 
@@ -227,23 +227,23 @@ def economics_data(economics: Sequence[ArmEconomics]) -> list[dict[str, Any]]:
     `{fresh_tokens, read_tokens, rebilled_tokens, usd, rebilled_usd}`, or `None`. `reported` is what the provider said
     was read from its cache and written to it, and what was paid, for each scored trial. `price` is USD for one token.
     """
-    return [_arm_data(one) for one in economics]
+    return [_arm_data(costs) for costs in economics]
 
 
-def _arm_data(one: ArmEconomics) -> dict[str, Any]:
-    arm = one.arm
+def _arm_data(costs: ArmEconomics) -> dict[str, Any]:
+    arm = costs.arm
     return {
         "model": arm.model,
         "toolset": arm.toolset,
         "variant": arm.variant,
         "scored": arm.scored,
         "solved": arm.solved.numerator,
-        "trials_per_solved": one.trials_per_solved,
-        "scale": one.scale if one.bills else None,
-        "price": None if one.rates is None else one.rates._asdict(),
-        "priced_as": one.priced_as or None,
-        "has_answers": one.has_answers,
-        **{caching.value: _bills(one, caching) for caching in Caching},
+        "trials_per_solved": costs.trials_per_solved,
+        "scale": costs.scale if costs.bills else None,
+        "price": None if costs.rates is None else costs.rates._asdict(),
+        "priced_as": costs.priced_as or None,
+        "has_answers": costs.has_answers,
+        **{caching.value: _bills(costs, caching) for caching in Caching},
         "reported": {
             "cached_read_tokens": arm.cached_read_tokens,
             "cached_write_tokens": arm.cached_write_tokens,
@@ -252,10 +252,10 @@ def _arm_data(one: ArmEconomics) -> dict[str, Any]:
     }
 
 
-def _bills(one: ArmEconomics, caching: Caching) -> dict[str, Any] | None:
-    if caching not in one.bills:
+def _bills(costs: ArmEconomics, caching: Caching) -> dict[str, Any] | None:
+    if caching not in costs.bills:
         return None
-    return {"per_trial": _bill(one.bills[caching]), "per_solved": _bill(one.of_solved(caching))}
+    return {"per_trial": _bill(costs.bills[caching]), "per_solved": _bill(costs.of_solved(caching))}
 
 
 def _bill(bill: Bill | None) -> dict[str, float | None] | None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from toolbelt.evals.setup.reporting import Note
 
 
-class ConsoleReporter:
-    """A `Reporter` for the command line."""
+class EvalConsoleReporter:
+    """An `EvalReporter` for the command line."""
 
     def note(self, note: Note) -> None:
         """A line."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolbelt.command.options import Command, config_option, json_option, option
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cli.console_reporter import ConsoleReporter
+from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.setup import project
 from toolbelt.project.workspace import Workspace
 
@@ -37,4 +37,4 @@ def open_with_project(
     Raises:
         ToolbeltError: a file is missing or has mistakes.
     """
-    return project.open_with_project(reference, catalog, config, tokenizer, ConsoleReporter())
+    return project.open_with_project(reference, catalog, config, tokenizer, EvalConsoleReporter())

@@ -14,7 +14,7 @@ from toolbelt.console.screen import make_screen, notify, print_json, progress, s
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
-from toolbelt.evals.cli.console_reporter import ConsoleReporter
+from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.shown import show_run
@@ -198,7 +198,7 @@ def run(
     if dry_run:
         _show_estimate(request, session, as_json=as_json)
         return OK
-    finished = start_run(request, session, ConsoleReporter())
+    finished = start_run(request, session, EvalConsoleReporter())
     code = _show_end(finished, as_json=as_json)
     if report is not None:
         _write_report(finished, Path(report))
@@ -225,7 +225,7 @@ def resume(
 ) -> int:
     """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
     session = SessionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
-    run = resume_run(name, store=store, retry_errors=retry_errors, options=session, reporter=ConsoleReporter())
+    run = resume_run(name, store=store, retry_errors=retry_errors, options=session, reporter=EvalConsoleReporter())
     return _show_end(run, as_json=as_json)
 
 
@@ -294,7 +294,7 @@ def _find_suite(suite: str | None, toolsets: tuple[str, ...]) -> str:
 def _show_estimate(request: RunRequest, session: SessionOptions, *, as_json: bool) -> None:
     from toolbelt.evals.cli.estimates import estimate_data, estimate_view  # a run does without
 
-    plan, estimates = estimate_eval(request, session, ConsoleReporter())
+    plan, estimates = estimate_eval(request, session, EvalConsoleReporter())
     if as_json:
         print_json(estimate_data(plan, estimates))
         return

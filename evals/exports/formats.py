@@ -1,4 +1,4 @@
-"""The forms in which a run leaves, one file each; each is a row of a table."""
+"""The formats in which a run is exported, one file each; each is a row of a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.text import json_text
 
 TABLES = ("trials", "arms")
-"""What a table may have as its rows, the usual one first."""
+"""What the rows of a table may be, the default first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Job:
     progress: Progress
 
     def analyze_run(self) -> RunReport:
-        """Everything that is said of the run."""
+        """All findings of the run."""
         return analyze_run(self.store, self.row, ReportOptions(models=self.models), progress=self.progress)
 
     def summarize(self) -> RunSummary:
-        """Its measures alone."""
+        """The run's measures alone."""
         return summarize(self.store.connection, self.row.run, self.store.find_status(self.row))
 
 
@@ -66,7 +66,7 @@ class Form:
 
 
 def find_form(name: str | None, output: str | None) -> str:
-    """The form that is meant: as named, else by the file's ending, else JSON.
+    """The form by its name, else by the file's ending, else JSON.
 
     Raises:
         ToolbeltError: the ending is of none, with those there are.
@@ -152,7 +152,7 @@ def export_run(
     models: ModelTable | None = None,
     progress: Progress = no_progress,
 ) -> None:
-    """Write a run in one form, finished or not: all of one moment.
+    """Write a run in one form, whether finished or not; all data are of one moment.
 
     Args:
         store: The file of runs.

@@ -1,4 +1,4 @@
-"""A run's trials for notebooks, wherever they are kept."""
+"""Loads a run's trials for notebooks, from a store, a report or a file."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load_run(run: str | Path = LATEST, *, store: str | Path | None = None) -> pd
 
 
 def _at_home(path: str | Path) -> Path:
-    """With `~` read as a shell does: there is none before a notebook."""
+    """Expands `~` as a shell does: in a notebook no shell does it."""
     return Path(os.path.expanduser(path))  # noqa: PTH111  pathlib's fails where there is no such user
 
 
@@ -100,12 +100,12 @@ def _beside(paths: Iterable[Path]) -> list[str]:
 
 
 def _about_csv(path: Path, run: str) -> dict[str, str]:
-    """What the report says beside it, where that is of the same run."""
+    """What the report's `summary.json` beside the file says, if it is of the same run."""
     try:
         data: Any = json.loads(path.with_name(_SUMMARY).read_text(encoding="utf-8"))
-        kept, dataset = data["run"], data["dataset"]
-        if run in ("", kept):
-            return make_about(str(kept), str(dataset["name"]), str(dataset["digest"]))
+        stored, dataset = data["run"], data["dataset"]
+        if run in ("", stored):
+            return make_about(str(stored), str(dataset["name"]), str(dataset["digest"]))
     except (OSError, ValueError, LookupError, TypeError):
         pass  # the file of trials stands for itself
     return make_about(run, "", "")

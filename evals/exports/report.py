@@ -1,4 +1,4 @@
-"""The folder of a run's report: all its files are written aside and put in place together."""
+"""The folder of a run's report: all files are written to a temporary folder and moved into place together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ class Report:
 
 
 def write_report(
-    store: RunStore, row: RunRow, folder: Path, wanted: ReportOptions | None = None, *, progress: Progress = no_progress
+    store: RunStore,
+    row: RunRow,
+    folder: Path,
+    options: ReportOptions | None = None,
+    *,
+    progress: Progress = no_progress,
 ) -> Report:
     """Write a run's report: a page, Markdown, JSON, JUnit XML, CSV and Parquet, pictures as SVG and PNG.
 
@@ -43,7 +48,7 @@ def write_report(
         store: The file of runs.
         row: The run; it may be going on: all files are of one moment.
         folder: Made if need be; files of these names in it are replaced when all are written, others left alone.
-        wanted: What is to be said beyond the measures of each arm.
+        options: What is to be said beyond the measures of each arm.
         progress: Told how far it is.
 
     Raises:
@@ -57,7 +62,7 @@ def write_report(
 
     connection, run, trials = store.connection, row.run, row.finished
     with read_snapshot(connection), replacing_all(folder) as opened:
-        findings = analyze_run(store, row, wanted, progress=progress)
+        findings = analyze_run(store, row, options, progress=progress)
         pictures = findings.draw()
         with opened("report.html", "w") as file, progress("writing the page", trials) as advance:
             findings.write_page(connection, file, pictures, advance)
@@ -89,12 +94,12 @@ Open = Callable[[str, str], contextlib.AbstractContextManager[IO[Any]]]
 """Opens a file by its name and mode: `w` for text in UTF-8 with line ends as they are written, `wb` for bytes."""
 _STAGE = ".writing-"
 _ABANDONED_SECONDS = 86_400
-"""By then nobody writes there any more."""
+"""After this time no process writes there any more."""
 
 
 @contextlib.contextmanager
 def replacing_all(folder: Path) -> Iterator[Open]:
-    """A way to write files of a folder, which take their places there at the end, if nothing fails meanwhile.
+    """Writes files of a folder, which appear there together at the end, if nothing fails before.
 
     Each is replaced as a whole, and none before all of them are written. They are moved one after the other: should a
     move fail, those before it are new, and the error says how many.
@@ -109,7 +114,7 @@ def replacing_all(folder: Path) -> Iterator[Open]:
         ToolbeltError: where a file is to be, there is a folder, or a device.
         StorageError: the disk would not; no new folder is left behind.
     """
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         stage = _make_stage(folder)
         files: dict[str, StagedFile] = {}
@@ -123,7 +128,7 @@ def replacing_all(folder: Path) -> Iterator[Open]:
                 file.discard()
             shutil.rmtree(stage, ignore_errors=True)
     except BaseException:
-        for parent in made:
+        for parent in missing:
             with contextlib.suppress(OSError):
                 parent.rmdir()
         raise

@@ -1,4 +1,4 @@
-"""Everything a report says of a run, worked out once for all formats."""
+"""All findings of a run's report, computed once for all formats."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], object]]]
-"""As `toolbelt.console.screen.progress`: a label and how much there is to do give a way to say how much is done."""
+"""Like `toolbelt.console.screen.progress`: takes a label and the total, gives a function that reports the number done.
+"""
 
 
 @contextlib.contextmanager
 def no_progress(_label: str, _total: int | None) -> Iterator[Callable[[int], object]]:
-    """Progress that nobody is told of."""
+    """Reports no progress."""
     yield lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What a report is to say beyond the measures of each arm.
+    """What a report contains beyond the measures of each arm.
 
     Attributes:
         baseline: What the run is held against; with `None` its arms are compared with each other.
@@ -61,7 +62,7 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What is said of a run.
+    """The findings of a run.
 
     Attributes:
         summary: Its measures.
@@ -81,9 +82,9 @@ class RunReport:
 
     @property
     def data(self) -> dict[str, Any]:
-        """As plain values: those of the run, with `economics`.
+        """The findings as plain values: those of the run, with `economics`.
 
-        Where there are such, also `compatibility`, `probes`, `comparison` and `gate`.
+        It also has `compatibility`, `probes`, `comparison` and `gate`, if there are any.
         """
         data = {**summary_data(self.summary), "economics": economics_data(self.economics)}
         if self.matrix is not None:
@@ -93,7 +94,7 @@ class RunReport:
         if self.probes:
             from toolbelt.evals.probing.results import probe_data
 
-            data["probes"] = [probe_data(one) for one in self.probes]
+            data["probes"] = [probe_data(probe) for probe in self.probes]
         if self.comparison is not None:
             data["comparison"] = comparison_data(self.comparison)
         if self.gate is not None:
@@ -103,13 +104,13 @@ class RunReport:
         return data
 
     def draw(self) -> tuple[Picture, ...]:
-        """Its pictures; importing what draws them takes about a second."""
+        """Its pictures; importing matplotlib takes about a second."""
         from toolbelt.evals.views.pictures.drawing import draw_pictures
 
         return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix)
 
     def markdown(self, pictures: Sequence[Picture] = ()) -> str:
-        """As Markdown; with `pictures` beside it."""
+        """The findings as Markdown, with `pictures` in the same folder."""
         verdict = compatibility = probes = ""
         if self.gate is not None:
             from toolbelt.evals.views.gate_markdown import gate_markdown
@@ -140,7 +141,7 @@ class RunReport:
         pictures: Sequence[Picture],
         advance: Callable[[int], object] | None = None,
     ) -> None:
-        """As one page of HTML, trial by trial."""
+        """The findings as one HTML page, with every trial."""
         from toolbelt.evals.analysis.matrix.recommendation import recommendation
         from toolbelt.evals.viewer.page import write_page
 
@@ -160,41 +161,41 @@ class RunReport:
 
 
 def analyze_run(
-    store: RunStore, row: RunRow, wanted: ReportOptions | None = None, *, progress: Progress = no_progress
+    store: RunStore, row: RunRow, options: ReportOptions | None = None, *, progress: Progress = no_progress
 ) -> RunReport:
-    """What there is to say of a run, finished or not.
+    """Find out everything for the report of a run, finished or not.
 
     Args:
         store: The file of runs; read at one moment if the caller sees to that.
         row: The run.
-        wanted: What is to be said.
+        options: What is to be said.
         progress: Told how far it is.
 
     Raises:
         ToolbeltError: no trial of the run has finished.
         NotFoundError: no model has that price; or no arm that name.
     """
-    wanted = wanted or ReportOptions()
+    options = options or ReportOptions()
     if not row.finished:
         raise ToolbeltError(
             f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
         )
     summary = summarize(store.connection, row.run, store.find_status(row))
-    economics = run_economics(summary, wanted.models, wanted.priced_as)
+    economics = run_economics(summary, options.models, options.priced_as)
     side = StoredRun(store, row)
     findings = RunReport(
         summary,
         economics,
-        matrix=_build_matrix(summary, side, wanted.margin, row.plan.config, progress),
+        matrix=_build_matrix(summary, side, options.margin, row.plan.config, progress),
         probes=_find_probes(store, summary),
     )
-    if wanted.baseline is not None:
+    if options.baseline is not None:
         from toolbelt.evals.analysis.gate.gate import check_run
 
         with progress("comparing arms", len(side.arms)) as advance:
-            gate = check_run(side, Limits(wanted.margin), wanted.baseline, advance=advance)
+            gate = check_run(side, Limits(options.margin), options.baseline, advance=advance)
         return replace(findings, comparison=gate.comparison, gate=gate)
-    against = None if wanted.against is None else wanted.against(side.arms)
+    against = None if options.against is None else options.against(side.arms)
     if len(side.arms) < 2:
         return findings
     from toolbelt.evals.analysis.comparison.compare import compare_arms
@@ -202,13 +203,13 @@ def analyze_run(
 
     pairing = pair_by_model(side) if against is None else pair_within(side.arms, against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
-        return replace(findings, comparison=compare_arms(side, side, pairing, margin=wanted.margin, advance=advance))
+        return replace(findings, comparison=compare_arms(side, side, pairing, margin=options.margin, advance=advance))
 
 
 def _build_matrix(
     summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress
 ) -> Matrix | None:
-    """The run as models × toolsets, if it is of a suite or has several that a model could be given."""
+    """The run as models × toolsets, if it is of a suite or has several toolsets that a model could be given."""
     from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
     from toolbelt.evals.analysis.matrix.candidates import is_assignable
     from toolbelt.evals.analysis.matrix.recommendation import models_at
@@ -222,5 +223,5 @@ def _build_matrix(
 def _find_probes(store: RunStore, summary: RunSummary) -> tuple[ProbeResult, ...]:
     from toolbelt.evals.probing.selection import probes_of_run
 
-    models = [arm.model for arm in summary.arms] + [one.model for one in summary.left_out]
+    models = [arm.model for arm in summary.arms] + [pair.model for pair in summary.left_out]
     return tuple(probes_of_run(store, models, summary.settings.get("api_base")))

@@ -25,13 +25,14 @@ SCHEMAS: Mapping[str, str] = MappingProxyType(
         "probe": probing.SCHEMA,
     }
 )
-"""Every document that has one, and what it says of itself in `schema`: a name, and a version that is raised when a
-field changes its meaning or goes; one that is added does not raise it."""
+"""Every document that has a schema, and the value of its `schema` field: a name and a version. The version is raised
+when a field changes its meaning or is removed, not when one is added.
+"""
 _ENDING = ".schema.json"
 
 
 def read_schema(name: str) -> dict[str, Any]:
-    """The schema of a document, with those it refers to inside it, so that it stands alone.
+    """The schema of a document, with all schemas that it refers to inside, so that it is complete.
 
     Args:
         name: One of `SCHEMAS`.
@@ -42,8 +43,8 @@ def read_schema(name: str) -> dict[str, Any]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(__file__).with_name(name + _ENDING).read_text(encoding="utf-8"))
-    return found
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name(name + _ENDING).read_text(encoding="utf-8"))
+    return schema
 
 
 def _placed(part: Any, root: str, inside: dict[str, Any]) -> Any:
@@ -55,7 +56,7 @@ def _placed(part: Any, root: str, inside: dict[str, Any]) -> Any:
         inside: Schemas of other files by their name; those it refers to are added.
     """
     if isinstance(part, list):
-        return [_placed(one, root, inside) for one in part]
+        return [_placed(item, root, inside) for item in part]
     if not isinstance(part, dict):
         return part
     placed = {key: value if key == "$ref" else _placed(value, root, inside) for key, value in part.items()}

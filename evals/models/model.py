@@ -38,14 +38,14 @@ class Model(Protocol):
         """Answer one request, once: no retries behind the caller's back.
 
         Raises:
-            ModelError: it did not; nothing else is raised for what a provider or a network may do.
+            ModelError: there is no answer; every failure of a provider or a network raises this.
         """
         ...
 
     def cost_usd(self, usage: Usage) -> float | None:
-        """What tokens cost; 0 for what runs here, `None` where the price, or the number of tokens, is unknown."""
+        """USD for the tokens; 0 for local models, `None` if the price or the number of tokens is unknown."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...

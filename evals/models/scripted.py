@@ -72,8 +72,8 @@ class ScriptedModel:
             ModelError: where the script has one.
         """
         if callable(self._replies):
-            said = self._replies(request)
-            reply = await said if inspect.isawaitable(said) else said
+            returned = self._replies(request)
+            reply = await returned if inspect.isawaitable(returned) else returned
         else:
             number = count_replies(request)
             reply = self._replies[number] if number < len(self._replies) else _FINISHED
@@ -115,9 +115,9 @@ def make_scripted_model(path: str) -> Model:
     entries = _read_entries(path)
 
     def reply(request: Request) -> Scripted:
-        said = _last_user_text(request).casefold()
+        user_text = _last_user_text(request).casefold()
         for entry in entries:
-            if entry.when == ANY or entry.when.casefold() in said:
+            if entry.when == ANY or entry.when.casefold() in user_text:
                 number = count_replies(request)
                 return entry.replies[number] if number < len(entry.replies) else _FINISHED
         return _UNSCRIPTED
@@ -194,8 +194,8 @@ class _EntryReader:
         for key, value in (("when", when), ("replies", replies)):
             if value is None and isinstance(data, dict) and key not in data:
                 self._add("missing-key", f"An entry must have {key!r}.", *place)
-        made = [self._reply(reply, *place, "replies", number) for number, reply in enumerate(replies or ())]
-        return _Entry(when or "", tuple(made))
+        parsed = [self._reply(reply, *place, "replies", number) for number, reply in enumerate(replies or ())]
+        return _Entry(when or "", tuple(parsed))
 
     def _reply(self, data: Any, *place: Key) -> Scripted:
         self._check_keys(data, _REPLY_KEYS, "a reply", *place)
@@ -255,11 +255,11 @@ class _EntryReader:
                 article = kind[:1].upper() + kind[1:]
                 self._add("unknown-key", f"{article} has no key {key!r}.{suggestion(key, known)}", *place, key)
 
-    def _typed(self, data: Any, key: str, kind: type | tuple[type, ...], wanted: str, *place: Key) -> Any:
+    def _typed(self, data: Any, key: str, kind: type | tuple[type, ...], expected: str, *place: Key) -> Any:
         value = data.get(key) if isinstance(data, dict) else None
         if value is None or (isinstance(value, kind) and not isinstance(value, bool)):
             return value
-        self._add("wrong-type", f"`{key}` must be {wanted}.", *place, key)
+        self._add("wrong-type", f"`{key}` must be {expected}.", *place, key)
         return None
 
     def _add(self, rule: str, message: str, *place: Key) -> None:

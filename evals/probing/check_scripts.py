@@ -36,14 +36,14 @@ from toolbelt.providers.chat import Failure, ModelError
 
 
 def one_tool(tools: ProbeTools) -> CheckScript:
-    """Where it is refused, a request without tools is made, to tell which of both is not taken.
+    """Calls one tool. If the API refuses the request, a request without tools shows whether the tool is the cause.
 
-    So it is where the server failed, as some do at the very sight of a tool; but as it may only have been down, that is
-    believed only if it fails again once a request without tools was answered.
+    Some servers fail as soon as a request holds a tool, so a server failure is treated the same way. The server may
+    only have been down, so the tool counts as refused only if the request fails again after one without tools works.
     """
-    wanted = ExpectedCall("get_weather", {"city": "Oslo"})
-    request = CheckRequest(user_message(instruction(wanted)), tools.offer("get_weather"))
-    plain = expect_one_call(tools, request, wanted, "It called it.")
+    expected = ExpectedCall("get_weather", {"city": "Oslo"})
+    request = CheckRequest(user_message(instruction(expected)), tools.offer("get_weather"))
+    plain = expect_one_call(tools, request, expected, "It called it.")
 
     def script(answers: Sequence[ReplyOrError]) -> Step:
         if not answers or not isinstance(refusal := answers[0], ModelError) or not _may_be_for_tools(refusal):
@@ -79,17 +79,19 @@ def _may_be_for_tools(error: ModelError) -> bool:
 
 def _refused_without(without: ModelError, refusal: ModelError) -> CheckVerdict:
     if one_line(without.message) == one_line(refusal.message):
-        said = f"Nothing is known of tools: it is the same with one and without: {one_line(refusal.message)}"
-        return CheckVerdict(CheckOutcome.UNKNOWN, said)
+        reason = f"Nothing is known of tools: it is the same with one and without: {one_line(refusal.message)}"
+        return CheckVerdict(CheckOutcome.UNKNOWN, reason)
     is_refused = without.failure in (Failure.BAD_REQUEST, Failure.NOT_FOUND)
     how = "it refuses a request without tools as well" if is_refused else "one without tools got no answer"
-    said = f"Nothing is known of tools: {how} ({one_line(without.message, 100)}); with one: {one_line(refusal.message)}"
-    return CheckVerdict(CheckOutcome.UNKNOWN, said)
+    reason = (
+        f"Nothing is known of tools: {how} ({one_line(without.message, 100)}); with one: {one_line(refusal.message)}"
+    )
+    return CheckVerdict(CheckOutcome.UNKNOWN, reason)
 
 
 def nested(tools: ProbeTools) -> CheckScript:
-    """Objects and lists within each other."""
-    wanted = ExpectedCall(
+    """Arguments are nested objects and lists."""
+    expected = ExpectedCall(
         "create_order",
         {
             "customer": {"name": "Ada Byrne", "address": {"street": "Mill Lane 9", "city": "Cork"}},
@@ -99,63 +101,63 @@ def nested(tools: ProbeTools) -> CheckScript:
     )
     return expect_one_call(
         tools,
-        CheckRequest(user_message(instruction(wanted)), tools.offer("create_order")),
-        wanted,
+        CheckRequest(user_message(instruction(expected)), tools.offer("create_order")),
+        expected,
         "The arguments came as asked.",
     )
 
 
 def enum(tools: ProbeTools) -> CheckScript:
-    """Values that the schema lists."""
-    wanted = ExpectedCall("update_ticket", {"ticket": 4812, "priority": "urgent", "channel": "e-mail"})
+    """Arguments are values that the schema lists."""
+    expected = ExpectedCall("update_ticket", {"ticket": 4812, "priority": "urgent", "channel": "e-mail"})
     return expect_one_call(
         tools,
-        CheckRequest(user_message(instruction(wanted)), tools.offer("update_ticket")),
-        wanted,
+        CheckRequest(user_message(instruction(expected)), tools.offer("update_ticket")),
+        expected,
         "The arguments came as asked.",
     )
 
 
 def unicode(tools: ProbeTools) -> CheckScript:
-    """Letters of several scripts, in and out."""
-    wanted = ExpectedCall("write_sign", {"text": "Überfahrt auf eigene Gefahr – 通行注意 🚲", "place": BRIDGES[1]})
+    """Descriptions, listed values and arguments hold letters of several scripts."""
+    expected = ExpectedCall("write_sign", {"text": "Überfahrt auf eigene Gefahr – 通行注意 🚲", "place": BRIDGES[1]})
     return expect_one_call(
         tools,
-        CheckRequest(user_message(instruction(wanted)), tools.offer("write_sign")),
-        wanted,
+        CheckRequest(user_message(instruction(expected)), tools.offer("write_sign")),
+        expected,
         "Every letter came as sent.",
     )
 
 
 def long_name(tools: ProbeTools) -> CheckScript:
-    """The longest name there may be."""
-    wanted = ExpectedCall(LONG_NAME, {"station": "Howth"})
+    """The tool has the longest name that every provider takes."""
+    expected = ExpectedCall(LONG_NAME, {"station": "Howth"})
     works = f"It called a tool whose name has {len(LONG_NAME)} letters."
     return expect_one_call(
-        tools, CheckRequest(user_message(instruction(wanted)), tools.offer(LONG_NAME)), wanted, works
+        tools, CheckRequest(user_message(instruction(expected)), tools.offer(LONG_NAME)), expected, works
     )
 
 
 def empty(tools: ProbeTools) -> CheckScript:
-    """A tool that takes nothing."""
-    wanted = ExpectedCall("ring_bell", {})
-    said = "Call the tool ring_bell. It takes no arguments."
+    """The tool has no parameters."""
+    expected = ExpectedCall("ring_bell", {})
+    prompt = "Call the tool ring_bell. It takes no arguments."
     return expect_one_call(
-        tools, CheckRequest(user_message(said), tools.offer("ring_bell")), wanted, "It called it with no arguments."
+        tools, CheckRequest(user_message(prompt), tools.offer("ring_bell")), expected, "It called it with no arguments."
     )
 
 
 def crowd(tools: ProbeTools, count: int) -> CheckScript:
-    """One of so many."""
+    """The request offers `count` tools and asks for one of them."""
     offer, name = tools.crowd(count)
-    wanted = ExpectedCall(name, {"id": "K-17"})
+    expected = ExpectedCall(name, {"id": "K-17"})
     return expect_one_call(
-        tools, CheckRequest(user_message(instruction(wanted)), offer), wanted, f"It found the one of {count}."
+        tools, CheckRequest(user_message(instruction(expected)), offer), expected, f"It found the one of {count}."
     )
 
 
 def none_fits(tools: ProbeTools) -> CheckScript:
-    """Nothing to call."""
+    """No tool fits the message; the model should answer in words."""
     request = CheckRequest(
         user_message("Which is the capital of France? Answer in one sentence."),
         tools.offer("get_weather", "ring_bell", "create_order"),
@@ -165,21 +167,21 @@ def none_fits(tools: ProbeTools) -> CheckScript:
 
 
 def choice_none(tools: ProbeTools) -> CheckScript:
-    """A call that is asked for and forbidden."""
-    wanted = ExpectedCall("get_weather", {"city": "Bern"})
-    request = CheckRequest(user_message(instruction(wanted)), tools.offer("get_weather", "get_time"), "none")
+    """The message asks for a call, and `tool_choice` forbids it."""
+    expected = ExpectedCall("get_weather", {"city": "Bern"})
+    request = CheckRequest(user_message(instruction(expected)), tools.offer("get_weather", "get_time"), "none")
 
     def judged(reply: Reply) -> CheckVerdict:
         if reply.calls:
-            said = f"It called a tool though `tool_choice` was none: {show_calls(reply.calls)}."
-            return CheckVerdict(CheckOutcome.FAILS, said)
+            reason = f"It called a tool though `tool_choice` was none: {show_calls(reply.calls)}."
+            return CheckVerdict(CheckOutcome.FAILS, reason)
         return CheckVerdict(CheckOutcome.WORKS, "It called nothing, though the message asks for it.")
 
     return ask_once(request, judged, Reply("I cannot look that up now."))
 
 
 def choice_required(tools: ProbeTools) -> CheckScript:
-    """A call that is demanded and not asked for."""
+    """The message asks for no call, and `tool_choice` requires one."""
     request = CheckRequest(
         user_message("Say good morning. No tool is needed for that."),
         tools.offer("ring_bell", "get_weather"),
@@ -198,31 +200,31 @@ def choice_required(tools: ProbeTools) -> CheckScript:
 
 
 def choice_named(tools: ProbeTools) -> CheckScript:
-    """The one tool that is demanded, where the other is asked for."""
-    asked, named = ExpectedCall("get_weather", {"city": "Turin"}), ExpectedCall("get_time")
-    request = CheckRequest(user_message(instruction(asked)), tools.offer("get_weather", "get_time"), named.name)
+    """The message asks for one tool, and `tool_choice` names the other."""
+    requested, named = ExpectedCall("get_weather", {"city": "Turin"}), ExpectedCall("get_time")
+    request = CheckRequest(user_message(instruction(requested)), tools.offer("get_weather", "get_time"), named.name)
     judge = CallJudge(request.offer, tools.schemas)
 
     def judged(reply: Reply) -> CheckVerdict:
         for call in reply.calls:
             if call.name in request.offer.by_name and call.name != named.name:
-                said = f"It called {call.name!r} though `tool_choice` names {named.name!r}."
-                return CheckVerdict(CheckOutcome.FAILS, said)
+                reason = f"It called {call.name!r} though `tool_choice` names {named.name!r}."
+                return CheckVerdict(CheckOutcome.FAILS, reason)
         if fault := judge.find_made_up(reply):
             return CheckVerdict(CheckOutcome.FAILS, fault)
         return CheckVerdict(CheckOutcome.WORKS, "It called the one that `tool_choice` names, not the one asked for.")
 
-    return ask_once(request, judged, ideal_reply(ExpectedCall(named.name, asked.arguments)))
+    return ask_once(request, judged, ideal_reply(ExpectedCall(named.name, requested.arguments)))
 
 
 _CODE = "QX-4471-BN"
 _HARBOUR = {"category": "harbour"}
 _PARAGRAPHS = 120
-"""Of the long prompt: over 4,096 tokens, from which on the last of the great providers caches."""
+"""Length of the long prompt: over 4,096 tokens, the highest minimum for caching among the large providers."""
 
 
 def parallel(tools: ProbeTools) -> CheckScript:
-    """Both at once; else, once the first has its answer, the other."""
+    """Asks for two calls in one reply. If the model makes one, it gets the result and should then make the other."""
     both = (ExpectedCall("get_weather", {"city": "Oslo"}), ExpectedCall("get_time", {"city": "Lima"}))
     results = {"get_weather": tool_result(degrees_celsius=4, sky="clear"), "get_time": tool_result(time="14:05")}
     offer = tools.offer("get_weather", "get_time")
@@ -232,23 +234,23 @@ def parallel(tools: ProbeTools) -> CheckScript:
     judge = CallJudge(offer, tools.schemas)
 
     def matched(reply: Reply) -> list[ExpectedCall]:
-        return [one for one in both if any(not judge.find_call_fault(call, one) for call in reply.calls)]
+        return [expected for expected in both if any(not judge.find_call_fault(call, expected) for call in reply.calls)]
 
     def first(reply: Reply) -> Step:
-        made = matched(reply)
-        if len(made) == len(reply.calls) == 2:
+        met = matched(reply)
+        if len(met) == len(reply.calls) == 2:
             return CheckVerdict(CheckOutcome.WORKS, "It made both calls in one reply.")
-        if len(made) != 1 or len(reply.calls) != 1:
+        if len(met) != 1 or len(reply.calls) != 1:
             return CheckVerdict(CheckOutcome.FAILS, _not_both(reply, both, judge))
-        return CheckRequest((*messages, *exchange_messages(reply, results[made[0].name])), offer)
+        return CheckRequest((*messages, *exchange_messages(reply, results[met[0].name])), offer)
 
     def second(before: Reply, reply: Reply) -> CheckVerdict:
-        [one] = matched(before)
-        [other] = [wanted for wanted in both if wanted is not one]
-        if fault := judge.find_fault(reply, other):
-            return CheckVerdict(CheckOutcome.FAILS, f"It called {one.name!r} alone, and given its result: {fault}")
-        said = "It made one call after the other, the second once the first had its result."
-        return CheckVerdict(CheckOutcome.PARTLY, said)
+        [called] = matched(before)
+        [missing] = [expected for expected in both if expected is not called]
+        if fault := judge.find_fault(reply, missing):
+            return CheckVerdict(CheckOutcome.FAILS, f"It called {called.name!r} alone, and given its result: {fault}")
+        reason = "It made one call after the other, the second once the first had its result."
+        return CheckVerdict(CheckOutcome.PARTLY, reason)
 
     return CheckScript(in_turn(CheckRequest(messages, offer), first, second), (ideal_reply(*both),))
 
@@ -256,37 +258,37 @@ def parallel(tools: ProbeTools) -> CheckScript:
 def _not_both(reply: Reply, both: Sequence[ExpectedCall], judge: CallJudge) -> str:
     if not reply.calls:
         return judge.find_fault(reply, both[0])
-    names = [one.name for one in both]
+    names = [expected.name for expected in both]
     for call in reply.calls:
-        of = next((one for one in both if one.name == call.name), both[0])
-        if fault := judge.find_call_fault(call, of):
+        counterpart = next((expected for expected in both if expected.name == call.name), both[0])
+        if fault := judge.find_call_fault(call, counterpart):
             return fault
     return f"It was to call {names[0]!r} and {names[1]!r}, once each, and made these: {show_calls(reply.calls)}."
 
 
 def after_result(tools: ProbeTools) -> CheckScript:
-    """A call, its result, and then words."""
-    wanted = ExpectedCall("find_booking", {"guest": "Noor Haddad"})
+    """The model makes a call, gets its result, and should then answer in words."""
+    expected = ExpectedCall("find_booking", {"guest": "Noor Haddad"})
     messages = user_message(
-        f"{instruction(wanted)} When it has answered, tell me the booking's code in one sentence, in words."
+        f"{instruction(expected)} When it has answered, tell me the booking's code in one sentence, in words."
     )
     offer = tools.offer("find_booking", "get_weather")
     judge = CallJudge(offer, tools.schemas)
 
     def called(reply: Reply) -> Step:
-        if fault := judge.find_fault(reply, wanted):
+        if fault := judge.find_fault(reply, expected):
             return CheckVerdict(CheckOutcome.FAILS, f"It did not come to a result: {fault}")
         return CheckRequest((*messages, *exchange_messages(reply, tool_result(code=_CODE))), offer)
 
-    def said(_: Reply, reply: Reply) -> CheckVerdict:
+    def answered(_: Reply, reply: Reply) -> CheckVerdict:
         return judge_words(reply, "It answered in words that hold what the tool said.", _CODE)
 
-    script = in_turn(CheckRequest(messages, offer), called, said)
-    return CheckScript(script, (ideal_reply(wanted), Reply(f"The code of the booking is {_CODE}.")))
+    script = in_turn(CheckRequest(messages, offer), called, answered)
+    return CheckScript(script, (ideal_reply(expected), Reply(f"The code of the booking is {_CODE}.")))
 
 
 def growing(tools: ProbeTools) -> CheckScript:
-    """What the first call loads is offered at the second request, and was not at the first."""
+    """The first call loads a tool that only the second request offers."""
     load, use = ExpectedCall("load_tools", _HARBOUR), ExpectedCall("open_lock_gate", {"gate": 7})
     messages = user_message(
         f"{instruction(load)} When it has answered, open_lock_gate is among your tools. {instruction(use, 'Then call')}"
@@ -296,8 +298,8 @@ def growing(tools: ProbeTools) -> CheckScript:
     def loaded(reply: Reply) -> Step:
         if fault := CallJudge(before, tools.schemas).find_fault(reply, load):
             return CheckVerdict(CheckOutcome.FAILS, f"It did not load first: {fault}")
-        said = tool_result(loaded=["open_lock_gate"], note="You can call it now.")
-        return CheckRequest((*messages, *exchange_messages(reply, said)), after)
+        result = tool_result(loaded=["open_lock_gate"], note="You can call it now.")
+        return CheckRequest((*messages, *exchange_messages(reply, result)), after)
 
     def used(_: Reply, reply: Reply) -> CheckVerdict:
         if fault := CallJudge(after, tools.schemas).find_fault(reply, use):
@@ -309,7 +311,7 @@ def growing(tools: ProbeTools) -> CheckScript:
 
 
 def retired(tools: ProbeTools) -> CheckScript:
-    """The history holds a call of what is not offered any more; it is the same for every model."""
+    """The history holds a call of a tool that is no longer offered; every model gets the same history."""
     before, now = ExpectedCall("get_weather", {"city": "Oslo"}), ExpectedCall("get_time", {"city": "Quito"})
     history = (
         *user_message("What is the weather in Oslo?"),
@@ -324,24 +326,25 @@ def retired(tools: ProbeTools) -> CheckScript:
 
 
 def cached(tools: ProbeTools) -> CheckScript:  # noqa: ARG001  nothing is offered
-    """What the usage says of the second of two prompts that begin alike."""
+    """Sends two prompts with the same beginning; the usage of the second shows whether cached tokens are reported."""
     prompt = _long_prompt()
     questions = ("How many notes are there? Answer with the number.", "What is note 7 about? Answer in two words.")
 
     first, second = (CheckRequest(user_message(f"{prompt}\n{question}")) for question in questions)
 
     def judged(_: Reply, reply: Reply) -> CheckVerdict:
-        read, of = reply.usage.cached_read_tokens, reply.usage.prompt_tokens
-        if read is None:
+        cached_tokens, prompt_tokens = reply.usage.cached_read_tokens, reply.usage.prompt_tokens
+        if cached_tokens is None:
             return CheckVerdict(CheckOutcome.FAILS, "The usage says nothing of cached tokens: they are not reported.")
-        if read == 0:
-            asked = f" of {of:,}" if of else ""
-            said = f"Cached tokens are reported, and these were 0{asked} of a prompt that begins as the one before."
+        if cached_tokens == 0:
+            share = f" of {prompt_tokens:,}" if prompt_tokens else ""
+            reason = f"Cached tokens are reported, and these were 0{share} of a prompt that begins as the one before."
             return CheckVerdict(
-                CheckOutcome.PARTLY, f"{said} Some providers hold only what is marked, or take their time."
+                CheckOutcome.PARTLY, f"{reason} Some providers hold only what is marked, or take their time."
             )
         return CheckVerdict(
-            CheckOutcome.WORKS, f"The usage reports {read:,} cached tokens{f' of {of:,}' if of else ''}."
+            CheckOutcome.WORKS,
+            f"The usage reports {cached_tokens:,} cached tokens{f' of {prompt_tokens:,}' if prompt_tokens else ''}.",
         )
 
     script = in_turn(first, lambda _: second, judged)
@@ -361,9 +364,9 @@ def _long_prompt() -> str:
 
 def make_scripts(tools: ProbeTools) -> Mapping[str, CheckScript]:
     """All checks, by key."""
-    made = {key: make(tools) for key, make in _MAKERS.items()}
-    made.update({tools_key(count): crowd(tools, count) for count in TOOL_COUNTS})
-    return MappingProxyType(made)
+    scripts = {key: make(tools) for key, make in _MAKERS.items()}
+    scripts.update({tools_key(count): crowd(tools, count) for count in TOOL_COUNTS})
+    return MappingProxyType(scripts)
 
 
 _MAKERS: Mapping[str, Callable[[ProbeTools], CheckScript]] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""The checks of a probe, as a table: what each is about and what it takes."""
+"""The table of a probe's checks: the subject of each and its number of requests."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from types import MappingProxyType
 from toolbelt.errors import NotFoundError, nearest
 
 SUITE = 1
-"""Version of the checks; changed with their prompts, their tools or how they are judged."""
+"""Version of the checks; it changes when their prompts, their tools or their judging change."""
 FIRST = "one_tool"
-"""The check that is made before all others, which rest on it."""
+"""This check runs before all others, which depend on it."""
 TOOL_COUNTS = (16, 64, 128, 256)
-"""How many tools are offered at once."""
+"""Numbers of tools that the checks offer at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that is tried.
+    """One check.
 
     Attributes:
         key: Its name in files.
         title: For a table, two to four words.
-        about: What is tried, in one sentence.
-        requests: The most that it makes, retries not among them.
+        about: What it tries, in one sentence.
+        requests: The most requests that it makes, without retries.
     """
 
     key: str
@@ -34,7 +34,7 @@ class Check:
 
 
 def tools_key(count: int) -> str:
-    """Key of the check that offers so many tools."""
+    """Key of the check that offers `count` tools."""
     return f"tools_{count}"
 
 
@@ -60,7 +60,7 @@ CHECKS: tuple[Check, ...] = (
     Check("cached_tokens", "Reports caching", "A long prompt is sent twice; the usage should say what was cached.", 2),
 )
 EVERY: tuple[str, ...] = tuple(check.key for check in CHECKS)
-"""Their keys."""
+"""The keys of all checks, in order."""
 CHECK_BY_KEY: Mapping[str, Check] = MappingProxyType({check.key: check for check in CHECKS})
 
 
@@ -68,7 +68,7 @@ def get_check(key: str) -> Check:
     """The check of that key.
 
     Raises:
-        NotFoundError: there is none, with the nearest keys, or all where none is near.
+        NotFoundError: there is none; the error lists the nearest keys, or all keys if none is near.
     """
     if key in CHECK_BY_KEY:
         return CHECK_BY_KEY[key]
@@ -77,35 +77,35 @@ def get_check(key: str) -> Check:
 
 
 def pick_checks(keys: Iterable[str]) -> tuple[Check, ...]:
-    """Those checks in the order of the suite, the one that they rest on among them; all if none is named.
+    """The checks of `keys` in the order of the suite, always with `FIRST`; all checks if `keys` is empty.
 
     Raises:
-        NotFoundError: a key that no check has, as `get_check`.
+        NotFoundError: no check has one of the keys; see `get_check`.
     """
-    wanted = dict.fromkeys(keys)
-    for key in wanted:
+    picked = dict.fromkeys(keys)
+    for key in picked:
         get_check(key)
-    return tuple(check for check in CHECKS if not wanted or check.key in wanted or check.key == FIRST)
+    return tuple(check for check in CHECKS if not picked or check.key in picked or check.key == FIRST)
 
 
 _TITLES: Mapping[str, str] = MappingProxyType({check.key: check.title for check in CHECKS})
 
 
 def title_of(key: str) -> str:
-    """What a check is called in a table; its key in words where it is of another suite."""
+    """The check's title for tables; for a check of another suite, its key in words."""
     return _TITLES.get(key) or key.replace("_", " ").replace("-", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class ProbePlan:
-    """One probe that is wanted.
+    """The probe that the user asks for.
 
     Attributes:
         model: As the user named it.
-        api_base: Where it is asked, without what may be secret in it; `None` for its provider's place.
+        api_base: Address of the API, without secrets; `None` for the provider's own.
         planned: Keys of the checks, in the order of the suite.
-        tokenizer: What the own counts are by.
-        code: What it is made with, as in `ProbeResult`.
+        tokenizer: Name of the tokenizer for our own counts.
+        code: Versions of the code, as in `ProbeResult`.
         suite: Version of the checks.
     """
 

@@ -1,4 +1,4 @@
-"""Requests, tokens and USD of a probe: estimated before anything is asked, counted afterwards."""
+"""Requests, tokens and USD of a probe: estimated before the first request, counted afterwards."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TOKENS_OF_AN_ANSWER = 150
 
 @dataclass(frozen=True, slots=True)
 class ProbeEstimate:
-    """What a probe would take if all goes well; what goes otherwise takes a request or two more, and retries.
+    """The estimate of a probe in which all goes well; otherwise it takes one or two requests more, and retries.
 
     Attributes:
-        requests: Expected.
-        prompt_tokens: Over all requests, definitions among them; own count.
+        requests: Expected number.
+        prompt_tokens: Over all requests, definitions included, by our own count.
         completion_tokens: Over all requests, at `TOKENS_OF_AN_ANSWER` each.
-        cost_usd: `None` where the price is unknown.
+        cost_usd: `None` if the price is unknown.
         by_check: The prompt tokens of each check, by key.
     """
 
@@ -49,14 +49,14 @@ def estimate_probe(
     room: ModelLimits | None = None,
     checks: Iterable[str] = EVERY,
 ) -> ProbeEstimate:
-    """What checks would take of a model; nobody is asked.
+    """Estimate the requests, tokens and cost of checks, without asking the model.
 
     Args:
         model: Gives the price.
-        counter: Counts as it does, as far as that is known.
-        form: The provider's format that is counted, a key of `DEFINITION_FORMATS`.
-        room: What is known of its window: what does not fit is not asked. `None` for nothing.
-        checks: Keys of those that are left to be made.
+        counter: The model's own tokenizer, if it is known.
+        form: Format of the counted definitions, a key of `DEFINITION_FORMATS`.
+        room: Limits of the model's window; requests that do not fit are not sent. `None` if they are unknown.
+        checks: Keys of the checks that are still to run.
     """
     tools = ProbeTools(counter, form)
     scripts = make_scripts(tools)
@@ -82,12 +82,12 @@ class Tally:
     """Counts the requests of one check.
 
     Attributes:
-        usages: As reported, of each that was answered, or turned away with a bill.
-        requests: Made, retries not among them.
-        attempts: Made, retries among them.
-        definition_tokens: Of the tools offered, own count.
-        latency_seconds: Of the answered ones.
-        cost_usd: Retries included; `None` where a price is unknown.
+        usages: Reported usage of each request that was answered, or refused and still charged.
+        requests: Number of requests, without retries.
+        attempts: Number of requests, with retries.
+        definition_tokens: Tokens of the tools offered, by our own count.
+        latency_seconds: Of the answered requests.
+        cost_usd: With retries; `None` if a price is unknown.
     """
 
     usages: list[Usage] = field(default_factory=list)
@@ -97,12 +97,12 @@ class Tally:
     latency_seconds: float = 0.0
     cost_usd: float | None = 0.0
 
-    def add(self, offer: Offer, answer: ReplyOrError, made: Attempts) -> None:
-        """Count one request, with all attempts at it."""
+    def add(self, offer: Offer, answer: ReplyOrError, attempts: Attempts) -> None:
+        """Count one request with all its attempts."""
         self.requests += 1
-        self.attempts += made.attempts
+        self.attempts += attempts.attempts
         self.definition_tokens += offer.tokens
-        self.cost_usd = plus_cost(self.cost_usd, made.cost_usd)
+        self.cost_usd = plus_cost(self.cost_usd, attempts.cost_usd)
         if isinstance(answer, Reply):
             self.latency_seconds += answer.latency_seconds
             self.usages.append(answer.usage)
@@ -110,7 +110,7 @@ class Tally:
             self.usages.append(answer.usage)
 
     def result(self, key: str) -> CheckResult:
-        """As a check's result whose outcome is still to come."""
+        """The check's result with all counts; the caller sets the outcome."""
         return CheckResult(
             key,
             CheckOutcome.UNKNOWN,
@@ -126,7 +126,7 @@ class Tally:
         )
 
     def _total(self, figure: Callable[[Usage], int | None]) -> int | None:
-        """Over all that were answered; a figure that one of them lacks is unknown, and nothing asked is nothing."""
+        """Sum over all answered requests; `None` if one of them lacks the figure, 0 if no request was made."""
         if not self.requests:
             return 0
         values = [figure(usage) for usage in self.usages]
@@ -135,7 +135,7 @@ class Tally:
 
 
 def find_no_room(room: ModelLimits | None, tokens: int) -> str:
-    """Why a prompt of so many tokens cannot be sent, as a sentence; empty if it can, or nobody knows."""
+    """A sentence that says why a prompt of `tokens` tokens does not fit; empty if it fits or the window is unknown."""
     if room is None or room.context_window is None or tokens + (room.output_reserve or 0) < room.context_window:
         return ""
     reserve = f" with {room.output_reserve:,} kept for the answer" if room.output_reserve else ""

@@ -17,18 +17,18 @@ from toolbelt.evals.scoring.literal import are_equal
 from toolbelt.evals.scoring.reasons import differs, missing, show_name, unexpected
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 
-_SAID = 120
-"""Characters of a model's words that are repeated."""
+_LONGEST_QUOTE = 120
+"""Characters of a model's text that a verdict quotes."""
 _MOST_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call that was asked for.
+    """A call that the prompt asks for.
 
     Attributes:
         name: The tool's wire name.
-        arguments: Every argument, and no other; `None` where any will do that the schema takes.
+        arguments: All arguments, and no others; `None` allows any that the schema allows.
     """
 
     name: str
@@ -37,51 +37,51 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallJudge:
-    """Holds replies against what was asked for.
+    """Compares replies with the expected calls.
 
     Attributes:
-        offer: What was offered.
-        schemas: What the tools take.
-        retired: Names of tools that were offered before and are not now.
+        offer: The tools offered.
+        schemas: The schemas of their arguments.
+        retired: Names of tools that were offered before and no longer are.
     """
 
     offer: Offer
     schemas: ArgumentSchemas
     retired: Collection[str] = ()
 
-    def judge_call(self, reply: Reply, wanted: ExpectedCall, works: str) -> CheckVerdict:
-        """Whether it made that call, once, and no other; `works` is what is said if it did."""
-        if fault := self.find_fault(reply, wanted):
+    def judge_call(self, reply: Reply, expected: ExpectedCall, works: str) -> CheckVerdict:
+        """Check that the reply makes the expected call once and no other; `works` is the verdict's text if it does."""
+        if fault := self.find_fault(reply, expected):
             return CheckVerdict(CheckOutcome.FAILS, fault)
-        if liberty := _find_liberty(reply.calls[0].arguments, wanted.arguments):
+        if liberty := _find_liberty(reply.calls[0].arguments, expected.arguments):
             return CheckVerdict(CheckOutcome.PARTLY, one_line(liberty))
         return CheckVerdict(CheckOutcome.WORKS, works)
 
-    def find_fault(self, reply: Reply, wanted: ExpectedCall) -> str:
-        """What is wrong with a reply that was to be one call, as a sentence; empty for nothing."""
+    def find_fault(self, reply: Reply, expected: ExpectedCall) -> str:
+        """A sentence on what is wrong with a reply that should be one call; empty if it is right."""
         if not reply.calls:
             return self._no_call(reply)
         if len(reply.calls) > 1:
             return f"It made {len(reply.calls)} calls where one was asked for: {show_calls(reply.calls)}."
-        return self.find_call_fault(reply.calls[0], wanted)
+        return self.find_call_fault(reply.calls[0], expected)
 
-    def find_call_fault(self, call: ToolUse, wanted: ExpectedCall) -> str:
-        """What is wrong with a call, as a sentence; empty for nothing.
+    def find_call_fault(self, call: ToolUse, expected: ExpectedCall) -> str:
+        """A sentence on what is wrong with a call; empty if it is right.
 
-        Case, blanks, and how letters are composed are let pass in what the schema leaves free.
+        Differences in case, blanks and the composition of letters are allowed where the schema allows any text.
         """
-        if call.name != wanted.name:
-            return self._wrong_tool(call, wanted)
+        if call.name != expected.name:
+            return self._wrong_tool(call, expected)
         if call.arguments is None:
             return f"The arguments of its call of {show_name(call.name)} are no JSON object: {quote(call.text)}"
         offered = self.offer.by_name.get(call.name)
-        fault = self._find_difference(call.arguments, wanted.arguments)
+        fault = self._find_difference(call.arguments, expected.arguments)
         if offered is not None and (against := self.schemas.find_fault(offered.tool.id, call.arguments)):
             fault = f"goes against the schema: {against}"
         return f"Its call of {show_name(call.name)} {one_line(fault)}." if fault else ""
 
     def find_made_up(self, reply: Reply) -> str:
-        """What is wrong with a reply that was to be any call of what is offered; empty for nothing."""
+        """A sentence on what is wrong with a reply that should call any offered tool; empty if it is right."""
         if not reply.calls:
             return self._no_call(reply)
         for call in reply.calls:
@@ -91,23 +91,23 @@ class CallJudge:
                 return fault
         return ""
 
-    def _find_difference(self, given: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> str:
-        if wanted is None:
+    def _find_difference(self, given: Mapping[str, Any], expected: Mapping[str, Any] | None) -> str:
+        if expected is None:
             return ""
-        for name, value in wanted.items():
+        for name, value in expected.items():
             if name not in given:
                 return f"is not as asked: {missing(name)}"
             if not are_alike(given[name], value, _loosely):
                 return f"is not as asked: {differs(name, given[name], [value])}"
         for name in given:
-            if name not in wanted:
+            if name not in expected:
                 return f"is not as asked: {unexpected(name)}"
         return ""
 
-    def _wrong_tool(self, call: ToolUse, wanted: ExpectedCall) -> str:
+    def _wrong_tool(self, call: ToolUse, expected: ExpectedCall) -> str:
         if call.name not in self.offer.by_name:
             return self._not_offered(call)
-        return f"It called {show_name(call.name)} and not {show_name(wanted.name)}."
+        return f"It called {show_name(call.name)} and not {show_name(expected.name)}."
 
     def _not_offered(self, call: ToolUse) -> str:
         how = "is offered no more" if call.name in self.retired else "is not offered"
@@ -122,8 +122,9 @@ class CallJudge:
 
 
 def judge_words(reply: Reply, works: str, *holding: str) -> CheckVerdict:
-    """Whether it answered in words, called nothing, and its words hold these, whatever stands between their letters:
-    models write a code in bold, with hyphens of another kind, or a number with commas.
+    """Check that the reply makes no call and that its text contains each of `holding`.
+
+    Only letters and digits are compared: models write a code in bold, with other hyphens, or a number with commas.
     """
     if reply.calls:
         return CheckVerdict(
@@ -131,15 +132,15 @@ def judge_words(reply: Reply, works: str, *holding: str) -> CheckVerdict:
         )
     if not reply.text.strip():
         return CheckVerdict(CheckOutcome.FAILS, f"It called nothing and said nothing{_ending(reply)}.")
-    said = _bare(reply.text)
+    text = _bare(reply.text)
     for words in holding:
-        if _bare(words) not in said:
+        if _bare(words) not in text:
             return CheckVerdict(CheckOutcome.FAILS, f"Its words do not hold {words!r}: {quote(reply.text)}")
     return CheckVerdict(CheckOutcome.WORKS, works)
 
 
 def show_calls(calls: Collection[ToolUse]) -> str:
-    """Calls by name and arguments, a few of them."""
+    """The first few calls, with names and arguments."""
     shown = [f"{one_line(call.name, 60)}({one_line(call.text, 60)})" for call in list(calls)[:_MOST_NAMES]]
     if len(calls) > _MOST_NAMES:
         shown.append("…")
@@ -147,29 +148,29 @@ def show_calls(calls: Collection[ToolUse]) -> str:
 
 
 def quote(text: str) -> str:
-    """Foreign text in quotes, on one line, cut."""
-    return f"“{one_line(text, _SAID)}”"
+    """Foreign text in quotes, on one line, shortened."""
+    return f"“{one_line(text, _LONGEST_QUOTE)}”"
 
 
-def are_alike(one: Any, other: Any, write: Callable[[str], str]) -> bool:
-    """Whether two JSON values are equal once `write` has written their texts."""
-    if isinstance(one, str) and isinstance(other, str):
-        return write(one) == write(other)
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(are_alike(one[name], other[name], write) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(are_alike(*pair, write) for pair in zip(one, other, strict=True))
-    return are_equal(one, other)
+def are_alike(first: Any, second: Any, write: Callable[[str], str]) -> bool:
+    """Whether two JSON values are equal after `write` has normalised every string in them."""
+    if isinstance(first, str) and isinstance(second, str):
+        return write(first) == write(second)
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(are_alike(first[name], second[name], write) for name in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(are_alike(*pair, write) for pair in zip(first, second, strict=True))
+    return are_equal(first, second)
 
 
-def _find_liberty(given: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> str:
-    """What was taken with arguments that are as asked but for the way they are written; empty for none."""
-    if given is None or wanted is None or are_equal(given, wanted):
+def _find_liberty(given: Mapping[str, Any] | None, expected: Mapping[str, Any] | None) -> str:
+    """Describes how arguments that have the right values differ in spelling; empty if they do not."""
+    if given is None or expected is None or are_equal(given, expected):
         return ""
-    if are_alike(given, wanted, _composed):
+    if are_alike(given, expected, _composed):
         return "All letters came, some composed of other code points than those sent."
-    name = next(name for name in wanted if not are_equal(given[name], wanted[name]))
-    return f"It called it, and wrote one otherwise than asked: {differs(name, given[name], [wanted[name]])}."
+    name = next(name for name in expected if not are_equal(given[name], expected[name]))
+    return f"It called it, and wrote one otherwise than asked: {differs(name, given[name], [expected[name]])}."
 
 
 def _composed(text: str) -> str:
@@ -181,7 +182,7 @@ def _loosely(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Letters and digits alone."""
+    """Only the letters and digits of `text`, case-folded."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
@@ -189,24 +190,24 @@ def _ending(reply: Reply) -> str:
     return f" (cut short: {one_line(reply.finish_reason, 40)})" if reply.finish_reason == "length" else ""
 
 
-def expect_one_call(tools: ProbeTools, ask: CheckRequest, wanted: ExpectedCall, works: str) -> CheckScript:
-    """A check of one request, which is to be answered by one call."""
+def expect_one_call(tools: ProbeTools, ask: CheckRequest, expected: ExpectedCall, works: str) -> CheckScript:
+    """A check of one request that expects one call as its answer."""
     judge = CallJudge(ask.offer, tools.schemas)
-    return ask_once(ask, lambda reply: judge.judge_call(reply, wanted, works), ideal_reply(wanted))
+    return ask_once(ask, lambda reply: judge.judge_call(reply, expected, works), ideal_reply(expected))
 
 
-def instruction(wanted: ExpectedCall, verb: str = "Call") -> str:
-    """As plain as can be: this is about what the API and the model can do, not about what a user might mean."""
-    arguments = (wanted.arguments or {}).items()
+def instruction(expected: ExpectedCall, verb: str = "Call") -> str:
+    """The request for a call, as plain as possible: a check is about abilities, not about what a user might mean."""
+    arguments = (expected.arguments or {}).items()
     values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in arguments)
-    return f"{verb} the tool {wanted.name} once, with these arguments: {values}."
+    return f"{verb} the tool {expected.name} once, with these arguments: {values}."
 
 
-def ideal_reply(*wanted: ExpectedCall) -> Reply:
+def ideal_reply(*expected: ExpectedCall) -> Reply:
     """A reply that makes these calls."""
     # Nine letters and digits: one provider takes no other ids.
     calls = tuple(
-        ToolUse.from_text(f"call{number:05}", one.name, json.dumps(one.arguments or {}, ensure_ascii=False))
-        for number, one in enumerate(wanted)
+        ToolUse.from_text(f"call{number:05}", call.name, json.dumps(call.arguments or {}, ensure_ascii=False))
+        for number, call in enumerate(expected)
     )
     return Reply(calls=calls, finish_reason="tool_calls")

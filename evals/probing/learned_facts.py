@@ -15,24 +15,26 @@ from toolbelt.text import UNSAFE
 
 
 def learned_facts(result: ProbeResult) -> dict[str, Any]:
-    """What it really shows; what it leaves open is left out.
+    """The facts that a probe shows; facts that it leaves open are missing.
 
     Args:
         result: Of a probe, finished or not.
 
     Returns:
-        Of these, by the names of `OwnModel`'s attributes: `context_window`, where the provider named it as it turned a
-        check away; `tool_calling`; `parallel_calls`; `tool_choice`, where both
-        ways of demanding a call came out alike; `max_tools`, only where the API named it as it refused more: what a
-        request was seen to hold is no limit; `caching`, only where cached tokens were reported: that none were does not
-        show that a longer prompt has none.
+        Some of these, by the names of `ProjectModel`'s attributes:
+
+        - `context_window`, if the provider stated it when it refused a check.
+        - `tool_calling` and `parallel_calls`.
+        - `tool_choice`, if both ways to require a call had the same outcome.
+        - `max_tools`, only if the API stated it when it refused more: a number that was taken is no limit.
+        - `caching`, only if cached tokens were reported: without them, a longer prompt may still be cached.
     """
     shown: dict[str, Any] = {}
-    if (window := _told_window(result)) is not None:
+    if (window := _stated_window(result)) is not None:
         shown["context_window"] = window
     if result.outcome(FIRST) is CheckOutcome.REFUSED:
         return {**shown, "tool_calling": False}
-    if any(one.outcome.is_usable for one in result.checks if one.key in _BY_CALLING):
+    if any(check.outcome.is_usable for check in result.checks if check.key in _BY_CALLING):
         shown["tool_calling"] = True
     parallel = result.outcome("parallel_calls")
     if parallel in (CheckOutcome.WORKS, CheckOutcome.PARTLY):
@@ -40,8 +42,8 @@ def learned_facts(result: ProbeResult) -> dict[str, Any]:
     demanded = {result.outcome("choice_required"), result.outcome("choice_named")}
     if demanded in ({CheckOutcome.WORKS}, {CheckOutcome.REFUSED}):
         shown["tool_choice"] = CheckOutcome.WORKS in demanded
-    if (limit := find_limit(result)) is not None and limit.told is not None:
-        shown["max_tools"] = limit.told
+    if (limit := find_limit(result)) is not None and limit.stated is not None:
+        shown["max_tools"] = limit.stated
     if result.outcome("cached_tokens") is CheckOutcome.WORKS:
         shown["caching"] = True
     return shown
@@ -53,32 +55,32 @@ _BY_CALLING = frozenset(
         "long_name", "empty_parameters", "after_result", "growing_tools", "retired_tool", *map(tools_key, TOOL_COUNTS),
     }
 )  # fmt: skip
-"""Checks that come out well only if a tool was called."""
+"""Checks that succeed only if the model called a tool."""
 
 
-def _told_window(result: ProbeResult) -> int | None:
-    """What the provider said that its window is; `None` if it did not say, or said several things."""
-    refusals = (one for one in result.checks if one.outcome is CheckOutcome.TOO_LARGE and one.requests)
-    told = {window for one in refusals if (window := find_window(one.said)) is not None}
-    return told.pop() if len(told) == 1 else None
+def _stated_window(result: ProbeResult) -> int | None:
+    """The window that the provider stated; `None` if it stated none, or several that differ."""
+    refusals = (check for check in result.checks if check.outcome is CheckOutcome.TOO_LARGE and check.requests)
+    windows = {window for check in refusals if (window := find_window(check.said)) is not None}
+    return windows.pop() if len(windows) == 1 else None
 
 
 _NEEDS_CALLING = ("parallel_calls", "tool_choice", "max_tools")
-"""What cannot be said of a model that calls no tools."""
+"""Facts that a model without tool calling cannot have."""
 _SAME_WINDOW = 0.01
-"""Share of a window by which it may be told otherwise: some providers say one token less than they document."""
+"""A stated window may differ by this share: some providers state one token less than they document."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """A fact that a probe showed and that was unknown, or known to be otherwise.
+    """A fact that a probe showed and that was unknown or different before.
 
     Attributes:
-        key: Of the fact, as in `OwnModel`.
-        known: What was known; `None` if nothing.
-        source: Who said so; empty if nobody.
-        seen: What the probe showed.
-        note: What is to be known of what was seen, in words; empty for nothing.
+        key: Of the fact, as in `ProjectModel`.
+        known: The value before; `None` if it was unknown.
+        source: Where that value came from; empty if it was unknown.
+        seen: The value that the probe showed.
+        note: A remark on that value, in words; may be empty.
     """
 
     key: str
@@ -89,22 +91,22 @@ class News:
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether something else was known."""
+        """Whether another value was known before."""
         return self.known is not None
 
 
 def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
-    """What a probe showed of a model that was not known before.
+    """The facts about a model that a probe showed and that were not known before.
 
     Args:
-        result: What it came to.
-        facts: What is known of the model.
+        result: Of the probe.
+        facts: The known facts about the model.
     """
     shown, notes = learned_facts(result), {}
     if (least := _least_tools(result, facts.max_tools)) is not None and "max_tools" not in shown:
         shown["max_tools"], notes["max_tools"] = least
-    told, known = shown.get("context_window"), facts.context_window
-    if told is not None and known is not None and abs(told - known) <= known * _SAME_WINDOW:
+    window, known = shown.get("context_window"), facts.context_window
+    if window is not None and known is not None and abs(window - known) <= known * _SAME_WINDOW:
         del shown["context_window"]
     return tuple(
         News(key, getattr(facts, key), facts.sources.get(key, ""), seen, notes.get(key, ""))
@@ -114,10 +116,10 @@ def find_news(result: ProbeResult, facts: ModelFacts) -> tuple[News, ...]:
 
 
 def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | None:
-    """The most tools that were taken, where the limit that is known is wrong and nobody said the right one."""
+    """The most tools taken, with a note, if the known limit is wrong and nobody stated the right one."""
     if known is None:
         return None
-    taken = [count for count in TOOL_COUNTS if (made := result.outcome(tools_key(count))) and made.is_usable]
+    taken = [count for count in TOOL_COUNTS if (outcome := result.outcome(tools_key(count))) and outcome.is_usable]
     limit = find_limit(result)
     if taken and max(taken) > known:
         return max(taken), "it may take more" if limit is None else f"it {limit}"
@@ -127,24 +129,24 @@ def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | No
 
 
 def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
-    """What a probe showed, by fact: what is as it is known, and what is news; not a limit that only fits in with it."""
-    news = {one.key: one.seen for one in find_news(result, facts)}
+    """What a probe showed, by fact: confirmed values and news, but no limit that it is only compatible with."""
+    news = {item.key: item.seen for item in find_news(result, facts)}
     borne_out = {key: seen for key, seen in learned_facts(result).items() if getattr(facts, key) == seen}
     return borne_out | news
 
 
 def make_entry(model: str, news: Sequence[News], own: ProjectModel | None = None) -> dict[str, Any]:
-    """What to say of a model under `models` of `toolbelt.yaml`: what the project says already, and what is news.
+    """The model's entry for `models` in `toolbelt.yaml`: the project's present entry, updated with the news.
 
     Args:
         model: Its name.
-        news: What a probe showed; at least one.
-        own: What the project says of it.
+        news: At least one.
+        own: The project's present entry, if there is one.
     """
-    said = {} if own is None else project_model_data(own)
-    if "prices" in said:
-        said["prices"] = {key: price for key, price in said["prices"].items() if price is not None}
-    entry = {"name": model} | {**said, "name": model} | {one.key: one.seen for one in news}
+    stated = {} if own is None else project_model_data(own)
+    if "prices" in stated:
+        stated["prices"] = {key: price for key, price in stated["prices"].items() if price is not None}
+    entry = {"name": model} | {**stated, "name": model} | {item.key: item.seen for item in news}
     if own is not None and own.calls_tools:
         entry.setdefault("tool_calling", True)  # said through another key, which may say otherwise now
     if entry.get("output_reserve", 0) >= entry.get("context_window", float("inf")):
@@ -155,7 +157,7 @@ def make_entry(model: str, news: Sequence[News], own: ProjectModel | None = None
 
 
 def format_entry(entry: Mapping[str, Any]) -> str:
-    """An entry as YAML, an item of the list `models`; what a terminal would not show as it is, is escaped."""
+    """An entry as YAML, as an item of the list `models`; unsafe characters are escaped for the terminal."""
     import yaml
 
     from toolbelt.sources import with_json_numbers
@@ -167,15 +169,15 @@ def format_entry(entry: Mapping[str, Any]) -> str:
 
 
 def news_data(news: Sequence[News]) -> list[dict[str, Any]]:
-    """As plain values; `known` is `null` where nothing was."""
+    """As plain values; `known` is `null` if nothing was known."""
     return [
         {
-            "fact": one.key,
-            "known": one.known,
-            "source": one.source or None,
-            "seen": one.seen,
-            "contradicts": one.is_contradiction,
-            "note": one.note or None,
+            "fact": item.key,
+            "known": item.known,
+            "source": item.source or None,
+            "seen": item.seen,
+            "contradicts": item.is_contradiction,
+            "note": item.note or None,
         }
-        for one in news
+        for item in news
     ]

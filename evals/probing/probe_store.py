@@ -27,7 +27,7 @@ NOTHING_PROBED = "Nothing has been probed here yet: toolbelt model probe"
 
 
 def find_open(checks: Iterable[CheckResult], planned: Iterable[str]) -> tuple[str, ...]:
-    """Keys of planned checks without an outcome: those not made, and those that got no answer."""
+    """Keys of planned checks without an outcome: they did not run, or got no answer."""
     ended = {check.key for check in checks if check.outcome is not CheckOutcome.UNKNOWN}
     return tuple(key for key in planned if key not in ended)
 
@@ -44,8 +44,8 @@ class ProbeStore:
 
     # One probe
 
-    def create(self, wanted: ProbePlan) -> str:
-        """Begin a probe; gives its id.
+    def create(self, plan: ProbePlan) -> str:
+        """Begin a probe and return its id.
 
         Raises:
             StorageError: the file cannot be written to.
@@ -62,19 +62,19 @@ class ProbeStore:
             now.isoformat(timespec="milliseconds"),
             "running",
             "",
-            wanted.model,
-            wanted.api_base,
-            wanted.suite,
-            wanted.tokenizer,
-            json.dumps(list(wanted.planned)),
-            json.dumps(dict(wanted.code)),
+            plan.model,
+            plan.api_base,
+            plan.suite,
+            plan.tokenizer,
+            json.dumps(list(plan.planned)),
+            json.dumps(dict(plan.code)),
         )
         with self.store.guarded():
             self.store.connection.execute(f"INSERT INTO probes VALUES ({','.join('?' * 10)})", values)  # noqa: S608
         return probe
 
     def set_status(self, probe: str, status: str, reason: str = "") -> None:
-        """Say how a probe stands."""
+        """Store the status of a probe."""
         with self.store.guarded():
             self.store.connection.execute(
                 "UPDATE probes SET status = ?, reason = ? WHERE probe = ?",
@@ -82,10 +82,10 @@ class ProbeStore:
             )
 
     def add_request(self, probe: str, key: str, record: RequestRecord) -> None:
-        """Keep an attempt of a check that came to an end.
+        """Store a finished attempt of a check.
 
         Raises:
-            StorageError: the disk would not, or the file was removed or replaced.
+            StorageError: the disk failed, or the file was removed or replaced.
         """
         self.store.check_place()
         reply, usage = record.reply, record.usage
@@ -111,7 +111,7 @@ class ProbeStore:
             self.store.connection.execute(_ADD_REQUEST, values)
 
     def add_check(self, probe: str, result: CheckResult) -> None:
-        """Keep a check that came to an end; it takes the place of an earlier end of the same."""
+        """Store a check that ended; it replaces an earlier result of the same check."""
         self.store.check_place()
         values = (
             probe,
@@ -133,12 +133,12 @@ class ProbeStore:
             self.store.connection.execute(_ADD_CHECK, values)
 
     def ended(self, probe: str) -> dict[str, CheckResult]:
-        """The checks that came to an end, by key."""
+        """The checks that ended, by key."""
         with self.store.guarded():
             return {row[0]: CheckResult(row[0], CheckOutcome(row[1]), *row[2:]) for row in self._check_rows(probe)}
 
     def find_earlier(self, probe: str, key: str) -> dict[int, Attempts]:
-        """What is known of the requests of a check, by their number."""
+        """The stored attempts of a check, by the number of their request."""
         with self.store.guarded():
             rows = self.store.connection.execute(
                 "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
@@ -149,15 +149,15 @@ class ProbeStore:
         return fold_attempts(rows)
 
     def spent(self, probe: str) -> tuple[int, float]:
-        """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
+        """Number of requests so far, with retries, and their cost in USD as far as prices are known."""
         with self.store.guarded():
-            made, _, cost_usd = self._made(probe)
-        return made, cost_usd
+            requests, _, cost_usd = self._requests_made(probe)
+        return requests, cost_usd
 
     # All probes
 
     def probes(self, model: str | None = None) -> list[ProbeResult]:
-        """Those of a model, or all; the latest first."""
+        """The probes of a model, or all; the latest first."""
         if not self._has_tables():
             return []
         with self.store.guarded():
@@ -169,50 +169,50 @@ class ProbeStore:
             return [self._result(*row) for row in rows]
 
     def get(self, name: str) -> ProbeResult:
-        """The probe of that id, the only one whose id begins so, or the `latest`.
+        """The probe with the id `name`, else the only one whose id begins with it; `latest` gives the latest.
 
         Raises:
-            NotFoundError: there is none, with the nearest ids.
-            ToolbeltError: several begin so.
+            NotFoundError: there is none; the error lists the nearest ids.
+            ToolbeltError: several ids begin with `name`.
         """
         results = self.probes()
         if name == LATEST and results:
             return results[0]
-        found = [one for one in results if one.probe == name] or [
-            one for one in results if name and one.probe.startswith(name)
+        matches = [result for result in results if result.probe == name] or [
+            result for result in results if name and result.probe.startswith(name)
         ]
-        if not found:
-            ids = [one.probe for one in results]
+        if not matches:
+            ids = [result.probe for result in results]
             hint = "" if ids else NOTHING_PROBED
             raise NotFoundError("probe", name, [*ids[:15], LATEST] if ids else [], hint)
-        if len(found) > 1:
-            listed = ", ".join(one.probe for one in found[:5])
-            raise ToolbeltError(f"{len(found)} probes begin with {name!r}: {listed}, …")
-        return found[0]
+        if len(matches) > 1:
+            listed = ", ".join(result.probe for result in matches[:5])
+            raise ToolbeltError(f"{len(matches)} probes begin with {name!r}: {listed}, …")
+        return matches[0]
 
-    def find_unfinished(self, wanted: ProbePlan) -> ProbeResult | None:
-        """The latest probe of the same, if it is not finished."""
-        for result in self.probes(wanted.model):
-            if (result.api_base, result.suite, result.planned) == (wanted.api_base, wanted.suite, wanted.planned):
+    def find_unfinished(self, plan: ProbePlan) -> ProbeResult | None:
+        """The latest probe of the same plan, if it is not finished."""
+        for result in self.probes(plan.model):
+            if (result.api_base, result.suite, result.planned) == (plan.api_base, plan.suite, plan.planned):
                 return None if result.status == "finished" else result
         return None
 
     @property
     def locks(self) -> RunLocks:
-        """Who works on which probe."""
+        """The locks that show which process works on which probe."""
         return replace(self.store.locks, kind="probe")
 
     @staticmethod
-    def place_key(wanted: ProbePlan) -> str:
-        """What is locked so that nobody else probes the same model at the same place."""
-        text = json.dumps([wanted.model, wanted.api_base])
+    def place_key(plan: ProbePlan) -> str:
+        """Key of the lock that stops a second process from probing the same model at the same place."""
+        text = json.dumps([plan.model, plan.api_base])
         return f"probe-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
 
     def _has_tables(self) -> bool:
-        """Whether the file has these tables: one of an earlier version that cannot be written to has not."""
+        """Whether the file has the probe tables; a read-only file of an earlier version has none."""
         with self.store.guarded():
-            found = self.store.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'probes'").fetchone()
-        return found is not None
+            row = self.store.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'probes'").fetchone()
+        return row is not None
 
     def _result(self, probe: str, created: str, status: str, reason: str, model: str, *rest: Any) -> ProbeResult:
         api_base, suite, tokenizer, planned, code = rest
@@ -232,7 +232,7 @@ class ProbeStore:
             created=created,
             model=model,
             status=status,
-            checks=tuple(sorted(checks, key=lambda one: order.get(one.key, len(order)))),
+            checks=tuple(sorted(checks, key=lambda check: order.get(check.key, len(order)))),
             planned=keys,
             reason=reason,
             api_base=api_base,
@@ -244,21 +244,21 @@ class ProbeStore:
         )
 
     def _open(self, probe: str, ended: Iterable[CheckResult]) -> tuple[int, float | None]:
-        """Requests made for what did not come to an end, and what they cost in USD; `None` if that is unknown."""
+        """Number of requests of checks that did not end, and their cost in USD, `None` if that is unknown."""
         checks = list(ended)
-        made, priced, cost_usd = self._made(probe)
-        count = made - sum(check.requests + check.retries for check in checks)
+        requests, priced, cost_usd = self._requests_made(probe)
+        count = requests - sum(check.requests + check.retries for check in checks)
         if count <= 0:
             return 0, 0.0
         known = cost_usd - sum(check.cost_usd or 0.0 for check in checks)
-        return count, max(0.0, known) if priced == made else None
+        return count, max(0.0, known) if priced == requests else None
 
-    def _made(self, probe: str) -> tuple[int, int, float]:
-        """Requests made, how many of them have a known cost, and the sum of those costs in USD."""
-        made, priced, cost_usd = self.store.connection.execute(
+    def _requests_made(self, probe: str) -> tuple[int, int, float]:
+        """Number of requests, how many of them have a known cost, and the sum of those costs in USD."""
+        requests, priced, cost_usd = self.store.connection.execute(
             "SELECT count(*), count(cost_usd), total(cost_usd) FROM probe_requests WHERE probe = ?", (probe,)
         ).fetchone()
-        return int(made), int(priced), float(cost_usd)
+        return int(requests), int(priced), float(cost_usd)
 
     def _check_rows(self, probe: str) -> Sequence[Sequence[Any]]:
         return self.store.connection.execute(

@@ -91,11 +91,11 @@ _CROWD = tuple(
 
 @dataclass(frozen=True, eq=False)
 class ProbeTools:
-    """The tools of a probe, as a model is shown them.
+    """The tools of a probe, as the model sees them.
 
     Attributes:
-        counter: Counts as the model does, as far as that is known.
-        form: The provider's format that is counted, a key of `DEFINITION_FORMATS`.
+        counter: The model's own tokenizer, if it is known.
+        form: Format of the counted definitions, a key of `DEFINITION_FORMATS`.
     """
 
     counter: TokenCounter
@@ -103,13 +103,13 @@ class ProbeTools:
 
     @cached_property
     def renderer(self) -> ToolRenderer:
-        """All of them, counted."""
+        """Renders and counts all tools of a probe."""
         catalog = Catalog(plugins=(Plugin("probe", _TOOLS), Plugin("museum", _CROWD)))
         return ToolRenderer(catalog, self.counter, self.form)
 
     @cached_property
     def schemas(self) -> ArgumentSchemas:
-        """What they take."""
+        """The schemas of their arguments."""
         return ArgumentSchemas(self.renderer.catalog)
 
     def count(self, messages: tuple[Message, ...]) -> int:
@@ -117,11 +117,11 @@ class ProbeTools:
         return PromptCounter(self.counter).count_latest(Conversation(messages))
 
     def offer(self, *names: str) -> Offer:
-        """Those of them, by name, in that order."""
+        """An offer of the named tools, in that order."""
         return self.renderer.offer(f"probe/{name}" for name in names)
 
     def crowd(self, count: int) -> tuple[Offer, str]:
-        """So many tools that are much alike, and the name of one in their midst."""
+        """An offer of `count` similar tools, and the name of one from the middle."""
         return self.renderer.offer(tool.id for tool in self._museum[:count]), _CROWD[count * 5 // 8].name
 
     @property

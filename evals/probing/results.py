@@ -1,4 +1,4 @@
-"""What probing a model came to, as values."""
+"""The result of a probe, as values."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from toolbelt.evals.probing.checks import title_of
 
 
 class CheckOutcome(StrEnum):
-    """What became of a check."""
+    """The outcome of a check."""
 
     WORKS = "works"
     PARTLY = "partly"
-    """In another way than asked for, which an agent can live with: two calls one after the other, say."""
+    """It works in another way that an agent can use, such as two calls one after the other."""
     FAILS = "fails"
-    """It answered, and not as asked."""
+    """The model answered, but not as asked."""
     REFUSED = "refused"
-    """The API, or the client that speaks to it, would not take the request."""
+    """The API, or its client, refused the request."""
     TOO_LARGE = "too_large"
-    """There is no room for it in the context window; not asked where that is known before."""
+    """The request does not fit into the context window; it is not sent if that is known before."""
     SKIPPED = "skipped"
-    """Not asked: what it rests on does not work."""
+    """Not asked, as something it depends on does not work."""
     UNKNOWN = "unknown"
-    """No answer came: a time-out, a limit, a server that was down. Nothing is said of the model."""
+    """No answer came (time-out, rate limit, server down). This shows nothing about the model."""
 
     @property
     def is_usable(self) -> bool:
-        """Whether an agent may rely on it."""
+        """Whether an agent can rely on the feature."""
         return self in (CheckOutcome.WORKS, CheckOutcome.PARTLY)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check of a probe that came to an end.
+    """The result of one check that ended.
 
     Attributes:
         key: Of the check, see `toolbelt.evals.probing.checks`.
-        outcome: What became of it.
-        said: Why, in one sentence; may hold foreign text.
-        requests: Requests made, retries not among them.
-        retries: Requests asked again.
-        definition_tokens: Of the tools offered, over all requests; own count.
-        prompt_tokens: As reported, over all requests; `None` where the provider does not say.
+        outcome: Its outcome.
+        said: The reason, in one sentence; may hold foreign text.
+        requests: Number of requests, without retries.
+        retries: Number of retries.
+        definition_tokens: Of the tools offered, over all requests, by our own count.
+        prompt_tokens: As reported, over all requests; `None` if the provider does not report them.
         completion_tokens: Likewise.
         cached_read_tokens: Likewise.
         cached_write_tokens: Likewise.
         latency_seconds: Of all answered requests together.
-        cost_usd: Retries included; `None` where the price is unknown.
+        cost_usd: With retries; `None` if the price is unknown.
     """
 
     key: str
@@ -68,22 +68,22 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What probing one model came to.
+    """The result of probing one model.
 
     Attributes:
         probe: Its id, from the time it began.
-        created: When that was, ISO 8601 in UTC.
+        created: Time of the start, ISO 8601 in UTC.
         model: As the user named it.
-        status: `running`, `finished`, `incomplete` or `interrupted`; `killed` where it was left running.
+        status: `running`, `finished`, `incomplete` or `interrupted`; `killed` if its process ended while it ran.
         reason: Why it is incomplete, in words; empty if it is not.
-        api_base: Where the model was asked, without what may be secret in it; `None` for its provider's place.
-        suite: Version of the checks: results of another one are not these.
-        tokenizer: What the own counts are by.
-        checks: Those that came to an end, in the order of the suite.
-        planned: Keys of all checks that were to be made, in order.
-        open_requests: Made for checks that did not come to an end, as a cap or a kill came first; retries among them.
-        open_cost_usd: What those cost; `None` where a price is unknown.
-        code: What it was made with: `toolbelt`, its version; in a git repository also `commit` and `changed`.
+        api_base: Address of the API, without secrets; `None` for the provider's own.
+        suite: Version of the checks; results of different versions cannot be compared.
+        tokenizer: Name of the tokenizer for our own counts.
+        checks: The checks that ended, in the order of the suite.
+        planned: Keys of all planned checks, in order.
+        open_requests: Number of requests, with retries, of checks that a cap or a kill stopped before their end.
+        open_cost_usd: Cost of those; `None` if a price is unknown.
+        code: Versions of the code: `toolbelt`; in a git repository also `commit` and `changed`.
     """
 
     probe: str
@@ -101,28 +101,28 @@ class ProbeResult:
     code: Mapping[str, str] = field(default_factory=dict)
 
     def outcome(self, key: str) -> CheckOutcome | None:
-        """What became of a check; `None` if it was not made, or not yet."""
-        return next((one.outcome for one in self.checks if one.key == key), None)
+        """The outcome of a check; `None` if the check has not run."""
+        return next((check.outcome for check in self.checks if check.key == key), None)
 
 
 def keys_with(result: ProbeResult, *outcomes: CheckOutcome) -> tuple[str, ...]:
-    """The checks that came to one of `outcomes`, in order."""
+    """Keys of the checks with one of `outcomes`, in order."""
     return tuple(check.key for check in result.checks if check.outcome in outcomes)
 
 
 def keys_left(result: ProbeResult) -> tuple[str, ...]:
-    """The checks that were to be made and were not, in order."""
-    made = {check.key for check in result.checks}
-    return tuple(key for key in result.planned if key not in made)
+    """Keys of the planned checks without a result, in order."""
+    ended = {check.key for check in result.checks}
+    return tuple(key for key in result.planned if key not in ended)
 
 
 def is_complete(result: ProbeResult) -> bool:
-    """Whether every check was made and says something."""
+    """Whether every check has an outcome other than unknown."""
     return result.status == "finished" and not keys_left(result) and not keys_with(result, CheckOutcome.UNKNOWN)
 
 
 def is_answered(check: CheckResult) -> bool:
-    """Whether a reply came to any of its requests."""
+    """Whether any of its requests got a reply."""
     if not check.requests:
         return False
     judged = (CheckOutcome.WORKS, CheckOutcome.PARTLY, CheckOutcome.FAILS)
@@ -130,23 +130,23 @@ def is_answered(check: CheckResult) -> bool:
 
 
 def reports_cache(result: ProbeResult) -> bool | None:
-    """Whether the provider ever said how many tokens it read from its cache, 0 too; `None` if it answered nothing."""
+    """Whether the provider ever reported tokens read from its cache, even 0; `None` if it answered nothing."""
     answered = [check for check in result.checks if is_answered(check)]
     return any(check.cached_read_tokens is not None for check in answered) if answered else None
 
 
 def total_requests(result: ProbeResult) -> int:
-    """All that were made: retries too, and those of checks that did not come to an end."""
+    """Number of all requests, with retries and those of checks that did not end."""
     return sum(check.requests + check.retries for check in result.checks) + result.open_requests
 
 
 def total_cost(result: ProbeResult) -> float | None:
-    """USD, of all requests; `None` where the price of one is unknown."""
+    """USD for all requests; `None` if the price of one is unknown."""
     return _sum((*(check.cost_usd for check in result.checks), result.open_cost_usd))
 
 
 def total_tokens(check: CheckResult) -> int | None:
-    """Of a check's prompts and answers, as reported; `None` where they were not, or nothing was asked."""
+    """Reported tokens of a check's prompts and answers; `None` if none were reported or no request was made."""
     if check.prompt_tokens is None or check.completion_tokens is None or not check.requests:
         return None
     return check.prompt_tokens + check.completion_tokens
@@ -167,12 +167,12 @@ _FIELDS = tuple(field.name for field in fields(ProbeResult))
 
 
 def probe_data(result: ProbeResult) -> dict[str, Any]:
-    """A probe as plain values: what it holds, and what follows from that.
+    """A probe as plain values: its attributes, and figures derived from them.
 
-    `works` counts the checks that do, of `planned`; `outcomes` counts all by outcome. `cached_tokens_reported` is
-    whether the provider ever said how much it read from its cache, `null` where it answered nothing. `requests` are
-    all that were made, retries and those of checks that did not come to an end among them, and `cost_usd` is what they
-    cost, `null` where a price is unknown.
+    `works` counts the planned checks that work; `outcomes` counts all checks by outcome. `cached_tokens_reported` says
+    whether the provider ever reported how much it read from its cache; it is `null` if the provider answered nothing.
+    `requests` counts all requests, with retries and those of checks that did not end. `cost_usd` is their cost, `null`
+    if a price is unknown.
     """
     outcomes = [check.outcome for check in result.checks]
     return {
@@ -188,7 +188,7 @@ def probe_data(result: ProbeResult) -> dict[str, Any]:
         "code": dict(result.code),
         "planned": list(result.planned),
         "works": outcomes.count(CheckOutcome.WORKS),
-        "outcomes": {one.value: outcomes.count(one) for one in CheckOutcome if one in outcomes},
+        "outcomes": {outcome.value: outcomes.count(outcome) for outcome in CheckOutcome if outcome in outcomes},
         "cached_tokens_reported": reports_cache(result),
         "requests": total_requests(result),
         "cost_usd": total_cost(result),
@@ -204,15 +204,15 @@ def _check_data(check: CheckResult) -> dict[str, Any]:
 
 
 def read(data: Mapping[str, Any]) -> ProbeResult:
-    """The probe of which `probe_data` made plain values.
+    """Read a probe from the plain values of `probe_data`.
 
     Raises:
-        KeyError: something is missing.
-        ValueError: an outcome that there is none of.
+        KeyError: a key is missing.
+        ValueError: an outcome is unknown.
     """
     checks = tuple(
-        CheckResult(**{name: one[name] for name in _CHECK_FIELDS} | {"outcome": CheckOutcome(one["outcome"])})
-        for one in data["checks"]
+        CheckResult(**{name: check[name] for name in _CHECK_FIELDS} | {"outcome": CheckOutcome(check["outcome"])})
+        for check in data["checks"]
     )
-    kept = {name: data[name] for name in _FIELDS}
-    return ProbeResult(**kept | {"checks": checks, "planned": tuple(kept["planned"]), "code": dict(kept["code"])})
+    values = {name: data[name] for name in _FIELDS}
+    return ProbeResult(**values | {"checks": checks, "planned": tuple(values["planned"]), "code": dict(values["code"])})

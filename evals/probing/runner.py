@@ -26,22 +26,22 @@ from toolbelt.evals.running.store import RunStore
 from toolbelt.providers.chat import Failure, ModelError
 
 MAX_CONCURRENCY = 4
-"""Checks at once: few, as a small account is turned away at more, and a local model answers one by one."""
+"""Concurrent checks. Few: small accounts have low rate limits, and a local model answers one request at a time."""
 LONGEST_SENTENCE = 600
-"""Characters of why a check came out as it did."""
+"""Most characters of the reason for an outcome."""
 _UNANSWERED_IN_A_ROW = 5
-"""Checks without an answer, one after the other, after which nothing more is asked: the server is down."""
+"""After this many checks in a row without an answer, the probe stops: the server is down."""
 
 
 class Watcher(Protocol):
-    """Is told what happens."""
+    """Receives the events of a probe."""
 
     def checked(self, result: CheckResult) -> None:
-        """A check has ended and is kept."""
+        """A check has ended and is stored."""
         ...
 
     def waiting(self, seconds: float, why: str) -> None:
-        """A request got no answer, and is made again in so long; `why` may hold foreign text."""
+        """A request got no answer and is retried after a wait; `why` may hold foreign text."""
         ...
 
 
@@ -50,13 +50,13 @@ class ProbeSettings:
     """How a probe is made.
 
     Attributes:
-        counter: Counts as the model does, as far as that is known.
-        form: The provider's format that is counted, a key of `DEFINITION_FORMATS`.
-        room: What is known of the model's window; the rest of it is not gone by, but found out. `None` for nothing.
-        policy: How failures are met.
-        max_requests: Retries and earlier sessions included; `None` for any number.
-        max_cost_usd: Likewise.
-        max_concurrency: Checks under way at once.
+        counter: The model's own tokenizer, if it is known.
+        form: Format of the counted definitions, a key of `DEFINITION_FORMATS`.
+        room: Limits of the model's window; its other limits are ignored, as the probe tests them. `None` if unknown.
+        policy: How failed requests are retried.
+        max_requests: Most requests, with retries and earlier sessions; `None` for no limit.
+        max_cost_usd: Likewise for the cost.
+        max_concurrency: Concurrent checks.
     """
 
     counter: TokenCounter
@@ -70,46 +70,46 @@ class ProbeSettings:
 
 def run_probe(
     store: RunStore,
-    wanted: ProbePlan,
+    plan: ProbePlan,
     model: Model,
     settings: ProbeSettings,
     *,
     fresh: bool = False,
     watcher: Watcher | None = None,
 ) -> ProbeResult:
-    """Probe a model in this process, and say in the store how that went.
+    """Probe a model in this process and store the results.
 
-    An unfinished probe of the same checks of the same model at the same place is gone on with: checks that came to an
-    end are not made again, unless no answer came, and what was answered is not asked again.
+    An unfinished probe of the same checks of the same model at the same place is resumed: checks that ended run again
+    only if they got no answer, and answered requests are not sent again.
 
     Args:
-        store: Where it is kept.
-        wanted: What is to be probed.
-        model: Who is asked; closed in the end.
-        settings: How.
-        fresh: Begin anew even so.
-        watcher: Is told of each check.
+        store: The store of the results.
+        plan: The model and the checks.
+        model: The model to ask; it is closed at the end.
+        settings: Counting, limits and concurrency.
+        fresh: Begin a new probe even if there is an unfinished one.
+        watcher: Receives the events.
 
     Returns:
-        The result: `finished` where every check has its outcome; `incomplete`, with the reason, where for some no
-        answer came, a cap was reached, or the model cannot be asked at all.
+        The result: `finished` if every check has an outcome; `incomplete`, with the reason, if some checks got no
+        answer, a cap was reached, or the model cannot be asked at all.
 
     Raises:
-        KeyboardInterrupt: by the user; the probe can be gone on with.
-        ToolbeltError: another process probes the model at this place, or the disk would not.
+        KeyboardInterrupt: the user stopped the probe; it can be resumed.
+        ToolbeltError: another process probes the model at this place, or the disk failed.
     """
     probes = ProbeStore(store)
-    with probes.locks.claim(probes.place_key(wanted), f"of {wanted.model!r}"):
-        unfinished = None if fresh else probes.find_unfinished(wanted)
-        probe = probes.create(wanted) if unfinished is None else unfinished.probe
+    with probes.locks.claim(probes.place_key(plan), f"of {plan.model!r}"):
+        unfinished = None if fresh else probes.find_unfinished(plan)
+        probe = probes.create(plan) if unfinished is None else unfinished.probe
         with probes.locks.claim(probe):
-            return _run(probes, probe, wanted, model, settings, watcher)
+            return _run(probes, probe, plan, model, settings, watcher)
 
 
 def _run(
     probes: ProbeStore,
     probe: str,
-    wanted: ProbePlan,
+    plan: ProbePlan,
     model: Model,
     settings: ProbeSettings,
     watcher: Watcher | None,
@@ -118,7 +118,7 @@ def _run(
     requests, cost_usd = probes.spent(probe)
     prober = Prober(
         model,
-        wanted.planned,
+        plan.planned,
         settings,
         probes,
         probe,
@@ -139,15 +139,15 @@ def _run(
 
 
 async def _work(prober: Prober) -> str:
-    asyncio.get_running_loop().set_exception_handler(_hear)
+    asyncio.get_running_loop().set_exception_handler(_handle_exception)
     try:
         return await prober.work()
     finally:
         await prober.model.close()
 
 
-def _hear(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What no task was left to be told of: a second Ctrl-C needs no traceback."""
+def _handle_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Handles exceptions that no task can receive: a second Ctrl-C needs no traceback."""
     if not isinstance(context.get("exception"), KeyboardInterrupt):
         loop.default_exception_handler(context)
 
@@ -158,16 +158,16 @@ class _ForGood(Exception):  # noqa: N818  what became of a request, not a mistak
 
 @dataclass(eq=False)
 class Prober:
-    """Makes what is left of a probe's checks.
+    """Runs the remaining checks of a probe.
 
     Attributes:
-        model: Who is asked.
+        model: The model to ask.
         planned: Keys of the checks, in order.
-        settings: How.
-        probes: Keeps them.
-        probe: Its id.
-        budget: What may be asked and spent.
-        watcher: Is told.
+        settings: Counting, limits and concurrency.
+        probes: Stores the results.
+        probe: Id of the probe.
+        budget: The limits on requests and cost.
+        watcher: Receives the events.
     """
 
     model: Model
@@ -182,13 +182,13 @@ class Prober:
     _unanswered: int = 0
 
     async def work(self) -> str:
-        """Make them until nothing is left that can be made.
+        """Run all checks that can run.
 
         Returns:
-            Why it is incomplete, in words; empty if it is not.
+            Why the probe is incomplete, in words; empty if it is complete.
 
         Raises:
-            StorageError: something could not be kept; all kept before is.
+            StorageError: a result could not be stored; earlier results are stored.
         """
         tools = ProbeTools(self.settings.counter, self.settings.form)
         scripts = make_scripts(tools)
@@ -215,11 +215,13 @@ class Prober:
             self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
 
     def _count_unanswered(self) -> str:
-        open_ones = [one for one in self.probes.ended(self.probe).values() if one.outcome is CheckOutcome.UNKNOWN]
-        if not open_ones:
+        unanswered = [
+            result for result in self.probes.ended(self.probe).values() if result.outcome is CheckOutcome.UNKNOWN
+        ]
+        if not unanswered:
             return ""
-        many = f"{len(open_ones)} checks got no answer, the last" if len(open_ones) > 1 else "one check got no answer"
-        return f"{many}: {open_ones[-1].said}"
+        many = f"{len(unanswered)} checks got no answer, the last" if len(unanswered) > 1 else "one check got no answer"
+        return f"{many}: {unanswered[-1].said}"
 
     async def _worker(self, keys: Iterator[str], scripts: Mapping[str, CheckScript], tools: ProbeTools) -> None:
         for key in keys:
@@ -242,7 +244,7 @@ class Prober:
             self.watcher.checked(result)
 
     async def _check(self, key: str, script: CheckScript, tools: ProbeTools) -> CheckResult:
-        """Make one check to its end.
+        """Run one check to its end.
 
         Raises:
             CapReached: the budget does not allow it.
@@ -254,14 +256,14 @@ class Prober:
         while isinstance(following := script.next_step(answers), CheckRequest):
             number = len(answers)
             own_tokens = following.offer.tokens + tools.count(following.messages)
-            if said := find_no_room(self.settings.room, own_tokens):
-                following = CheckVerdict(CheckOutcome.TOO_LARGE, said)
+            if reason := find_no_room(self.settings.room, own_tokens):
+                following = CheckVerdict(CheckOutcome.TOO_LARGE, reason)
                 break
             known = earlier.get(number, Attempts())
-            answer, made = await self._answer(key, following, number, known, own_tokens)
+            answer, attempts = await self._answer(key, following, number, known, own_tokens)
             if key == FIRST and not following.offer.tools and _is_for_good(answer):
                 raise _ForGood(str(answer))
-            tally.add(following.offer, answer, made)
+            tally.add(following.offer, answer, attempts)
             answers.append(answer)
         assert isinstance(following, CheckVerdict)  # noqa: S101  the loop ends by nothing else
         return replace(tally.result(key), outcome=following.outcome, said=one_line(following.said, LONGEST_SENTENCE))

@@ -15,8 +15,8 @@ from toolbelt.evals.scoring.reasons import cut
 from toolbelt.providers.chat import Failure, ModelError, Sampling
 
 NOTHING = Offer()
-LONGEST_SAYING = 240
-"""Characters of what a provider or a model said that are repeated."""
+LONGEST_QUOTE = 240
+"""Most characters of a provider's or a model's text that are quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class CheckRequest:
     Attributes:
         messages: In OpenAI's form.
         offer: What is offered.
-        tool_choice: As in `Sampling`; `None` says nothing.
-        max_retries: Attempts after the first, at most; `None` for as many as the user grants.
+        tool_choice: As in `Sampling`; `None` leaves it to the provider.
+        max_retries: Most attempts after the first; `None` for the user's setting.
     """
 
     messages: tuple[Message, ...]
@@ -37,7 +37,7 @@ class CheckRequest:
 
     @property
     def request(self) -> Request:
-        """As a model is asked; everything but the tool choice is left to the provider."""
+        """The request to the model; all sampling but the tool choice is left to the provider."""
         return Request(self.messages, self.offer, Sampling(tool_choice=self.tool_choice))
 
 
@@ -46,8 +46,8 @@ class CheckVerdict:
     """The verdict on a check.
 
     Attributes:
-        outcome: What became of it.
-        said: Why, in one sentence; may hold foreign text.
+        outcome: The outcome of the check.
+        said: The reason, in one sentence; may hold foreign text.
     """
 
     outcome: CheckOutcome
@@ -67,33 +67,34 @@ def judge_failure(error: ModelError, number: int = 0) -> CheckVerdict:
         error: The last failure, retries behind it.
         number: 0-based number of the request within the check.
     """
-    said = one_line(error.message)
+    message = one_line(error.message)
     where = f"At request {number + 1}: " if number else ""
     match error.failure:
         case Failure.CONTEXT_OVERFLOW:
-            return CheckVerdict(CheckOutcome.TOO_LARGE, f"{where}It is more than the context window holds: {said}")
+            return CheckVerdict(CheckOutcome.TOO_LARGE, f"{where}It is more than the context window holds: {message}")
         case Failure.REFUSED:
-            return CheckVerdict(CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {said}")
+            return CheckVerdict(
+                CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {message}"
+            )
         case Failure.BAD_REQUEST | Failure.NOT_FOUND:  # the model itself was found: it has answered before
-            return CheckVerdict(CheckOutcome.REFUSED, f"{where}The request was refused: {said}")
+            return CheckVerdict(CheckOutcome.REFUSED, f"{where}The request was refused: {message}")
         case _:
-            return CheckVerdict(CheckOutcome.UNKNOWN, f"{where}No answer came ({error.failure}): {said}")
+            return CheckVerdict(CheckOutcome.UNKNOWN, f"{where}No answer came ({error.failure}): {message}")
 
 
-def one_line(text: str, longest: int = LONGEST_SAYING) -> str:
-    """Foreign text on one line, cut, and of nothing that a file cannot hold; escapes are for whoever shows it."""
+def one_line(text: str, longest: int = LONGEST_QUOTE) -> str:
+    """Foreign text on one line, shortened, without half surrogate pairs. The renderers escape control characters."""
     whole = text.encode(errors="replace").decode()  # half a surrogate pair, which models do write
     return cut(" ".join(whole.split()), longest)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckScript:
-    """A check that can be made.
+    """A check that can run.
 
     Attributes:
         next_step: The next request, or the verdict.
-        ideal_replies: The replies if all goes well, in order; they give the cost before anything is
-            asked.
+        ideal_replies: The replies if all goes well, in order; the cost is estimated from them.
     """
 
     next_step: NextStep
@@ -110,7 +111,7 @@ def in_turn(first: CheckRequest, *turns: Callable[..., Step]) -> NextStep:
 
     Args:
         first: The first request.
-        turns: One for each request; given its reply, after all replies before it.
+        turns: One function for each request; it gets all replies so far, in order.
     """
 
     def script(answers: Sequence[ReplyOrError]) -> Step:

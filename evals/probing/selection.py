@@ -18,8 +18,8 @@ class StandingProbe:
     """The probe that stands for a model.
 
     Attributes:
-        result: Which.
-        later: One that was begun after it and is not finished; `None` if there is none.
+        result: The probe.
+        later: An unfinished probe that began after it; `None` if there is none.
     """
 
     result: ProbeResult
@@ -27,16 +27,16 @@ class StandingProbe:
 
 
 def find_standing_and_later(probes: Sequence[ProbeResult]) -> StandingProbe | None:
-    """As `pick_latest`, with what was begun later."""
-    found = find_standing(probes)
-    return None if found is None else StandingProbe(found, find_later(found, probes))
+    """The probe that stands for the model, as `find_standing`, with the unfinished one after it."""
+    standing = find_standing(probes)
+    return None if standing is None else StandingProbe(standing, find_later(standing, probes))
 
 
 def find_latest(path: str, model: str) -> StandingProbe | None:
-    """The probe that stands for a model, wherever it was asked; `None` if there is none, or no such file.
+    """The probe that stands for a model, at any place; `None` if there is no probe or no such file.
 
     Raises:
-        ToolbeltError: the file holds something else, or cannot be read.
+        ToolbeltError: the file is no run store, or cannot be read.
     """
     if not Path(path).exists():
         return None
@@ -45,30 +45,32 @@ def find_latest(path: str, model: str) -> StandingProbe | None:
 
 
 def probes_of_run(store: RunStore, models: Iterable[str], api_base: str | None) -> list[ProbeResult]:
-    """The probe that stands for each model of a run, made at the same place; models without one are left out.
+    """The probe that stands for each model of a run, at the run's place; models without a probe are left out.
 
     Args:
-        store: Where both are kept.
+        store: The store of the run and the probes.
         models: Their names, in order.
-        api_base: Where the run asks hosted models; says nothing of others.
+        api_base: Address at which the run asks hosted models; other models ignore it.
     """
-    return [one.result for one in standing_probes(store, models, api_base)]
+    return [standing.result for standing in standing_probes(store, models, api_base)]
 
 
 def standing_probes(store: RunStore, models: Iterable[str], api_base: str | None) -> list[StandingProbe]:
-    """As `probes_of_run`, with what was begun later there."""
-    kept = ProbeStore(store)
-    found = []
+    """As `probes_of_run`, each with the unfinished probe after it."""
+    probe_store = ProbeStore(store)
+    standing = []
     for model in dict.fromkeys(models):
         anywhere = model.startswith(tuple(OPENERS))
-        found.append(
-            find_standing_and_later([one for one in kept.probes(model) if anywhere or _is_same(one.api_base, api_base)])
+        standing.append(
+            find_standing_and_later(
+                [probe for probe in probe_store.probes(model) if anywhere or _is_same(probe.api_base, api_base)]
+            )
         )
-    return [one for one in found if one is not None]
+    return [probe for probe in standing if probe is not None]
 
 
-def _is_same(one: str | None, other: str | None) -> bool:
-    return (one or "").rstrip("/") == (other or "").rstrip("/")
+def _is_same(first: str | None, second: str | None) -> bool:
+    return (first or "").rstrip("/") == (second or "").rstrip("/")
 
 
 def latest_of_each(probes: Iterable[ProbeResult]) -> list[ProbeResult]:
@@ -78,41 +80,41 @@ def latest_of_each(probes: Iterable[ProbeResult]) -> list[ProbeResult]:
         probes: The latest first.
     """
     grouped: dict[tuple[str, str | None], list[ProbeResult]] = {}
-    for one in probes:
-        grouped.setdefault((one.model, one.api_base), []).append(one)
-    found = [find_standing(of_one) or of_one[0] for of_one in grouped.values()]
-    return sorted(found, key=lambda one: one.created, reverse=True)
+    for probe in probes:
+        grouped.setdefault((probe.model, probe.api_base), []).append(probe)
+    standing = [find_standing(group) or group[0] for group in grouped.values()]
+    return sorted(standing, key=lambda probe: probe.created, reverse=True)
 
 
 def find_standing(probes: Iterable[ProbeResult]) -> ProbeResult | None:
-    """The one that stands for a model: the latest finished one of all checks, else the one that says most.
+    """The probe that stands for a model: the latest finished one of all checks, else the one with most outcomes.
 
-    Of the checks as they are now, if there is one that says anything: those of another version say less.
+    Probes of the present version of the checks that have any outcome come before those of other versions.
 
     Args:
         probes: The latest first.
 
     Returns:
-        `None` if none has come to any result.
+        `None` if no probe has a result.
     """
-    return max((one for one in probes if one.checks), key=_weight, default=None)
+    return max((probe for probe in probes if probe.checks), key=_weight, default=None)
 
 
-def _weight(one: ProbeResult) -> tuple[bool, bool, bool, int]:
-    is_now, says = one.suite == SUITE, sum(check.outcome is not CheckOutcome.UNKNOWN for check in one.checks)
-    is_whole = one.status == "finished" and set(one.planned) >= _ALL
+def _weight(probe: ProbeResult) -> tuple[bool, bool, bool, int]:
+    is_now, says = probe.suite == SUITE, sum(check.outcome is not CheckOutcome.UNKNOWN for check in probe.checks)
+    is_whole = probe.status == "finished" and set(probe.planned) >= _ALL
     return is_now and is_whole, is_now and says > 0, is_whole, says
 
 
 def find_later(picked: ProbeResult, probes: Iterable[ProbeResult]) -> ProbeResult | None:
-    """The latest probe of the same model that was begun after the one that stands for it, and is not finished.
+    """The latest unfinished probe of the same model that began after the one that stands for it.
 
     Args:
-        picked: Which stands for the model.
+        picked: The probe that stands for the model.
         probes: Of any models; the latest first.
     """
-    later = (one for one in probes if one.model == picked.model and one.created > picked.created)
-    return next((one for one in later if one.probe != picked.probe and one.status != "finished"), None)
+    later = (probe for probe in probes if probe.model == picked.model and probe.created > picked.created)
+    return next((probe for probe in later if probe.probe != picked.probe and probe.status != "finished"), None)
 
 
 _ALL = frozenset(check.key for check in CHECKS)

@@ -22,34 +22,34 @@ _OF_SOMETHING_ELSE = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.,\[/-])(\d{1,3}(?:,\d{3})+|\d+)(?![\w…%/-]|[.,]\d|\.\w)")
-"""A whole number that stands alone: no place in a list, no part of a name, a date or a version."""
+"""A whole number that stands alone, not an index, nor a part of a name, a date or a version."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLimit:
-    """Between which numbers of tools the limit of an API lies.
+    """The limit on the tools of a request lies between two numbers.
 
     Attributes:
-        taken: The most tools that a request was seen to hold.
-        refused: The fewest that were refused.
-        told: The limit in the API's own words; `None` where they do not say, or not for sure.
+        taken: The most tools that the API took.
+        refused: The fewest tools that the API refused.
+        stated: The limit that the API stated; `None` if it stated none, or not clearly.
     """
 
     taken: int
     refused: int
-    told: int | None = None
+    stated: int | None = None
 
     def __str__(self) -> str:
-        if self.told is not None:
-            return f"takes at most {plural(self.told, 'tool')}, as its refusal of {self.refused:,} says"
+        if self.stated is not None:
+            return f"takes at most {plural(self.stated, 'tool')}, as its refusal of {self.refused:,} says"
         return f"takes {plural(self.taken, 'tool')}, refuses {self.refused:,}: the limit lies between"
 
 
 def find_limit(result: ProbeResult) -> ToolLimit | None:
-    """The limit that refusals show; `None` where none was refused, or refusals do not go by number.
+    """The limit that refusals show; `None` if nothing was refused, or the refusals do not depend on the number.
 
-    What was taken is no limit: it is only known to lie between what was taken and what was refused, unless the refusal
-    of the fewest names one number that does.
+    The number taken is no limit: the limit lies between the numbers taken and refused. It is known exactly only if the
+    refusal of the fewest tools states one number in this range.
 
     Args:
         result: Of a probe, finished or not.
@@ -60,19 +60,19 @@ def find_limit(result: ProbeResult) -> ToolLimit | None:
     if not refused or not taken or max(taken) > min(refused):
         return None
     fewest, most = min(refused), max(taken)
-    said = next(check.said for check in result.checks if check.key == tools_key(fewest))
-    return ToolLimit(most, fewest, _told(said, most, fewest))
+    refusal = next(check.said for check in result.checks if check.key == tools_key(fewest))
+    return ToolLimit(most, fewest, _stated_limit(refusal, most, fewest))
 
 
-def _told(said: str, taken: int, refused: int) -> int | None:
-    """The one whole number from `taken` to below `refused` in what speaks of a limit of tools; `None` else.
+def _stated_limit(refusal: str, taken: int, refused: int) -> int | None:
+    """The only whole number from `taken` to below `refused` in a text about a limit of tools; else `None`.
 
-    The number that was sent is mostly named, too: it is `refused`, and so never meant.
+    Most texts also name the number that was sent. That is `refused`, so it is never counted.
     """
-    if _OF_SOMETHING_ELSE.search(said) or not (_OF_TOOLS.search(said) and _OF_A_LIMIT.search(said)):
+    if _OF_SOMETHING_ELSE.search(refusal) or not (_OF_TOOLS.search(refusal) and _OF_A_LIMIT.search(refusal)):
         return None
-    found = {int(match[1].replace(",", "")) for match in _NUMBER.finditer(said)}
-    between = {number for number in found if taken <= number < refused}
+    numbers = {int(match[1].replace(",", "")) for match in _NUMBER.finditer(refusal)}
+    between = {number for number in numbers if taken <= number < refused}
     return between.pop() if len(between) == 1 else None
 
 
@@ -90,14 +90,14 @@ _WINDOW_WORDINGS = tuple(
 )
 
 
-def find_window(said: str) -> int | None:
-    """Tokens of the window that a refusal names; `None` if it names none, or more than one.
+def find_window(message: str) -> int | None:
+    """The window in tokens that a refusal states; `None` if it states none, or more than one.
 
-    Nothing is guessed: a number counts only in one of the wordings that are known to give the window, and not what the
-    prompt came to, or a limit of the account.
+    A number counts only in a wording that is known to state the window. This excludes the tokens of the prompt and the
+    limits of the account.
 
     Args:
-        said: A provider's words.
+        message: The provider's text.
     """
-    found = {int(match[1].replace(",", "")) for wording in _WINDOW_WORDINGS for match in wording.finditer(said)}
-    return found.pop() if len(found) == 1 else None
+    windows = {int(match[1].replace(",", "")) for wording in _WINDOW_WORDINGS for match in wording.finditer(message)}
+    return windows.pop() if len(windows) == 1 else None

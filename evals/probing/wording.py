@@ -1,4 +1,4 @@
-"""What a probe came to, in words."""
+"""The result of a probe, in words."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from types import MappingProxyType
 
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult, keys_left, keys_with, reports_cache
 
-WORDS: Mapping[CheckOutcome, str] = MappingProxyType({one: one.value.replace("_", " ") for one in CheckOutcome})
-"""Each outcome as it is shown."""
+WORDS: Mapping[CheckOutcome, str] = MappingProxyType(
+    {outcome: outcome.value.replace("_", " ") for outcome in CheckOutcome}
+)
+"""The text of each outcome."""
 
 
 def works_line(result: ProbeResult) -> str:
     """`19 of 22 work; not: two at once (fails), 256 tools (refused); unknown: named tool`, a line for people.
 
-    What works in another way than asked for is among neither; what was not asked because of something else that does
-    not work is only counted.
+    Checks that work in another way than asked for have a part of their own. Skipped checks are only counted.
     """
     count = len(keys_with(result, CheckOutcome.WORKS))
     parts = [f"{count:,} of {len(result.planned):,} {'works' if count == 1 else 'work'}"]
@@ -24,8 +25,8 @@ def works_line(result: ProbeResult) -> str:
         ("not", _with_reasons(result, CheckOutcome.FAILS, CheckOutcome.REFUSED, CheckOutcome.TOO_LARGE)),
         ("unknown", keys_with(result, CheckOutcome.UNKNOWN)),
     )
-    for label, found in groups:
-        if named := ", ".join(found):
+    for label, keys in groups:
+        if named := ", ".join(keys):
             parts.append(f"{label}: {named}")
     if skipped := keys_with(result, CheckOutcome.SKIPPED):
         parts.append(f"{len(skipped):,} skipped")
@@ -40,18 +41,18 @@ def works_of(result: ProbeResult) -> str:
 
 
 def shown_time(created: str) -> str:
-    """`2026-11-21 23:30 UTC`: of a moment in ISO 8601, in UTC."""
+    """A time in ISO 8601 (UTC) as `2026-11-21 23:30 UTC`."""
     day, _, rest = created.partition("T")
     return f"{day} {rest[:5]} UTC" if rest else day
 
 
 def shown_day(created: str) -> str:
-    """Its day alone."""
+    """The day of a time in ISO 8601."""
     return created.partition("T")[0]
 
 
 def _with_reasons(result: ProbeResult, *outcomes: CheckOutcome) -> list[str]:
-    """Keys, with the outcome where it is not simply that it fails."""
+    """Keys of checks, each with its outcome unless that is `fails`."""
     return [
         check.key if check.outcome is CheckOutcome.FAILS else f"{check.key} ({WORDS[check.outcome]})"
         for check in result.checks
@@ -60,11 +61,11 @@ def _with_reasons(result: ProbeResult, *outcomes: CheckOutcome) -> list[str]:
 
 
 def cache_line(result: ProbeResult) -> str:
-    """What was said of cached tokens."""
-    told = reports_cache(result)
-    if told is None:
+    """One line on whether cached tokens were reported, and how many."""
+    is_reported = reports_cache(result)
+    if is_reported is None:
         return "cached tokens: nothing was answered"
-    if not told:
+    if not is_reported:
         return "cached tokens are not reported"
     read = sum(check.cached_read_tokens or 0 for check in result.checks)
     written = sum(check.cached_write_tokens or 0 for check in result.checks)

@@ -1,4 +1,4 @@
-"""How much may be asked and spent."""
+"""Requests to a model within the limits on requests and cost, with retries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
 
 
 class CapReached(Exception):  # noqa: N818  it ends a run in order; nothing went wrong
-    """The next request would go beyond what may be asked or spent."""
+    """The next request would exceed the limit on requests or cost."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Budget:
     _booked: float = 0.0
 
     def book(self, booked_usd: float) -> None:
-        """Take a request on.
+        """Book a request.
 
         Raises:
             CapReached: it would be one too many, or too dear.
@@ -53,7 +53,7 @@ class Budget:
         self._booked += booked_usd
 
     def settle(self, booked_usd: float, cost_usd: float | None) -> None:
-        """Replace what was booked by what it did cost."""
+        """Replace the booked cost with the real cost."""
         self._booked -= booked_usd
         self.cost_usd += cost_usd or 0.0
 
@@ -64,7 +64,7 @@ _NO_ATTEMPTS = Attempts()
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How failures that may pass are met.
+    """How temporary failures are retried.
 
     Attributes:
         max_retries: Attempts after the first.
@@ -95,7 +95,7 @@ class Unanswered(Exception):  # noqa: N818  what became of a request, not a mist
 
 @dataclass
 class Gate:
-    """Holds back the requests to a model whose provider has asked to wait, those of other trials too.
+    """Delays the requests to a model whose provider has asked to wait, those of other trials too.
 
     Attributes:
         open_at: Time of the event loop before which nothing is sent.
@@ -110,7 +110,7 @@ class Gate:
             await asyncio.sleep(wait)
 
     def close_for(self, seconds: float) -> None:
-        """Let nothing through for so long."""
+        """Close the gate for so many seconds."""
         self.open_at = max(self.open_at, asyncio.get_running_loop().time() + seconds)
 
 
@@ -139,7 +139,7 @@ class RetryingClient:
     async def ask(
         self, request: Request, trial: int, number: int, *, earlier: Attempts = _NO_ATTEMPTS, own_tokens: int = 0
     ) -> tuple[Reply, Attempts]:
-        """Ask until there is an answer, or no hope of one.
+        """Send the request until there is an answer, or no hope of one.
 
         Args:
             request: What is asked.
@@ -214,7 +214,7 @@ class RetryingClient:
         return error.failure.is_passing and asked_for <= self.policy.max_retry_after_seconds
 
     def _wait(self, error: ModelError, retries: int) -> float:
-        """Seconds to wait after a failure, which so many retries came before."""
+        """Seconds to wait after a failure that followed so many retries."""
         asked_for = error.retry_after_seconds
         own = min(self.policy.max_wait_seconds, self.policy.base_seconds * 2.0**retries)
         if asked_for is None:

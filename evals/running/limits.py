@@ -1,4 +1,4 @@
-"""What a model has room for, so that what cannot fit is never asked (rule E4)."""
+"""The limits of a model, so that a request that cannot fit is never sent (rule E4)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolbelt.loadouts.fit import FitVerdict, ModelFit
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """What was known of a model's limits when a run began; `None` is unknown.
+    """A model's limits as known when the run began; `None` is unknown.
 
     Attributes:
         context_window: Tokens that a prompt takes at most.
@@ -28,7 +28,7 @@ class ModelLimits:
     tool_calling: bool | None = None
 
     def fit(self, model: str, tokens: int, tools: int, tokenizer: str = "") -> ModelFit:
-        """So many tools of so many tokens against the model."""
+        """Compare a number of tools and their tokens with the model's limits."""
         return ModelFit(
             model=model,
             context_window=self.context_window,
@@ -42,7 +42,7 @@ class ModelLimits:
         )
 
     def refusal(self, model: str, offer: Offer) -> str:
-        """Why an offer cannot be sent to the model, in words; empty if it can, or nobody knows.
+        """Why an offer cannot be sent to the model, in words; empty if it can be sent, or nothing is known.
 
         A model that is said to call no tools is asked all the same, if there is room: tables of models are often wrong
         about that, and its answer shows.
@@ -62,7 +62,7 @@ class ModelLimits:
 
 
 class FitGuard:
-    """Says of what is offered to one model whether it can be sent; each offer is looked at once.
+    """Decides whether an offer can be sent to one model; each offer is checked once.
 
     Args:
         model: Its name.
@@ -75,7 +75,7 @@ class FitGuard:
         self._said: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()  # most offers are made for many trials
 
     def refusal(self, offer: Offer) -> str:
-        """Why not, in words; empty if it can be sent, or nobody knows."""
+        """Why an offer cannot be sent, in words; empty if it can be sent, or nothing is known."""
         if (text := self._said.get(offer)) is None:
             text = self._said[offer] = self._room.refusal(self._model, offer)
         return text
@@ -83,7 +83,7 @@ class FitGuard:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A pair of a model and a toolset that a suite has, and which is not asked.
+    """A model and a toolset of a suite that are not run together.
 
     Attributes:
         model: Its name.
@@ -100,10 +100,10 @@ class LeftOut:
 
 
 def read_rooms(plan: Mapping[str, Any]) -> dict[str, ModelLimits]:
-    """The `rooms` of a plan as it is kept."""
+    """The `rooms` of a stored plan."""
     return {model: ModelLimits(**limits) for model, limits in plan.get("rooms", {}).items()}
 
 
 def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOut, ...]:
-    """The `left_out` of a plan as it is kept."""
+    """The `left_out` of a stored plan."""
     return tuple(LeftOut(**{**pair, "verdict": FitVerdict(pair["verdict"])}) for pair in plan.get("left_out", ()))

@@ -1,4 +1,4 @@
-"""Who works on which run: one process at a time, and a kill lets go."""
+"""Locks on runs: one process at a time works on a run, and a killed process releases its lock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolbelt.errors import StorageError, ToolbeltError
 
 @dataclass(frozen=True, slots=True)
 class RunLocks:
-    """Locks of the system, which end with the process that holds them; the files stay, empty.
+    """Locks of the operating system, which end with the process that holds them; the empty files stay.
 
     Attributes:
         folder: Where they are.
@@ -24,7 +24,7 @@ class RunLocks:
 
     @contextlib.contextmanager
     def claim(self, run: str, shown: str | None = None) -> Iterator[None]:
-        """Hold a run, so that no other process works on it; `shown` is what it is called, if not by its id.
+        """Hold a run, so that no other process works on it; `shown` is its name in messages, if not its id.
 
         Raises:
             ToolbeltError: another process holds it.
@@ -46,7 +46,7 @@ class RunLocks:
             lock.release()
 
     def is_held(self, run: str) -> bool:
-        """Whether a process works on a run at this moment."""
+        """Whether a process works on a run now."""
         from filelock import FileLock, Timeout
 
         if not self._path(run).exists():

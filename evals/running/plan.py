@@ -1,4 +1,4 @@
-"""What is to be run, as a value; resuming is subtraction (rule E8)."""
+"""The plan of a run, as a value; resuming is subtraction (rule E8)."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class Arm:
 
     @property
     def spec(self) -> ToolsetSpec:
-        """What the toolset's name says."""
+        """The toolset, parsed from its name."""
         return parse_toolset(self.toolset)
 
     @property
     def changes(self) -> Variant:
-        """What the variant's name says."""
+        """The variant, parsed from its name."""
         return parse_variant(self.variant)
 
     @property
     def label(self) -> str:
-        """What tells it from the other arms."""
+        """A label that distinguishes it from the other arms."""
         return " · ".join(part for part in (self.model, self.shown) if part)
 
     @property
     def shown(self) -> str:
-        """What tells it from the other arms of its model."""
+        """A label that distinguishes it from the other arms of its model."""
         return " · ".join(part for part in (self.toolset, self.variant) if part)
 
 
@@ -67,7 +67,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class CaseFilter:
-    """Which cases of a dataset are asked.
+    """Selects the cases of a dataset.
 
     Attributes:
         kinds: Of these kinds; any if empty.
@@ -84,7 +84,7 @@ class CaseFilter:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """What whoever starts a run decides about it, beyond dataset, models and toolsets.
+    """The settings of a run that the user decides, beyond dataset, models and toolsets.
 
     Attributes:
         filter: Which cases are asked.
@@ -109,7 +109,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class Plan(RunSettings):
-    """Everything that decides what a run is; its trials are generated, never held.
+    """Everything that defines a run; its trials are generated, never held in memory.
 
     Attributes:
         dataset: As it can be opened from anywhere: a shipped name, or an absolute path.
@@ -154,24 +154,24 @@ class Plan(RunSettings):
     left_out: tuple[LeftOut, ...] = ()
 
     def fit_guard(self, model: str) -> FitGuard | None:
-        """Turns away what does not fit a model; `None` where all is asked."""
+        """The guard that refuses offers that do not fit the model; `None` where everything is sent."""
         limits = None if self.ask_anyway else self.limits.get(model)
         return None if limits is None else FitGuard(model, limits)
 
     @property
     def size(self) -> int:
-        """Trials in all."""
+        """The number of trials."""
         return self.per_arm * len(self.arms)
 
     @property
     def per_arm(self) -> int:
-        """Trials of each arm."""
+        """The number of trials of each arm."""
         return self.epochs * self.cases
 
     def trials(self, done: Collection[int] = frozenset()) -> Iterator[Trial]:
         """Every trial that is not done, in the order in which they are run.
 
-        Arms are interleaved, and each case begins with another arm, so that what drifts in time hits all alike.
+        Arms are interleaved, and each case begins with another arm, so that changes over time affect all arms alike.
 
         Args:
             done: Numbers to leave out.
@@ -186,7 +186,7 @@ class Plan(RunSettings):
                         yield Trial(first + arm, case, arm, epoch)
 
     def to_json(self) -> str:
-        """For the store."""
+        """As JSON, for the store."""
         data = asdict(self)
         data["dataset"] = {"name": self.dataset_name, "reference": self.dataset, "digest": self.digest}
         data["catalog"] = self.catalog_name
@@ -211,7 +211,7 @@ class Plan(RunSettings):
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """As `to_json` wrote it.
+        """Read a plan that `to_json` wrote.
 
         Raises:
             KeyError: what was written is no plan of this version.
@@ -248,7 +248,7 @@ class Plan(RunSettings):
 
 
 class Done(Collection[int]):
-    """Numbers of trials that are done, a byte each, however many there are."""
+    """The numbers of finished trials; uses one byte for each planned trial, however many are done."""
 
     def __init__(self, size: int) -> None:
         self._marks = bytearray(size)
@@ -271,7 +271,7 @@ class Done(Collection[int]):
 
 
 def without_secrets(address: str | None) -> str | None:
-    """An address without user, password, query and fragment, which may hold a key."""
+    """An address without user, password, query and fragment, as these may hold a key."""
     if address is None:
         return None
     head, slashes, rest = address.partition("?")[0].partition("#")[0].rpartition("//")

@@ -1,4 +1,4 @@
-"""What the requests of a trial take in tokens (rule E6)."""
+"""Counts the prompt tokens of a trial's requests (rule E6)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PromptCounter:
         self._tokens: Callable[[str], int] = lru_cache(_KEPT)(lambda text: sum(counter.count([text])))
 
     def count_latest(self, conversation: Conversation) -> int:
-        """Tokens of what is new in the next request: the last exchange, or what opens the conversation."""
+        """Tokens of the new messages of the next request: the last exchange, or the opening of the conversation."""
         exchanges = conversation.exchanges
         messages = exchanges[-1].to_messages() if exchanges else conversation.opening
         return sum(self._tokens(_text(message)) for message in messages)
@@ -64,12 +64,12 @@ class Meter:
     _before: tuple[Offer, int] | None = None
 
     def turn_away(self, offer: Offer) -> None:
-        """What is offered cannot be sent: there is no request to count, only how large it would have been."""
+        """Count an offer that cannot be sent: only its size is known, as there is no request."""
         if not self.definition_tokens:
             self.first_definition_tokens = offer.tokens
 
     def count(self, offer: Offer, conversation: Conversation) -> int:
-        """Count the next request; its prompt's tokens, own count."""
+        """Count the next request, and return its prompt's tokens by our own count."""
         if not self.definition_tokens:
             self.first_definition_tokens = offer.tokens
         self._message_tokens += self.prompts.count_latest(conversation)
@@ -85,7 +85,7 @@ class Meter:
 
     @property
     def usage(self) -> Usage:
-        """As reported over all requests; a figure that one of them lacks is unknown."""
+        """Reported usage over all requests; a figure is unknown if one request lacks it."""
         return Usage(
             self._total(lambda usage: usage.prompt_tokens),
             self._total(lambda usage: usage.completion_tokens),

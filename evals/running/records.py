@@ -16,7 +16,7 @@ from toolbelt.providers.chat import Usage
 
 @dataclass(frozen=True, slots=True)
 class RequestRecord:
-    """A request that came to an end; see `toolbelt.evals.running.schema` for the columns.
+    """An attempt at a request that has ended; see `toolbelt.evals.running.schema` for the columns.
 
     Attributes:
         trial: Number of the trial.
@@ -64,7 +64,7 @@ def _column(meaning: str, unit: str = "") -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """A trial that came to an end.
+    """A trial that has ended.
 
     Its fields are the one table of a trial's columns: the store's table, the frame of `load_run` and the tests of
     `docs/data.md` derive names, order, types, units and meanings from them. `called`, `missing` and `surplus` are
@@ -134,22 +134,22 @@ class TrialRecord:
 
 
 def plus_cost(a: float | None, b: float | None) -> float | None:
-    """A sum of which an unknown part makes the whole unknown."""
+    """The sum of two costs; unknown if either is unknown."""
     return None if a is None or b is None else a + b
 
 
 def format_names(names: Sequence[str]) -> str:
-    """A list for the store; in ASCII, so that a name that is no UTF-8 can be kept."""
+    """A list as JSON for the store; in ASCII, so that a name that is not valid UTF-8 can be stored."""
     return json.dumps(names) if names else "[]"
 
 
 def parse_names(text: str) -> list[str]:
-    """A list from the store."""
+    """Read a list that `format_names` wrote."""
     return [str(name) for name in json.loads(text)]
 
 
 def format_reply(reply: Reply) -> str:
-    """A reply as JSON; its usage and latency are kept in columns of their own."""
+    """A reply as JSON; its usage and latency have columns of their own."""
     data: dict[str, Any] = {"calls": [[call.id, call.name, call.text] for call in reply.calls]}
     for key in ("text", "finish_reason", "served_by"):
         if value := getattr(reply, key):
@@ -158,7 +158,7 @@ def format_reply(reply: Reply) -> str:
 
 
 def parse_reply(text: str, usage: Usage, latency_seconds: float) -> Reply:
-    """As `format_reply` wrote it."""
+    """Read a reply that `format_reply` wrote."""
     data = json.loads(text)
     return Reply(
         text=data.get("text", ""),
@@ -186,7 +186,7 @@ def fold_attempts(rows: Iterable[Sequence[Any]]) -> dict[int, Attempts]:
 
 
 def format_case(case: Case) -> str:
-    """What was asked and what was right, as JSON."""
+    """The messages of a case and its right answers, as JSON."""
     data: dict[str, Any] = {"messages": case.messages}
     data["answers"] = None if case.expected is None else [_answer(answer) for answer in case.answers]
     if case.match is not Matching.EXACT:
@@ -200,7 +200,7 @@ def format_case(case: Case) -> str:
 
 
 def parse_case(text: str) -> dict[str, Any]:
-    """As `format_case` wrote it, plain values."""
+    """Read a case that `format_case` wrote, as plain values."""
     data: dict[str, Any] = json.loads(text)
     return data
 

@@ -1,4 +1,4 @@
-"""What runs are called, and what is a path rather than the name of one."""
+"""Names of runs, and how to tell them from paths."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 import re
 
 LATEST = "latest"
-"""Stands for the run begun last."""
+"""The name that stands for the run begun last."""
 _ID = re.compile(r"[0-9]{1,8}|[0-9]{8}-[0-9]{0,6}|[0-9]{8}-[0-9]{6}-[0-9a-f]{0,4}")
 
 
 def is_run_name(name: str) -> bool:
-    """Whether a name is `latest`, a run's id or the beginning of one, going by its form."""
+    """Whether a name has the form of `latest`, a run's id or the beginning of one."""
     return name == LATEST or _ID.fullmatch(name) is not None
 
 

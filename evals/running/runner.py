@@ -1,4 +1,4 @@
-"""Several workers at once, none of which outlives the others."""
+"""Runs the trials of a plan, several at once."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ async def run_workers(workers: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 CASES_AT_ONCE = 32
-"""Cases whose text is kept in one go; fewer than a dataset holds after reading."""
+"""Cases that are stored in one transaction; fewer than a dataset holds after reading."""
 ERRORS_IN_A_ROW = 20
-"""Trials of a model that may end with an error one after the other before it is left; more with more concurrency."""
+"""Consecutive trials of a model that may end with an error before the model is left out; more with more concurrency."""
 
 _COLLECT_EVERY = 50_000
 """Objects made and not freed after which the garbage collector looks at the youngest; a trial leaves some hundreds."""
@@ -62,16 +62,16 @@ class CaseSource(Protocol):
 
 
 class Watcher(Protocol):
-    """Is told of every trial that was kept."""
+    """Gets every trial that was stored."""
 
     def finished(self, record: TrialRecord) -> None:
-        """A trial has ended and is kept."""
+        """A trial has ended and is stored."""
         ...
 
 
 @dataclass(eq=False)
 class Runner:
-    """Runs what is left of a plan.
+    """Runs the unfinished trials of a plan.
 
     Attributes:
         plan: What is to be run.
@@ -154,13 +154,13 @@ class Runner:
             await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
 
     def _keep_cases(self, position: int) -> None:
-        """Keep a case before its first trial, and the next ones with it; trials begin in the order of their cases."""
+        """Store a case before its first trial, and the next ones with it; trials begin in the order of their cases."""
         if position >= self._kept_cases:
             self._kept_cases = min(position + CASES_AT_ONCE, self.plan.cases)
             self.store.add_cases(self.run, map(self.cases.case, range(position, self._kept_cases)))
 
     def _mind_errors(self, record: TrialRecord) -> None:
-        """Leave a model that only fails: a server that is down would otherwise be waited for in every trial."""
+        """Leave out a model that only fails: every trial would wait for a server that is down."""
         model = self.plan.arms[record.arm].model
         if record.outcome != Outcome.ERROR:
             self._errors[model] = 0
@@ -176,7 +176,7 @@ class Runner:
 
 
 def run_to_end(runner: Runner) -> RunEnd:
-    """Run a plan in this process, and say in the store how that went.
+    """Run a plan in this process, and record in the store how it ended.
 
     Raises:
         KeyboardInterrupt: by the user; the run can be resumed.
@@ -200,9 +200,9 @@ def run_to_end(runner: Runner) -> RunEnd:
 
 @contextlib.contextmanager
 def _calm_collector() -> Iterator[None]:
-    """Keep the garbage collector from walking litellm's hundred thousands of objects time and again.
+    """Keep the garbage collector from visiting litellm's hundred thousand objects again and again.
 
-    It would take a tenth of a run. What is made in a run is collected still, only less often.
+    That would take a tenth of a run. Objects made in a run are still collected, only less often.
     """
     before = gc.get_threshold()
     gc.freeze()
@@ -226,6 +226,6 @@ async def _work(runner: Runner) -> RunEnd:
 
 
 def _hear(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What no task was left to be told of: a second Ctrl-C needs no traceback."""
+    """Handle an exception that no task is left to receive: a second Ctrl-C needs no traceback."""
     if not isinstance(context.get("exception"), KeyboardInterrupt):
         loop.default_exception_handler(context)

@@ -11,7 +11,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.records import TrialRecord
 
 VERSION = 4
-"""Of the tables; a file of another version is refused, never changed in silence, but for those of `ADDED`."""
+"""Version of the tables. A file of another version is refused, never changed silently, except those in `ADDED`."""
 
 _RUNS = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -140,13 +140,13 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
 TABLES = _RUNS + _trials_table() + _PROBES
 
 ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES})
-"""By an earlier version, the tables that make a file of it one of this: nothing that it holds is changed."""
+"""For each earlier version, the tables that turn its file into one of this version; existing content is not changed."""
 READ_ONLY = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
-"""What SQLite says of a file that it can read at most."""
+"""SQLite's errors for a file that it can at most read."""
 
 
 def lay_tables(connection: sqlite3.Connection, file: str) -> None:
-    """Make the tables of a new file, and those that one of an earlier version has not.
+    """Create the tables of a new file, and those that a file of an earlier version lacks.
 
     Args:
         connection: To the file, outside of any transaction.

@@ -1,4 +1,4 @@
-"""The file that keeps the runs: every response before it is used, every trial before the next is reported (rule E8).
+"""The file that stores the runs: every response before it is used, every trial before the next is reported (rule E8).
 
 SQLite with a write-ahead log. A write has left the process before the next step is taken, so a kill of the process,
 `kill -9` included, loses nothing. The log is not forced to the disk at each write, which would cost more than the
@@ -99,7 +99,7 @@ class RunStore:
         self._kept_lately: set[object] = set()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.connection.close()
 
     def __enter__(self) -> RunStore:
@@ -178,23 +178,23 @@ class RunStore:
             raise ToolbeltError(f"The plan of run {run!r} in {str(self.path)!r} is damaged.") from None
 
     def find_status(self, row: RunRow) -> str:
-        """As kept, but `killed` for a run that says it is running while nobody works on it."""
+        """The stored status, or `killed` for a run that is stored as running while no process works on it."""
         return "killed" if row.status == "running" and not self.locks.is_held(row.run) else row.status
 
     def set_status(self, run: str, status: str, reason: str = "") -> None:
-        """Say how a run stands."""
+        """Store the status of a run."""
         with self.guarded():
             self.connection.execute("UPDATE runs SET status = ?, reason = ? WHERE run = ?", (status, reason, run))
 
     @property
     def locks(self) -> RunLocks:
-        """Who works on which run."""
+        """The locks on the runs of this file."""
         return RunLocks(self.path.with_name("locks"))
 
     # Trials
 
     def done(self, run: str, size: int, *, without_errors: bool = False) -> Done:
-        """Numbers of the trials that came to an end.
+        """Numbers of the trials that have ended.
 
         Args:
             run: Its id.
@@ -209,9 +209,9 @@ class RunStore:
         return done_trials
 
     def forget_errors(self, run: str) -> int:
-        """Make room for trials that ended with an error to be run again; gives their number.
+        """Delete trials that ended with an error, so that they are run again; returns their number.
 
-        Their requests stay, so that what they cost stays counted and what was answered is not asked again.
+        Their requests stay: their cost is still counted, and answered requests are not sent again.
         """
         with self.guarded():
             return self.connection.execute("DELETE FROM trials WHERE run = ? AND outcome = 'error'", (run,)).rowcount
@@ -227,7 +227,7 @@ class RunStore:
         return fold_attempts(rows)
 
     def unfinished(self, run: str) -> set[int]:
-        """Numbers of trials that have requests but no end: at most those under way when a session ended."""
+        """Numbers of unfinished trials that have requests: at most those that were running when a session ended."""
         with self.guarded():
             rows = self.connection.execute(
                 "SELECT DISTINCT trial FROM requests AS r WHERE run = ?1 AND NOT EXISTS "
@@ -245,7 +245,7 @@ class RunStore:
         return int(row[0]), float(row[1])
 
     def add_request(self, run: str, record: RequestRecord) -> None:
-        """Keep a request that came to an end.
+        """Store an attempt at a request that has ended.
 
         Raises:
             StorageError: the disk would not, or the file was removed or replaced, so that nothing more would be kept.
@@ -277,7 +277,7 @@ class RunStore:
             self.connection.execute(_ADD_REQUEST, values)
 
     def add_cases(self, run: str, cases: Iterable[Case]) -> None:
-        """Keep cases, all or none, once for all their trials; one that is kept already stays."""
+        """Store cases, all or none, once for all their trials; a case that is already stored stays."""
         rows = [(run, case.id, format_case(case)) for case in cases]
         with self.guarded(), self._transaction():
             self.connection.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", rows)
@@ -292,12 +292,12 @@ class RunStore:
         return True
 
     def add_trial(self, run: str, record: TrialRecord) -> None:
-        """Keep a trial that came to an end."""
+        """Store a trial that has ended."""
         with self.guarded():
             self.connection.execute(_ADD_TRIAL, (run, *_VALUES(record)))
 
     def find_common_error(self, run: str) -> str:
-        """What most of the trials that ended with an error died of; empty if none did."""
+        """The most frequent reason of the trials that ended with an error; empty if there are none."""
         with self.guarded():
             row = self.connection.execute(
                 "SELECT reason FROM trials WHERE run = ? AND outcome = 'error' GROUP BY reason ORDER BY count(*) DESC",
@@ -325,7 +325,7 @@ class RunStore:
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
-        """Say what the disk would not, as an error of ours."""
+        """Turn errors of the disk into ours."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -360,7 +360,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _identity(path: Path | str) -> tuple[int, int] | None:
-    """What tells a file from another that takes its name."""
+    """What identifies a file, so that another file under its name is noticed."""
     try:
         status = os.stat(path)  # noqa: PTH116  pathlib's takes thrice as long, and this is asked at every request
     except OSError:

@@ -1,4 +1,4 @@
-"""Looking at what was kept: one case, request by request."""
+"""Reads the stored trials of one case, request by request."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[d
 
 
 def _part_turns(requests: list[dict[str, Any]]) -> None:
-    """Say of each request in which turn it was, 1-based, and what the user said after it, if anything.
+    """Add to each request its turn, 1-based, and the user's follow-up, if any.
 
-    That is not kept: a trial goes on after a reply without calls only where the user says something, and the protocol
-    of toolsets knows one thing to say.
+    The follow-up is not stored: a trial continues after a reply without calls only if the user sent one, and the
+    protocol of toolsets has only one follow-up text.
     """
     turn, last = 1, max((request["request"] for request in requests), default=0)
     for request in requests:
@@ -80,7 +80,7 @@ def _part_turns(requests: list[dict[str, Any]]) -> None:
 
 
 def find_case(connection: sqlite3.Connection, run: str, case: str) -> dict[str, Any] | None:
-    """What a case asked and what was right, as plain values; `None` if no trial of it is finished."""
+    """The messages of a case and its right answers, as plain values; `None` if no trial of it is finished."""
     row = connection.execute("SELECT content FROM cases WHERE run = ? AND case_id = ?", (run, case)).fetchone()
     return None if row is None else parse_case(row[0])
 

@@ -23,7 +23,7 @@ from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.providers.chat import Failure, Sampling
 
 ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
-"""What a call is answered with where the case has no result for it: nothing is ever executed."""
+"""The answer to a call for which the case has no result: no tool is ever executed."""
 _ENDINGS = {Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW, Failure.REFUSED: Ending.REFUSED}
 
 
@@ -72,7 +72,7 @@ class TrialRunner:
         return self._record(trial, case, state, ending, score)
 
     def _sampling(self, epoch: int) -> Sampling:
-        """How the model is asked in an epoch: with the same seed it might only repeat itself."""
+        """The sampling of an epoch: with the same seed the model might only repeat itself."""
         if not epoch or self.sampling.seed is None:
             return self.sampling
         return replace(self.sampling, seed=self.sampling.seed + epoch)
@@ -121,7 +121,7 @@ class TrialRunner:
 
 @dataclass(eq=False)
 class TrialState:
-    """A trial under way."""
+    """A running trial."""
 
     trial_runner: TrialRunner
     case: Case
@@ -135,7 +135,7 @@ class TrialState:
     _called: Counter[str] = field(default_factory=Counter)
 
     async def run(self, trial: int, earlier: Mapping[int, Attempts]) -> tuple[Ending, str]:
-        """Run to the end; why it ended, and the failure's words if it failed."""
+        """Run to the end; returns why it ended, and the failure's message if it failed."""
         steps, fit_guard = 0, self.trial_runner.fit_guard
         for number in range(self.trial_runner.request_limit):
             offer = self.trial_runner.toolset.offer(self.case, self.conversation)
@@ -182,7 +182,7 @@ class TrialState:
         self.cost_usd = plus_cost(self.cost_usd, attempts.cost_usd)
 
     def _take(self, number: int, offer: Offer, reply: Reply) -> bool:
-        """Answer the calls of a reply; whether any of them is a selection."""
+        """Answer the calls of a reply; returns whether any of them is a selection."""
         given = self.trial_runner.toolset.answer(self.case, self.conversation, reply.calls)
         answers = [
             self._select(number, offer, call) if answer is None else answer
@@ -205,7 +205,7 @@ class TrialState:
 
 
 def _are_known(case: Case, selections: Sequence[Selection]) -> bool:
-    """Whether a dispatcher that asks only for a tool's existence (rule T4) would have run every call."""
+    """Whether a dispatcher that only checks that a tool exists (rule T4) would have run every call."""
     return all(
         selection.tool_id is not None and (case.offered is None or selection.tool_id in case.offered)
         for selection in selections

@@ -1,1 +1,1 @@
-"""Everything that comes before a run: inputs are opened, the plan is made, its arms are prepared."""
+"""Prepares a run: opens its inputs, makes the plan, prepares the arms."""

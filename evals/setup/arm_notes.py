@@ -1,4 +1,6 @@
-"""Notes about arms, from a sample of the cases: which will not be asked, and which are not all that their names say."""
+"""Notes about arms, from a sample of the cases: arms that do not fit their model, and arms that differ from their
+names.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from toolbelt.evals.toolsets.variants.varied import Varied
 from toolbelt.text import plural
 
 SAMPLE = 50
-"""Cases that an arm is tried on before a run."""
+"""Cases of the sample on which an arm is tried before a run."""
 _WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml, or ask all the same with --ask-anyway."
 _BY_NAME = "That goes by the model's name, whatever {address} serves under it."
 _RESERVED = "What is kept for an answer is --max-tokens."
@@ -22,7 +24,7 @@ _KEPT = "That is by what was known when the run began; a new run goes by what is
 
 
 def find_shortfalls(arms: Sequence[PreparedArm], cases: ChosenCases) -> Iterator[Note]:
-    """Which arms are not all that the names of their variants say."""
+    """Notes on arms that do not fully do what their variant's name says."""
     for arm in arms:
         if not isinstance(arm.toolset, Varied):
             continue
@@ -38,7 +40,7 @@ def find_shortfalls(arms: Sequence[PreparedArm], cases: ChosenCases) -> Iterator
 
 
 def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, is_new: bool) -> Iterator[Note]:
-    """Which arms will not be asked, by what they offer first, and what is doubtful.
+    """Notes on arms whose first offer does not fit their model, and on doubtful ones.
 
     Args:
         arms: Prepared.
@@ -74,7 +76,7 @@ def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, i
 
 
 def _ways_out(plan: Plan, model: str, *, is_new: bool) -> str:
-    """What can be done where a limit is wrong, and by what it was found."""
+    """What to do if a limit is wrong, depending on its source."""
     parts = [_RESERVED] if plan.sampling.max_tokens else []
     if not is_new:
         return " ".join((*parts, _KEPT))

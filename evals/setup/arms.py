@@ -1,4 +1,4 @@
-"""The arms of a plan are prepared: each gets its model, its toolset, its renderer and what runs its trials."""
+"""Prepares the arms of a plan: each gets its model, toolset, renderer and trial runner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.model_limits import facts_for_auto
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.spec import BY_WINDOW
@@ -64,10 +64,10 @@ def prepare_arms(
     inputs: RunInputs,
     plan: Plan,
     options: ModelOptions,
-    reporter: Reporter,
+    reporter: EvalReporter,
     opener: Callable[[str, ModelOptions], Model] = open_model,
 ) -> tuple[PreparedArm, ...]:
-    """Everything the arms of a plan need.
+    """Prepare the arms of a plan.
 
     Args:
         inputs: What the plan was made from.
@@ -147,9 +147,9 @@ def _dynamic_notes(toolset: Dynamic, sampling: Sampling) -> Iterator[Note]:
 
 
 class _Renderers:
-    """Renderers by what counts and changes their tools, so that arms share them."""
+    """Renderers by tokenizer and variant, so that arms share them."""
 
-    def __init__(self, catalog: Catalog, tokenizer: str, seed: int, reporter: Reporter) -> None:
+    def __init__(self, catalog: Catalog, tokenizer: str, seed: int, reporter: EvalReporter) -> None:
         self._catalog = catalog
         self._tokenizer = tokenizer
         self._seed = seed
@@ -179,7 +179,7 @@ class _Renderers:
 def make_trial_runners(
     inputs: RunInputs, plan: Plan, arms: Sequence[PreparedArm], budget: Budget, policy: RetryPolicy, keep: Keep
 ) -> tuple[TrialRunner, ...]:
-    """One for each arm; those of one model share its gate.
+    """One trial runner for each arm; those of one model share its gate.
 
     Args:
         inputs: What the plan was made from.
@@ -208,7 +208,7 @@ def make_trial_runners(
 
 
 def _with_wire_name(sampling: Sampling, renderer: ToolRenderer) -> Sampling:
-    """With the tool that is to be called by the name it is shown under."""
+    """The sampling with the required tool under its wire name."""
     choice = sampling.tool_choice
     tool_id = None if choice is None or choice in TOOL_CHOICES else renderer.find_id(choice)
     return sampling if tool_id is None else replace(sampling, tool_choice=renderer.offered(tool_id).name)

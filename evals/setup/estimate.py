@@ -1,4 +1,4 @@
-"""What a run would take, before anything is spent.
+"""Estimates what a run would take, before anything is spent.
 
 The trials are played by a stand-in that asks nobody (`local/bm25`) over the same toolsets, and what it sends is
 counted as the real model counts. Another model may need fewer requests, or more; the order of magnitude is right,
@@ -24,18 +24,18 @@ from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.setup.arm_notes import find_shortfalls
 from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
 from toolbelt.evals.setup.inputs import RunInputs
-from toolbelt.evals.setup.reporting import Reporter
+from toolbelt.evals.setup.reporting import EvalReporter
 from toolbelt.providers.chat import Usage
 
 SAMPLE = 300
-"""Cases of each arm that are played; the rest is taken to be like them."""
+"""Cases of each arm that are played; the rest are assumed to be similar."""
 STAND_IN = "local/bm25"
 """The model that plays them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArmEstimate:
-    """What an arm would take.
+    """The estimate of one arm.
 
     Attributes:
         model: Its name.
@@ -64,8 +64,10 @@ class ArmEstimate:
     reason: str = ""
 
 
-def estimate_run(inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: Reporter) -> tuple[ArmEstimate, ...]:
-    """What each arm of a plan would take; no model is asked.
+def estimate_run(
+    inputs: RunInputs, plan: Plan, options: ModelOptions, reporter: EvalReporter
+) -> tuple[ArmEstimate, ...]:
+    """Estimate each arm of a plan; no model is called.
 
     Args:
         inputs: What the plan was made from.

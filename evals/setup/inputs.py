@@ -1,4 +1,4 @@
-"""The files of a run: a dataset and the project around it, opened and compared with what a plan was made from."""
+"""The files of a run: opens a dataset with its project, and compares them with those of a plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.running.plan import CaseFilter, Plan
 from toolbelt.evals.setup.project import open_with_project
-from toolbelt.evals.setup.reporting import Reporter
+from toolbelt.evals.setup.reporting import EvalReporter
 from toolbelt.evals.toolsets.agents import describe_agents
 from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.loadouts.auto import ladder_of
@@ -38,7 +38,7 @@ class RunInputs:
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog the cases are over."""
+        """The catalog that the cases use."""
         return self.workspace.catalog
 
     @cached_property
@@ -74,14 +74,14 @@ class RunInputs:
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
     def select(self, case_filter: CaseFilter, seed: int) -> ChosenCases:
-        """The cases that a filter leaves, in the order in which they are asked."""
+        """The cases that pass a filter, in the order in which they are run."""
         indices = self.dataset.select(
             kinds=case_filter.kinds, tags=case_filter.tags, ids=case_filter.ids, limit=case_filter.limit, seed=seed
         )
         return ChosenCases(self.dataset, indices)
 
     def cases_of(self, plan: Plan) -> ChosenCases:
-        """The cases that a plan asks."""
+        """The cases of a plan."""
         return self.select(plan.filter, plan.seed)
 
     def refuse_changes(self, plan: Plan) -> None:
@@ -118,12 +118,12 @@ class ChosenCases:
         return self.dataset.case(self.indices[index])
 
     def sample(self, size: int) -> list[Case]:
-        """About so many of the cases, evenly spread."""
+        """About so many cases, evenly spread over the plan."""
         return [self.case(index) for index in range(0, len(self.indices), max(1, len(self.indices) // size))]
 
 
 def open_inputs(
-    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: Reporter
+    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: EvalReporter
 ) -> RunInputs:
     """Open a dataset, its catalog and the project's loadouts.
 

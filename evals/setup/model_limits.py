@@ -1,4 +1,4 @@
-"""The limits of each model of a run, and which pairs of a suite cannot be asked at all (rules E4 and L15)."""
+"""The limits of each model of a run, and the pairs of a suite that cannot be run (rules E4 and L15)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
 from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import FitVerdict
@@ -21,11 +21,11 @@ _IN_PROCESS = ("local/", "scripted/")
 
 
 def find_limits(workspace: Workspace, models: Iterable[str], max_tokens: int | None = None) -> dict[str, ModelLimits]:
-    """The limits of each model, as far as anything is known of it.
+    """The limits of each model, as far as they are known.
 
-    What runs in this process takes whatever it is given, unless `toolbelt.yaml` gives it a limit. How many tools a
-    request may hold is known by the model's name, and so holds at another address, too: whoever calls a model by the
-    name of a provider's mostly passes on to that provider.
+    A model that runs in this process accepts any prompt, unless `toolbelt.yaml` gives it a limit. The number of tools
+    that a request may hold is known by the model's name and also applies at other addresses: a service under a
+    provider's model name mostly forwards to that provider.
 
     Args:
         workspace: Where facts of models are.
@@ -46,7 +46,8 @@ def find_limits(workspace: Workspace, models: Iterable[str], max_tokens: int | N
 def facts_for_auto(
     workspace: Workspace, model: str, limits: ModelLimits | None, *, ask_anyway: bool = False
 ) -> ModelFacts:
-    """By what `loadout:auto` chooses for a model: by what was known when the run began, so that a resume does alike.
+    """The limits by which `loadout:auto` chooses for a model: those known when the run began, so that a resumed run
+    does the same.
 
     Args:
         workspace: Where facts of models are.
@@ -69,11 +70,11 @@ def leave_out(
     workspace: Workspace,
     arms: Sequence[Arm],
     limits: Mapping[str, ModelLimits],
-    reporter: Reporter,
+    reporter: EvalReporter,
     *,
     ask_anyway: bool = False,
 ) -> tuple[tuple[Arm, ...], tuple[LeftOut, ...]]:
-    """The arms of a suite that can be asked, and the pairs that cannot.
+    """The arms of a suite that can be run, and the pairs that cannot.
 
     Args:
         workspace: Where loadouts and facts of models are.
@@ -116,7 +117,7 @@ def _cannot_be_asked(workspace: Workspace, facts: ModelFacts, toolsets: Sequence
 
 
 def _notes(left_out: Sequence[LeftOut]) -> list[tuple[str, tuple[str, ...]]]:
-    """A sentence for each reason, with its models: of all toolsets of a model, of all models with the same toolsets."""
+    """One sentence for each reason: for all toolsets of a model, or for all models with the same toolsets."""
     toolsets: dict[tuple[str, str], list[str]] = {}
     for pair in left_out:
         toolsets.setdefault((pair.model, pair.reason), []).append(pair.toolset)

@@ -1,4 +1,4 @@
-"""The plan of a run is made from what is asked for; what is wrong is refused before anything is spent."""
+"""Makes the plan of a run from the request; a wrong request is refused before anything is spent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolbelt.evals.running.plan import Arm, Plan, RunSettings
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.model_limits import find_limits, leave_out
 from toolbelt.evals.setup.provenance import read_code
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetSpec
 from toolbelt.evals.toolsets.suites import make_suite
@@ -24,7 +24,7 @@ from toolbelt.text import plural
 
 DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
 MAX_TRIALS = 100_000_000
-"""Trials of a run; each takes a byte of memory while it is under way."""
+"""The most trials of a run; each takes a byte of memory while the run goes on."""
 
 
 def make_plan(
@@ -33,7 +33,7 @@ def make_plan(
     toolsets: Sequence[str],
     variants: Sequence[str],
     settings: RunSettings,
-    reporter: Reporter,
+    reporter: EvalReporter,
 ) -> Plan:
     """The plan of a run.
 
@@ -98,7 +98,7 @@ def make_plan(
 
 
 def _find_toolsets(
-    inputs: RunInputs, toolsets: Sequence[str], suite: str, reporter: Reporter
+    inputs: RunInputs, toolsets: Sequence[str], suite: str, reporter: EvalReporter
 ) -> tuple[ToolsetSpec, ...]:
     registry, config = inputs.workspace.registry, inputs.workspace.config
     if suite:
@@ -117,9 +117,9 @@ def _find_toolsets(
 
 
 def _in_variants(
-    specs: Sequence[ToolsetSpec], variants: Sequence[Variant], reporter: Reporter
+    specs: Sequence[ToolsetSpec], variants: Sequence[Variant], reporter: EvalReporter
 ) -> list[tuple[ToolsetSpec, Variant]]:
-    """Every toolset in every variant, but for those that would change nothing."""
+    """Every toolset in every variant, without those that would change nothing."""
     shown = []
     for spec in specs:
         for variant in variants:

@@ -1,4 +1,4 @@
-"""Notes about probes that contradict what is known of the models of a run."""
+"""Notes about probes that contradict the known facts of a run's models."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.plan import Plan
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.project.workspace import Workspace
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.learned_facts import News
 
 
-def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: Reporter) -> None:
+def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: EvalReporter) -> None:
     """One note for each model of a plan whose probe, at the same address, contradicts what is known of it.
 
     A probe changes nothing of a run: what is known is what the project and the tables say, so that a run on another
@@ -59,7 +59,7 @@ def _store_arguments(store: Path) -> tuple[str, ...]:
 
 
 def _describe_contradictions(news: Iterable[News]) -> Iterable[str]:
-    """What of it makes a difference to which tools a model is sent."""
+    """The facts of a probe that affect which tools a model gets."""
     for fact in news:
         known = f" (known: {fact.known:,})" if isinstance(fact.known, int) else ""
         if fact.key == "tool_calling" and fact.seen is False:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.setup.reporting import Note, NoteKind, Reporter
+from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.project.workspace import Workspace
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.stores.catalogs import open_catalog
@@ -13,7 +13,7 @@ from toolbelt.stores.config import examine_config
 
 
 def open_with_project(
-    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: Reporter
+    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: EvalReporter
 ) -> tuple[Dataset, Workspace]:
     """A dataset with the project around it; see `toolbelt.evals.setup.inputs.open_inputs`."""
     examined = examine_config(Path.cwd(), config)

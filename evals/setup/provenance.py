@@ -1,4 +1,4 @@
-"""Which state of the project's code a run was made with, as git tells it."""
+"""The state of the project's code that a run was made with, from git."""
 
 from __future__ import annotations
 

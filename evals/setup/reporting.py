@@ -1,4 +1,4 @@
-"""What a run reports while it is set up and under way: notes as values, progress, and every finished trial."""
+"""What a run reports during its set-up and its work: notes as values, progress, and every finished trial."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NoteKind(StrEnum):
     NEEDLESS_VARIANT = "needless_variant"
     """A variant would change nothing about a toolset, and is left out."""
     LEFT_OUT = "left_out"
-    """Pairs of a suite cannot be asked at all."""
+    """Pairs of a suite cannot be run at all."""
     NO_ROLES = "no_roles"
     """No case has a role, so that toolset `loadout` is left out of the default ones."""
     DRAFTS = "drafts"
@@ -37,11 +37,11 @@ class NoteKind(StrEnum):
     UNMET = "unmet"
     """The toolset that the project gives to a model cannot be what `loadout:auto` chooses."""
     UNMATCHED = "unmatched"
-    """An agent or toolkit names something that the catalog has not."""
+    """An agent or toolkit names something that the catalog does not have."""
     NO_TURN_ENDS = "no_turn_ends"
-    """With the tool choice of this run, nothing that a model loads is ever shown."""
+    """With the tool choice of this run, a tool that a model loads is never shown."""
     UNPADDED = "unpadded"
-    """In some cases the definitions are longer already than they were to be padded to."""
+    """In some cases the definitions are already longer than the length to pad to."""
     FEW_DISTRACTORS = "few_distractors"
     """In some cases there are fewer distractors than wanted."""
     PARTLY_NOT_ASKED = "partly_not_asked"
@@ -49,7 +49,7 @@ class NoteKind(StrEnum):
     NOT_ASKED = "not_asked"
     """Arms never fit their model."""
     NO_TOOL_CALLING = "no_tool_calling"
-    """A model is said to call no tools, and is asked all the same."""
+    """A model is reported to call no tools, and is run all the same."""
     RETRIED = "retried"
     """Trials that failed are run again."""
     INTERRUPTED = "interrupted"
@@ -62,7 +62,7 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that whoever starts a run should know.
+    """Something that the user who starts a run should know.
 
     Attributes:
         kind: What sort of thing.
@@ -80,19 +80,19 @@ class Note:
         return self.text
 
 
-class Reporter(Protocol):
+class EvalReporter(Protocol):
     """Gets what a run reports."""
 
     def note(self, note: Note) -> None:
-        """Something that whoever starts the run should know."""
+        """Report something that the user who starts the run should know."""
         ...
 
     def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
-        """Work that may take a while; what it gives is called with the number done so far."""
+        """Report work that may take a while; yields a function that takes the number done so far."""
         ...
 
     def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[Watcher]:
-        """A session of a run; what it gives is told of every trial that is finished and kept."""
+        """Report a session of a run; yields a watcher that gets every trial that is finished and stored."""
         ...
 
 
@@ -102,7 +102,7 @@ def _ignore(_: int) -> None:
 
 @dataclass(eq=False)
 class CallbackReporter:
-    """Keeps the notes, and calls functions; prints nothing.
+    """Collects the notes and calls functions; prints nothing.
 
     Attributes:
         on_note: Called with each note.
@@ -115,7 +115,7 @@ class CallbackReporter:
     notes: list[Note] = field(default_factory=list)
 
     def note(self, note: Note) -> None:
-        """Keep it, and pass it on."""
+        """Collect the note and pass it on."""
         self.notes.append(note)
         if self.on_note is not None:
             self.on_note(note)

@@ -58,9 +58,9 @@ def has_tools(matched: Mapping[str, EntryMatch]) -> bool:
 def describe_agents(agents: Iterable[AgentSpec], toolkits: Iterable[Toolkit]) -> str:
     """All that a toolset takes from the project's agents and toolkits, as one text that tells it from any other."""
     described = [
-        (one.name, one.tools, one.allowed_toolkits, one.initial_toolkits, _plain(one.overrides)) for one in agents
+        (each.name, each.tools, each.allowed_toolkits, each.initial_toolkits, _plain(each.overrides)) for each in agents
     ]
-    bundles = [(one.key, one.description, one.member_tools, _plain(one.overrides)) for one in toolkits]
+    bundles = [(each.key, each.description, each.member_tools, _plain(each.overrides)) for each in toolkits]
     return repr((described, bundles))
 
 

@@ -182,10 +182,10 @@ def _make_agent(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
             return DynamicToolkits(agent, toolkits, expanded.__getitem__, names)
         universe = frozenset(_of_keys(offered, keys))
         within = {entry: tuple(filter(universe.__contains__, tool_ids)) for entry, tool_ids in expanded.items()}
-        kept = [
+        remaining = [
             toolkit for toolkit in toolkits if toolkit.key not in agent.allowed_toolkits or any(_of(toolkit, within))
         ]
-        return DynamicToolkits(_allowed(agent, kept), kept, within.__getitem__, names)
+        return DynamicToolkits(_allowed(agent, remaining), remaining, within.__getitem__, names)
 
     dynamic = Dynamic(str(spec), context, cut, keys, loads=bool(agent.allowed_toolkits))
     dynamic.unmatched += tuple(match.message for match in matched.values() if match.candidates)

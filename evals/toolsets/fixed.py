@@ -79,10 +79,10 @@ class FixedToolset:
         return self._meta_calls.answer(self.offer(case, conversation), calls)
 
     def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> None:
-        """Nothing: what is shown does not wait for the next turn."""
+        """Always `None`: the offer does not wait for the next turn."""
 
     def reach(self, case: Case) -> frozenset[str]:
-        """Ids of what is shown."""
+        """Ids of the tools that are shown."""
         return self._choose(case).of(case).ids
 
 

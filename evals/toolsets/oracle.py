@@ -1,4 +1,4 @@
-"""The right tools and so many wrong ones: what a perfect selection would leave the model to do (rule E1)."""
+"""Right tools and a number of wrong ones: what remains for the model after a perfect selection (rule E1)."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Oracle:
         return self._meta_calls.answer(self._offer(case), calls)
 
     def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> None:
-        """Nothing: what is shown does not wait for the next turn."""
+        """Always `None`: the offer does not wait for the next turn."""
 
     def reach(self, case: Case) -> frozenset[str]:
-        """Ids of what is shown."""
+        """Ids of the tools that are shown."""
         return self._offer(case).ids
 
     def _offer(self, case: Case) -> Offer:

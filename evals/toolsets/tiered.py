@@ -48,7 +48,7 @@ class Tiered:
         return answers
 
     def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> None:
-        """Nothing: what is shown does not wait for the next turn."""
+        """Always `None`: the offer does not wait for the next turn."""
 
     def reach(self, case: Case) -> frozenset[str]:
         """All of the case's universe: every tool is in the core or in a category that can be loaded."""

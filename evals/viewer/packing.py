@@ -1,4 +1,4 @@
-"""Blocks of data in a page: packed small, unpacked by the browser when they are needed."""
+"""Blocks of data in a page: compressed, and unpacked by the browser when they are needed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import zlib
 from typing import Any
 
 LONGEST_TEXT = 20_000
-"""Characters of one text that a page keeps; of more, it says how many are left out."""
+"""The most characters of one text in a page; a longer text is cut, with the number of characters left out."""
 _EXACT = 1 << 53
-"""Whole numbers beyond this are no longer exact in a browser."""
+"""Greater whole numbers are not exact in a browser."""
 
 
 def pack(data: Any) -> str:
@@ -34,7 +34,7 @@ def cut(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 def number(value: float | None) -> float | None:
-    """A figure that every browser reads as it is; `None` where it is not finite or too great to be exact."""
+    """A number that every browser reads exactly; `None` if it is not finite or too great to be exact."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)) or abs(value) > _EXACT:
         return None
     return round(value, 9)
@@ -47,7 +47,7 @@ class Numbered:
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
-        """Of a string, from 0 in the order of first use."""
+        """The number of a string, from 0 in the order of first use."""
         return self._numbers.setdefault(text, len(self._numbers))
 
     def __contains__(self, text: str) -> bool:
@@ -58,5 +58,5 @@ class Numbered:
 
     @property
     def strings(self) -> list[str]:
-        """In the order of their numbers."""
+        """All strings, in the order of their numbers."""
         return list(self._numbers)

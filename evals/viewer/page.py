@@ -98,7 +98,7 @@ def write_page(
 
 
 def _facts(summary: RunSummary) -> list[tuple[str, str]]:
-    """What was run, for whoever wants to run it again."""
+    """The run's settings, for a user who wants to run it again."""
     settings = {key: value for key, value in summary.settings.items() if value not in (None, "", [], ())}
     rows: list[tuple[str, Any]] = [
         ("run", summary.run),
@@ -119,7 +119,7 @@ def _facts(summary: RunSummary) -> list[tuple[str, str]]:
 
 
 def _moment(created: str) -> str:
-    """Without fractions of a second; as it stands where it is no moment."""
+    """A time without fractions of a second; other text is unchanged."""
     try:
         return datetime.fromisoformat(created).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except ValueError:
@@ -135,10 +135,10 @@ def _plain(value: Any) -> str:
 
 
 _DIGEST = 12
-"""Characters of it that are told, as in a comparison."""
+"""Characters of a digest that are shown, as in a comparison."""
 _CODE = {"changed": "changes not committed"}
 _OF_A_MACHINE = ("dataset", "catalog", "config", "drafts", "without_role")
-"""Paths of somebody's machine, and what is told elsewhere."""
+"""Settings that are paths of one machine, or stand elsewhere in the page."""
 
 
 def _script_data(summary: RunSummary, names: Sequence[str], comparison: Comparison | None) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _script_data(summary: RunSummary, names: Sequence[str], comparison: Comparis
         "arms": list(names),
         "epochs": summary.epochs,
         "longest": LONGEST_TEXT,
-        "outcomes": [[one.value, _sort(one)] for one in Outcome],
+        "outcomes": [[outcome.value, _sort(outcome)] for outcome in Outcome],
         "pair": _compared(summary, comparison),
     }
 

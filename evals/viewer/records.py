@@ -16,7 +16,7 @@ from toolbelt.evals.viewer.packing import Numbered, cut, number, pack
 
 TRIALS_A_BLOCK = 256
 _MOST_CHARACTERS = 2_000_000
-"""Of a block, roughly, before packing."""
+"""Approximate size of a block, before compression."""
 _LONGEST_NAME = 120
 _OUTCOMES = {outcome.value: place for place, outcome in enumerate(Outcome)}
 REQUEST_FIGURES = (
@@ -70,7 +70,7 @@ class Block:
 
 
 def read_blocks(connection: sqlite3.Connection, run: str, trials: int = TRIALS_A_BLOCK) -> Iterator[Block]:
-    """Every finished trial, those of a case one after the other; a block of them is held at a time.
+    """Every finished trial, grouped by case; only one block is in memory at a time.
 
     Args:
         connection: To the file of runs.
@@ -159,7 +159,7 @@ class _Block:
         )
 
     def packed(self) -> Block:
-        """What was gathered."""
+        """The block of all trials added."""
         columns = {name: getattr(self._columns, name) for name in _Columns.__slots__}
         index = {"tools": self._tools.strings, "cases": self._index_cases, **columns}
         details = {
@@ -175,14 +175,14 @@ class _Block:
         if row["case_id"] in self._cases:
             return
         self._cases.number(row["case_id"])
-        kept = self._cursor.execute(
+        stored = self._cursor.execute(
             "SELECT content FROM cases WHERE run = ? AND case_id = ?", (self._run, row["case_id"])
         ).fetchone()
-        case = case_texts("{}" if kept is None else kept[0])
-        wanted = [self._tool(tool) for tool in wanted_tools(case)]
-        self._index_cases.append([row["case_id"], row["kind"], row["cluster"], snippet(case), wanted])
-        self._detail_cases.append(case | {"is_kept": kept is not None})
-        self._characters += 0 if kept is None else len(kept[0])
+        case = case_texts("{}" if stored is None else stored[0])
+        tools = [self._tool(tool) for tool in wanted_tools(case)]
+        self._index_cases.append([row["case_id"], row["kind"], row["cluster"], snippet(case), tools])
+        self._detail_cases.append(case | {"is_kept": stored is not None})
+        self._characters += 0 if stored is None else len(stored[0])
 
     def _add_index(self, row: sqlite3.Row) -> None:
         to = self._columns
@@ -207,10 +207,10 @@ class _Block:
     def _add_offer(self, offer: str) -> None:
         if offer in self._offers:
             return
-        kept = self._cursor.execute("SELECT names FROM offers WHERE offer = ?", (offer,)).fetchone()
-        if kept is None:
+        stored = self._cursor.execute("SELECT names FROM offers WHERE offer = ?", (offer,)).fetchone()
+        if stored is None:
             return
-        numbers = [self._names.number(cut(str(name))) for name in json.loads(kept[0])]
+        numbers = [self._names.number(cut(str(name))) for name in json.loads(stored[0])]
         self._offers[offer] = len(self._offered)
         # A list is mostly a stretch of another: as steps from name to name it packs to next to nothing.
         self._offered.append(numbers[:1] + [after - before for before, after in pairwise(numbers)])
@@ -218,13 +218,13 @@ class _Block:
 
 
 LONGEST_SNIPPET = 400
-"""Characters of what was asked that a list shows of a case, and that searching looks at."""
+"""Characters of a case's last user message that a list shows and a search covers."""
 
 Row = Mapping[str, Any]
 
 
 def case_texts(content: str) -> dict[str, Any]:
-    """A kept case; every leaf is a text, so that no number is changed by a browser.
+    """A stored case; every leaf is a text, so that a browser changes no number.
 
     Returns:
         `messages` (`role`, `text`, `calls` as pairs of name and arguments), `answers` (`None` where any call will do;
@@ -244,16 +244,16 @@ def case_texts(content: str) -> dict[str, Any]:
 
 
 def snippet(case: Row) -> str:
-    """The beginning of what was asked last, on one line."""
-    asked = [message["text"] for message in case["messages"] if message["role"] == "user"]
-    said = asked or [message["text"] for message in case["messages"]]
-    return " ".join(said[-1].split())[:LONGEST_SNIPPET] if said else ""
+    """The beginning of the last user message, on one line."""
+    questions = [message["text"] for message in case["messages"] if message["role"] == "user"]
+    texts = questions or [message["text"] for message in case["messages"]]
+    return " ".join(texts[-1].split())[:LONGEST_SNIPPET] if texts else ""
 
 
 def wanted_tools(case: Row) -> list[str]:
     """Ids of the tools in any accepted answer, each once."""
-    found = [tool for answer in case["answers"] or () for call in answer for tool in call["tools"]]
-    return list(dict.fromkeys(found))
+    tools = [tool for answer in case["answers"] or () for call in answer for tool in call["tools"]]
+    return list(dict.fromkeys(tools))
 
 
 def request_texts(rows: Iterable[Row], offers: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -268,10 +268,10 @@ def request_texts(rows: Iterable[Row], offers: Mapping[str, int]) -> list[dict[s
         `definition_tokens`, `failure`, `message`, `text`, `calls` (pairs of name and arguments, as written),
         `finish_reason`, `served_by`, `follow_up`, tokens, `latency_seconds`, `cost_usd`.
     """
-    made = []
+    requests = []
     for row in rows:
         reply = json.loads(row["reply"]) if row["reply"] else {}
-        made.append(
+        requests.append(
             {
                 "request": row["request"],
                 "attempt": row["attempt"],
@@ -286,16 +286,18 @@ def request_texts(rows: Iterable[Row], offers: Mapping[str, int]) -> list[dict[s
                 **{name: number(row[name]) for name in REQUEST_FIGURES},
             }
         )
-    _part_turns(made)
-    return made
+    _part_turns(requests)
+    return requests
 
 
 def _part_turns(requests: Sequence[dict[str, Any]]) -> None:
-    """What the user said after a reply is not kept; a trial goes on after one without calls only where it was that."""
-    turn, last = 1, max((one["request"] for one in requests), default=0)
-    for one in requests:
-        ends = one["failure"] is None and not one["calls"] and one["request"] < last
-        one["turn"], one["follow_up"] = turn, GO_AHEAD if ends else ""
+    """Sets the turn of each request. The user's follow-up messages are not stored: a trial continues after a reply
+    without calls only if the user sent one.
+    """
+    turn, last = 1, max((request["request"] for request in requests), default=0)
+    for request in requests:
+        ends = request["failure"] is None and not request["calls"] and request["request"] < last
+        request["turn"], request["follow_up"] = turn, GO_AHEAD if ends else ""
         turn += ends
 
 

@@ -1,4 +1,4 @@
-"""The one way to jinja2: the page's own markup around texts that are only ever text."""
+"""The only module that imports jinja2: the page's own markup, with foreign text always escaped."""
 
 from __future__ import annotations
 
@@ -65,9 +65,10 @@ def render_frame(values: Mapping[str, Any], data: Any) -> Frame:
 
 
 def policy(style: str, script: str) -> str:
-    """What a browser may do with the page: run its one script, use its one style sheet, show pictures that are in it.
+    """The page's Content-Security-Policy: it runs its one script, uses its one style sheet, and shows embedded
+    pictures.
 
-    With `require-trusted-types-for`, a text that is put in as HTML is refused, too.
+    With `require-trusted-types-for`, the browser also refuses text inserted as HTML.
     """
     return "; ".join(
         (
@@ -84,7 +85,7 @@ def policy(style: str, script: str) -> str:
 
 
 def inline_json(data: Any) -> str:
-    """JSON that may stand in a `script` element: it holds neither its end nor the beginning of a comment."""
+    """JSON that is safe in a `script` element: it holds neither the element's end nor the start of a comment."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

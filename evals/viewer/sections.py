@@ -15,13 +15,13 @@ from toolbelt.evals.views.matrix_text import SMALL_MEANING, UNSURE_MEANING, choi
 from toolbelt.render.numbers import NOTHING, format_interval, format_number
 
 MOST_REASONS = 200
-"""Sentences on what was not scored; the rest are counted."""
+"""The most sentences on unscored trials; the rest are counted."""
 MOST_OPEN = 8
-"""Models whose sentences are all unfolded."""
+"""With at most so many models, all their sentences are unfolded."""
 
 
 def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = False) -> dict[str, Any]:
-    """What the section on models and toolsets says.
+    """The values of the section on models and toolsets.
 
     Args:
         matrix: The run.
@@ -92,19 +92,19 @@ _LOOKS = {
     CheckOutcome.SKIPPED: "none",
     CheckOutcome.UNKNOWN: "none",
 }
-"""The badge each has, by the names of verdicts."""
+"""The badge of each outcome of a check, by the names of verdicts."""
 _LONGEST = 300
-"""Characters shown of what a server said."""
+"""The most characters shown of a server's message."""
 
 
 def probe_values(results: Sequence[ProbeResult]) -> dict[str, Any]:
-    """What the section on probes says.
+    """The values of the section on probes.
 
     Returns:
         `models` (`model`, `where`, `day`, `works`, `caching`), `rows` (`title`; `cells`: `mark`, `word`, `verdict`),
         `reasons` (`model`, `title`, `word`, `said` of what does not simply work).
     """
-    keys = dict.fromkeys(key for result in results for key in (*result.planned, *(one.key for one in result.checks)))
+    keys = dict.fromkeys(key for result in results for key in (*result.planned, *(each.key for each in result.checks)))
     return {
         "models": [
             {

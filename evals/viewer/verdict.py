@@ -1,4 +1,4 @@
-"""What stands on top of a page: the verdict and what must be known first."""
+"""The top of the page: the verdict and the notes to read first."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MARKS = {Verdict.REGRESSION: "✕", Verdict.NO_REGRESSION: "✓", Verdict.INSUF
 
 
 def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: GateResult | None) -> dict[str, Any]:
-    """What the top of the page says.
+    """The values of the top of the page.
 
     Returns:
         `badge` (`mark`, `word`, `verdict`; `None` where there is no one verdict), `lead`: sentences, `checks` of a
@@ -69,7 +69,7 @@ def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: Gat
 
 
 def badge(verdict: Verdict | None) -> dict[str, Any]:
-    """A verdict as a sign and in words; no colour is needed to read it."""
+    """A verdict as a sign and in words, readable without colour."""
     if verdict is None:
         return {"mark": "·", "word": "No verdict", "verdict": "none"}
     return {"mark": _MARKS[verdict], "word": _WORDS[verdict], "verdict": verdict.value}
@@ -96,7 +96,7 @@ def pair_values(comparison: Comparison | None, summary: RunSummary) -> list[dict
 
 
 def _place(comparison: Comparison, arm: ArmName, summary: RunSummary) -> int | None:
-    keys = [(one.model, one.toolset, one.variant) for one in summary.arms]
+    keys = [(row.model, row.toolset, row.variant) for row in summary.arms]
     return keys.index(arm.key) if comparison.new.name == summary.run and arm.key in keys else None
 
 
@@ -109,7 +109,7 @@ def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dic
         "place": place,
         "badge": badge(pair.verdict_by(judged)),
         "sentence": sentence(comparison, pair, judged),
-        "contrasts": [_contrast(one, comparison.margin) for one in pair.contrasts],
+        "contrasts": [_contrast(contrast, comparison.margin) for contrast in pair.contrasts],
         "overflowing": pair.newly_overflowing[:MOST_OVERFLOWING],
         "more_overflowing": max(0, len(pair.newly_overflowing) - MOST_OVERFLOWING),
         "contribution": _contribution(pair),
@@ -126,19 +126,19 @@ def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dic
             for flip in pair.flips[:MOST_FLIPS]
         ],
         "more_flips": max(0, len(pair.flips) - MOST_FLIPS),
-        "confusions": [_confusion(one) for one in pair.confusions[:MOST_CONFUSIONS] if one.old != one.new],
+        "confusions": [_confusion(each) for each in pair.confusions[:MOST_CONFUSIONS] if each.old != each.new],
         "parts": [
             {
-                "kind": one.kind,
-                "cases": one.cases,
-                "worse": one.worse,
-                "better": one.better,
-                "old": format_share(one.old),
-                "new": format_share(one.new),
+                "kind": part.kind,
+                "cases": part.cases,
+                "worse": part.worse,
+                "better": part.better,
+                "old": format_share(part.old),
+                "new": format_share(part.new),
             }
-            for one in pair.parts
+            for part in pair.parts
         ],
-        "unpaired": [f"{one.cases:,} {one.label}" for one in pair.unpaired],
+        "unpaired": [f"{group.cases:,} {group.label}" for group in pair.unpaired],
     }
 
 
@@ -186,23 +186,23 @@ def _p_value(p: float) -> str:
 
 
 def _contribution(pair: ArmComparison) -> str:
-    one = pair.contribution
-    if one is None:
+    contribution = pair.contribution
+    if contribution is None:
         return ""
     reached = [
         f"{plural(count, 'case')} {what}"
         for count, what in (
-            (one.newly_uncovered, "can no longer be answered rightly"),
-            (one.newly_covered, "can be answered rightly now"),
+            (contribution.newly_uncovered, "can no longer be answered rightly"),
+            (contribution.newly_covered, "can be answered rightly now"),
         )
         if count
     ]
     also = f" {' and '.join(reached)}." if reached else ""
     return (
-        f"Coverage, {format_share(one.old_coverage)} before and {format_share(one.new_coverage)} now, contributed "
-        f"{format_points(one.coverage)} points; selection where a right answer could be reached, "
-        f"{format_share(one.old_selection)} before and {format_share(one.new_selection)} now, "
-        f"{format_points(one.selection)}.{also}"
+        f"Coverage, {format_share(contribution.old_coverage)} before and "
+        f"{format_share(contribution.new_coverage)} now, contributed {format_points(contribution.coverage)} points; "
+        f"selection where a right answer could be reached, {format_share(contribution.old_selection)} before and "
+        f"{format_share(contribution.new_selection)} now, {format_points(contribution.selection)}.{also}"
     )
 
 
@@ -211,38 +211,43 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
     if called is None and attempt.outcome.is_right_by_names:  # a baseline does not keep them
         called = "the right tools"
     missing, surplus = missing_and_surplus(attempt)
-    wanted = ", ".join(missing)
+    missing_text = ", ".join(missing)
     if attempt.outcome is Outcome.WRONG_TOOL and attempt.missing and not (missing or surplus):
-        wanted = "another order"
-    return {"outcome": attempt.outcome.value, "called": called, "wanted": wanted}
+        missing_text = "another order"
+    return {"outcome": attempt.outcome.value, "called": called, "wanted": missing_text}
 
 
-def _confusion(one: Confusion) -> dict[str, Any]:
-    return {"wanted": one.wanted or "nothing", "called": one.called or "nothing", "old": one.old, "new": one.new}
+def _confusion(confusion: Confusion) -> dict[str, Any]:
+    return {
+        "wanted": confusion.wanted or "nothing",
+        "called": confusion.called or "nothing",
+        "old": confusion.old,
+        "new": confusion.new,
+    }
 
 
 def _sentences(comparison: Comparison, gate: GateResult | None) -> list[dict[str, Any]]:
-    said = []
+    sentences = []
     for pair in comparison.pairs:
         measure = _judged(pair) if gate is None else gate.limits.measure
-        said.append({**badge(pair.verdict_by(measure)), "text": sentence(comparison, pair, measure)})
-    return said
+        sentences.append({**badge(pair.verdict_by(measure)), "text": sentence(comparison, pair, measure)})
+    return sentences
 
 
 def _judged(pair: ArmComparison) -> Measure:
-    """The share that a verdict is given of; accuracy where of both, or of neither."""
-    judged = [one.measure for one in pair.contrasts if one.measure.is_share and one.verdict is not None]
+    """The share that has a verdict; accuracy if both have one, or neither."""
+    judged = [each.measure for each in pair.contrasts if each.measure.is_share and each.verdict is not None]
     return Measure.ACCURACY if Measure.ACCURACY in judged or not judged else judged[0]
 
 
 def _gate_lead(gate: GateResult) -> str:
     against = f" against {gate.comparison.old.name}" if gate.comparison else ""
-    said = {
+    conclusion = {
         Verdict.REGRESSION: "at least one check found a regression.",
         Verdict.NO_REGRESSION: "every check passed.",
         Verdict.INSUFFICIENT_DATA: "no check failed, but not all of them could be decided. This is not a pass.",
     }[gate.verdict]
-    return f"The gate looked at run {gate.run.name}{against}: {said}"
+    return f"The gate looked at run {gate.run.name}{against}: {conclusion}"
 
 
 def _comparison_lead(comparison: Comparison) -> str:
@@ -256,20 +261,20 @@ def _sides(comparison: Comparison) -> str:
 
 
 def _run_lead(summary: RunSummary, *, is_compared: bool) -> list[str]:
-    """What was run, and the extremes in figures; a run alone gives no verdict, nor one without two arms to compare."""
+    """The run's size and its best figures. A single run gives no verdict; two arms must be compared for one."""
     names = arm_names(summary)
-    said = [f"{plural(len(summary.arms), 'arm')} over {plural(summary.cases, 'case')} of {summary.dataset}."]
+    sentences = [f"{plural(len(summary.arms), 'arm')} over {plural(summary.cases, 'case')} of {summary.dataset}."]
     rated = [(arm.accuracy.value, place) for place, arm in enumerate(summary.arms) if arm.accuracy.value is not None]
     if rated:
-        best, place = max(rated, key=lambda one: (one[0], -one[1]))
+        best, place = max(rated, key=lambda pair: (pair[0], -pair[1]))
         interval = format_interval(summary.arms[place].accuracy.low, summary.arms[place].accuracy.high)
         what = "Highest accuracy" if len(rated) > 1 else "Accuracy"
         sure = f" (95% interval {interval})" if interval else ""
-        said.append(f"{what}: {names[place]}, {format_share(best)}{sure}.")
+        sentences.append(f"{what}: {names[place]}, {format_share(best)}{sure}.")
     if len(summary.arms) > 1:
         why = "No two arms could be compared" if is_compared else "No comparison was asked for"
-        said.append(f"{why}, so nothing here says that one arm is better than another.")
-    return said
+        sentences.append(f"{why}, so nothing here says that one arm is better than another.")
+    return sentences
 
 
 def _drafts(summary: RunSummary) -> Sequence[str]:

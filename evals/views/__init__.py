@@ -1,1 +1,1 @@
-"""What a run came to, for people: tables, Markdown, CSV and pictures."""
+"""Shows a run's results to people: tables, Markdown, CSV and pictures."""

@@ -1,4 +1,4 @@
-"""The arms of a run as a table: put together once for the terminal, Markdown and the page."""
+"""The table of a run's arms, built once for the terminal, Markdown and the page."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
         lambda arm: Count(arm.scored, arm.planned),
     ),
 )
-"""What is shown of an arm, in order."""
+"""The columns of an arm, in order."""
 
 
 def arms_table(summary: RunSummary) -> Table:
@@ -130,7 +130,7 @@ def arms_table(summary: RunSummary) -> Table:
 
 
 def coverage_table(summary: RunSummary) -> Table:
-    """What accuracy is made of: the toolset's part and the model's."""
+    """The two parts of accuracy: the toolset's and the model's."""
     names = ("coverage", "selection", "accuracy")
     rates = ((arm.coverage, arm.selection_given_coverage, arm.accuracy) for arm in summary.arms)
     rows = (
@@ -148,7 +148,7 @@ def coverage_table(summary: RunSummary) -> Table:
 
 
 def outcomes_table(summary: RunSummary) -> Table:
-    """How many trials ended how, in words, the commonest first."""
+    """Counts of trials by outcome, in words, the commonest first."""
     rows = []
     for arm in summary.arms:
         counts = sorted(arm.outcomes.items(), key=lambda item: -item[1])
@@ -158,13 +158,15 @@ def outcomes_table(summary: RunSummary) -> Table:
 
 
 def arm_names(summary: RunSummary) -> list[str]:
-    """What tells the arms apart, in their order; with its number where two would look the same."""
+    """A label for each arm, in their order, that differs from all others; it has a number where two would look the
+    same.
+    """
     labels = arm_labels(summary)
     return [f"#{place} {label}" if labels.count(label) > 1 else label for place, label in enumerate(labels, start=1)]
 
 
 def outcome_columns(arms: Sequence[ArmSummary]) -> list[str]:
-    """The outcomes that any arm has, the right ones first, unscored ones last."""
+    """The outcomes that occur in any arm, the right ones first, unscored ones last."""
     present = [outcome for outcome in reversed(Outcome) if any(arm.outcomes.get(outcome.value) for arm in arms)]
     ordered = sorted(present, key=lambda outcome: (not outcome.is_scored, not outcome.is_right_by_names))
     return [outcome.value for outcome in ordered]

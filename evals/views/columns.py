@@ -1,4 +1,4 @@
-"""What the columns of the tables of trials and arms say: types, units and meanings, which the documents repeat."""
+"""The columns of the tables of trials and arms: types, units and meanings, which the documents repeat."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ TRIAL_COLUMNS: Mapping[str, Column] = MappingProxyType(
         for name in (*_FIRST, "scored", *(name for name in _STORED if name not in _FIRST))
     }
 )
-"""What a row of the trials says, in the order of the columns: what the store has of a trial, and names of its arm."""
+"""The columns of a trial's row, in order: what the store has of a trial, and the names of its arm."""
 
 RATES: Mapping[str, Column] = MappingProxyType(
     {
@@ -158,7 +158,7 @@ PASSING: Mapping[str, Column] = MappingProxyType(
         "pass_cases": Column("Int64", "cases", "with K scored epochs or more, which the two are over"),
     }
 )
-"""By K, in columns such as `pass_at_2`; there are none where each case was asked once."""
+"""By K, in columns such as `pass_at_2`; empty where each case was run once."""
 OUTCOMES: Mapping[str, Column] = MappingProxyType(
     {f"outcome_{outcome.value}": Column("int64", "trials", f"with outcome {outcome.value}") for outcome in Outcome}
 )
@@ -203,9 +203,9 @@ _NAMES = frozenset(name for name, _ in _types())
 
 
 TRIALS_SCHEMA = "toolbelt.trials/1"
-"""Name and version of the columns of trials: a column may be added; what there is keeps its name, unit and meaning."""
+"""Name and version of the columns of trials. Columns may be added; existing ones keep name, unit and meaning."""
 ARMS_SCHEMA = "toolbelt.arms/1"
-"""Likewise of arms."""
+"""The same for arms."""
 
 
 def about_trials(summary: RunSummary) -> dict[str, str]:
@@ -214,10 +214,10 @@ def about_trials(summary: RunSummary) -> dict[str, str]:
 
 
 def about_arms(summary: RunSummary) -> dict[str, str]:
-    """Likewise, of a table of arms."""
+    """The same for a table of arms."""
     return {**about_trials(summary), "schema": ARMS_SCHEMA}
 
 
 def make_about(run: str, dataset: str, digest: str) -> dict[str, str]:
-    """As `about_trials`, of a run of which no more is known."""
+    """Like `about_trials`, for a run of which nothing else is known."""
     return {"schema": TRIALS_SCHEMA, "run": run, "dataset": dataset, "digest": digest}

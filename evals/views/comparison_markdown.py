@@ -1,4 +1,4 @@
-"""A comparison as Markdown; foreign names are escaped, so that they show as they are."""
+"""A comparison as Markdown; foreign names are escaped, so that they appear literally."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OVERFLOWS = 10
 
 
 def comparison_markdown(comparison: Comparison, *, most_flips: int = 20, level: int = 1) -> str:
-    """The whole comparison; where it cannot be made, why.
+    """The whole comparison, or the reasons why it cannot be made.
 
     Args:
         comparison: As found.
@@ -103,16 +103,16 @@ def _pair(comparison: Comparison, pair: ArmComparison, most_flips: int) -> Itera
 
 
 def _dense(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
-    """A table without the columns of which no row has anything."""
-    kept = [place for place in range(len(headers)) if any(row[place] for row in rows)]
-    cells = [[row[place] for place in kept] for row in rows]
+    """A table without its empty columns."""
+    columns = [place for place in range(len(headers)) if any(row[place] for row in rows)]
+    cells = [[row[place] for place in columns] for row in rows]
     return markdown_table(
-        [headers[place] for place in kept], cells, right=[number for number, place in enumerate(kept) if place in right]
+        [headers[place] for place in columns], cells, right=[at for at, place in enumerate(columns) if place in right]
     )
 
 
 def _folded(summary: str, text: str) -> str:
-    """To be opened, on pages that show HTML; a heading and its text elsewhere."""
+    """A section that folds on pages that show HTML; elsewhere a heading and its text."""
     return f"<details><summary>{escaped_html(summary)}</summary>\n\n{text}\n\n</details>"
 
 

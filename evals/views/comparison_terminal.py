@@ -21,28 +21,28 @@ from toolbelt.text import visible
 FLIPS = 5
 """Cases shown that got worse, and as many that got better."""
 DETAILED = 3
-"""Pairs that are each told of in full where nobody says whether to."""
+"""The most pairs that are shown in full by default."""
 _CONFUSIONS = 5
 _PARTS = 6
 _OVERFLOWS = 5
 _GAP = 2
 _LEAST = 14
-"""Columns that a name is given at least."""
+"""The least width of a name, in characters."""
 _NARROWEST = 3
-"""Columns that nothing is given fewer of."""
+"""The least width of any column, in characters."""
 _FAINT = "bright_black"
 _STYLES: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.REGRESSION: "bold red", Verdict.NO_REGRESSION: "green", Verdict.INSUFFICIENT_DATA: "yellow"}
 )
 _SHORT = {"definition tokens": "defin. tokens"}
-"""Names of measures where columns are few."""
+"""Short names of measures for narrow screens."""
 _Row = Sequence[Text | str]
 
 
 def comparison_view(
     comparison: Comparison, screen: Console, *, flips: int = FLIPS, details: bool | None = None
 ) -> RenderableType:
-    """What differs, how surely, and what lies behind it; what must be known first stands first.
+    """The differences, how sure they are, and their causes; notes that must be read first stand first.
 
     Args:
         comparison: Of what can be compared.
@@ -73,7 +73,7 @@ def _heading(comparison: Comparison) -> Iterator[Text]:
 
 
 def _first(comparison: Comparison) -> Iterator[RenderableType]:
-    """What must be known before any verdict, and what is not the same."""
+    """Notes to read before any verdict, and the differences between the two sides."""
     if comparison.notes:
         yield Text()
         yield from (Text(visible(note), "yellow") for note in describe_notes(comparison))
@@ -86,7 +86,7 @@ def _first(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _summary(comparison: Comparison, width: int) -> Table:
-    """A line a pair; columns that do not fit are left out, those that matter least first."""
+    """One line for each pair; columns that do not fit are left out, the least important first."""
     columns = _summary_columns(comparison)
     labels = _labels(comparison)
     label = min(max(text.cell_len for text, _ in labels), max(_LEAST, width // 3))
@@ -103,8 +103,8 @@ def _summary(comparison: Comparison, width: int) -> Table:
 
 
 def _labels(comparison: Comparison) -> list[tuple[Text, int | None]]:
-    """What each line is of, and the number of its pair; under the names of models, where several have some arms each
-    that stand together.
+    """The label of each line and the number of its pair. Where several models have several arms each, their arms stand
+    together under the model's name.
     """
     pairs = comparison.pairs
     groups = [(model, list(arms)) for model, arms in groupby(enumerate(pairs), key=lambda item: item[1].new.model)]
@@ -120,11 +120,11 @@ def _labels(comparison: Comparison) -> list[tuple[Text, int | None]]:
 
 
 _LEFT_OUT = ("cost", "p", "solved", "old", "new", "better", "worse", "tokens", "verdict")
-"""Columns of the summary, the one that is left out first first."""
+"""Columns of the summary, in the order in which they are left out."""
 
 
 def _summary_columns(comparison: Comparison) -> dict[str, tuple[str, list[Text]]]:
-    """Header and cells by name; those alone of which there is anything to say."""
+    """Header and cells by name, of columns that are not empty."""
     pairs, margin = comparison.pairs, comparison.margin
     mains = [pair.main_contrast for pair in pairs]
     name = mains[0].measure.value
@@ -149,11 +149,11 @@ def _summary_columns(comparison: Comparison) -> dict[str, tuple[str, list[Text]]
 
 
 def _changes(pairs: Sequence[ArmComparison], measure: Measure, margin: float) -> list[Text]:
-    """Differences without their intervals; nothing in any cell where there is none in any pair."""
+    """Differences without their intervals; empty cells where no pair has a difference."""
     contrasts = [pair.contrast(measure) for pair in pairs]
-    if not any(one.difference for one in contrasts):
+    if not any(contrast.difference for contrast in contrasts):
         return [Text() for _ in contrasts]
-    return [Text(comparison_text.format_difference(one, margin, "").split(" ")[0]) for one in contrasts]
+    return [Text(comparison_text.format_difference(contrast, margin, "").split(" ")[0]) for contrast in contrasts]
 
 
 def _overflows(comparison: Comparison) -> Iterator[Text]:
@@ -207,16 +207,16 @@ def _contrasts(comparison: Comparison, pair: ArmComparison, width: int) -> Table
     for contrast in pair.contrasts:
         name, *cells, _ = comparison_text.contrast_cells(contrast, comparison.margin)
         rows.append((_SHORT.get(name, name), *cells, _verdict(contrast.verdict)))
-    kept = list(range(len(comparison_text.CONTRAST_HEADERS)))
+    columns = list(range(len(comparison_text.CONTRAST_HEADERS)))
     widths = [
         max(len(header), *(_cells(row[place]) for row in rows))
         for place, header in enumerate(comparison_text.CONTRAST_HEADERS)
     ]
     for place in (4, 5, 1, 2):  # the p value, then the verdict, which the sentence says; then what differs
-        if sum(widths[each] + _GAP for each in kept) - _GAP > width:
-            kept.remove(place)
+        if sum(widths[each] + _GAP for each in columns) - _GAP > width:
+            columns.remove(place)
     table = _table()
-    for place in kept:
+    for place in columns:
         right = place in (1, 2, 4)
         table.add_column(
             comparison_text.CONTRAST_HEADERS[place],
@@ -225,7 +225,7 @@ def _contrasts(comparison: Comparison, pair: ArmComparison, width: int) -> Table
             justify="right" if right else "left",
         )
     for row in rows:
-        table.add_row(*(row[place] for place in kept))
+        table.add_row(*(row[place] for place in columns))
     return table
 
 
@@ -237,7 +237,7 @@ def _named(
     right: Sequence[int] = (),
     spare: Sequence[int] = (),
 ) -> Iterator[RenderableType]:
-    """A table of foreign names, which are folded where there is no room: half a name may be another's.
+    """A table of foreign names. Long names are folded, not cut: half a name may be another's.
 
     Args:
         title: Stands above it.
@@ -248,24 +248,24 @@ def _named(
         spare: Numbers of those that are left out, in that order, where folding names does not make room enough.
     """
     shown = [[Text(visible(cell)) for cell in row] for row in rows]
-    kept = [place for place in range(len(headers)) if any(row[place].cell_len for row in shown)]
-    widths = {place: _width(headers[place], [row[place] for row in shown]) for place in kept}
+    columns = [place for place in range(len(headers)) if any(row[place].cell_len for row in shown)]
+    widths = {place: _width(headers[place], [row[place] for row in shown]) for place in columns}
     for place in spare:
         if sum(min(each, _LEAST) for each in widths.values()) + _GAP * (len(widths) - 1) > width:
             widths.pop(place, None)
-    kept = list(widths)
-    while sum(widths.values()) + _GAP * (len(kept) - 1) > width:
+    columns = list(widths)
+    while sum(widths.values()) + _GAP * (len(columns) - 1) > width:
         widest = max(widths, key=lambda place: widths[place])
         if widths[widest] <= _NARROWEST:
             break
         widths[widest] -= 1
     table = _table()
-    for place in kept:
+    for place in columns:
         table.add_column(
             headers[place], width=widths[place], overflow="fold", justify="right" if place in right else "left"
         )
     for row in shown:
-        table.add_row(*(row[place] for place in kept))
+        table.add_row(*(row[place] for place in columns))
     yield from (Text(), Text(title, "bold"), table)
 
 

@@ -1,4 +1,4 @@
-"""What a comparison shows, as text that the terminal and Markdown share; foreign names are as they come."""
+"""The text of a comparison, shared by the terminal and Markdown; foreign names are not escaped."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _FORMATS: Mapping[Measure, tuple[str, Callable[[float | None], str]]] = MappingP
         Measure.LATENCY_SECONDS: ("latency", format_seconds),
     }
 )
-"""What a measure is called, and how it is shown."""
+"""The name of a measure, and its format."""
 
 _MOST_AGAINST = 6
-"""Arms that others are held against which are named."""
+"""The most reference arms that are named."""
 CONTRAST_HEADERS = ("measure", "old", "new", "difference (95% interval)", "p (Holm)", "verdict")
 
 
 def contrast_cells(contrast: Contrast, margin: float) -> tuple[str, ...]:
-    """A row of the measures: one cell for each of `CONTRAST_HEADERS`."""
+    """A row of the table of measures: one cell for each of `CONTRAST_HEADERS`."""
     name, show = _FORMATS[contrast.measure]
     return (
         name,
@@ -82,8 +82,8 @@ def format_p(p_value: float | None) -> str:
 
 
 def reason_lines(pair: ArmComparison) -> list[str]:
-    """Why there is no better verdict or no figure, but for what the sentence says of the first share; which, where
-    cases no longer fit the window, is nothing of that.
+    """Why there is no better verdict or no figure. Reasons that the sentence on the first share gives are left out;
+    where cases no longer fit the window, that sentence gives none.
     """
     main = Contrast(Measure.ACCURACY) if pair.newly_overflowing else pair.main_contrast
     measures: dict[Reason, list[str]] = {}
@@ -103,7 +103,7 @@ def has_figures(pair: ArmComparison) -> bool:
 
 
 def side_lines(comparison: Comparison) -> list[tuple[str, str]]:
-    """What each side is, after `run`, or `old` and `new`."""
+    """The name of each side: after `run`, or `old` and `new`."""
     if comparison.is_within:
         about = comparison.old
         return [("baseline" if about.is_baseline else "run", f"{about.name}: {_of(about)}")]
@@ -121,13 +121,13 @@ def _of(about: SideInfo) -> str:
 
 
 def pair_title(comparison: Comparison, pair: ArmComparison) -> str:
-    """`loadout against full`; the name alone where the two differ in their side alone."""
+    """`loadout against full`; the name alone where the two differ only in their side."""
     old, new = (short_label(comparison, pair, is_new=is_new) for is_new in (False, True))
     return new if pair.old.key == pair.new.key and not comparison.is_within else f"{new} against {old}"
 
 
 def against_line(comparison: Comparison) -> str:
-    """What every arm is held against, or what each is within a run of several models."""
+    """The arm that each arm is compared with: one for all, one of its own model, or the same arm of the other side."""
     olds = {pair.old.key for pair in comparison.pairs}
     within = comparison.is_within
     if len(olds) == 1 and (within or any(pair.old.key != pair.new.key for pair in comparison.pairs)):
@@ -140,7 +140,7 @@ def against_line(comparison: Comparison) -> str:
 
 
 def has_own_bases(comparison: Comparison) -> bool:
-    """Whether arms of one run are held against others each, those of a model against one of it."""
+    """Whether arms of one run have different reference arms, each of its own model."""
     pairs = comparison.pairs
     is_several = len({pair.old.key for pair in pairs}) > 1
     # A run or a baseline may also be named twice, each arm held against itself.
@@ -148,7 +148,7 @@ def has_own_bases(comparison: Comparison) -> bool:
 
 
 def verdict_counts(comparison: Comparison) -> str:
-    """`30 comparisons: 10 regression, 20 no_regression`, of the first share; how many cases would tell of the rest."""
+    """`30 comparisons: 10 regression, 20 no_regression`, by the first share; then cases that would settle the rest."""
     mains = [pair.main_contrast for pair in comparison.pairs]
     # No number of cases helps an arm that no longer fits the window.
     open_ = [
@@ -158,8 +158,8 @@ def verdict_counts(comparison: Comparison) -> str:
     ]
     counts = Counter(pair.verdict for pair in comparison.pairs)
     shown = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
-    wanted = describe_advice(open_, comparison.margin, comparison.level)
-    return f"{plural(len(mains), 'comparison')}: {shown or 'no verdict'}{f'; {wanted}' if wanted else ''}"
+    advice = describe_advice(open_, comparison.margin, comparison.level)
+    return f"{plural(len(mains), 'comparison')}: {shown or 'no verdict'}{f'; {advice}' if advice else ''}"
 
 
 def legend(comparison: Comparison) -> str:
@@ -176,20 +176,20 @@ def legend(comparison: Comparison) -> str:
 
 
 def contribution_line(pair: ArmComparison) -> str:
-    """What coverage and what selection did; empty where there are no cases."""
-    found = pair.contribution
-    if found is None:
+    """The contributions of coverage and selection to the difference; empty where there are no cases."""
+    contribution = pair.contribution
+    if contribution is None:
         return ""
     moved = [
         f"{plural(count, 'case')} newly {what}"
-        for count, what in ((found.newly_uncovered, "uncovered"), (found.newly_covered, "covered"))
+        for count, what in ((contribution.newly_uncovered, "uncovered"), (contribution.newly_covered, "covered"))
         if count
     ]
     return (
-        f"To accuracy, coverage contributed {format_points(found.coverage)} points (a right answer could be reached: "
-        f"{format_share(found.old_coverage)} {ARROW} {format_share(found.new_coverage)}), selection "
-        f"{format_points(found.selection)} points (it was given, where it could be: "
-        f"{format_share(found.old_selection)} {ARROW} {format_share(found.new_selection)})"
+        f"To accuracy, coverage contributed {format_points(contribution.coverage)} points (a right answer could be "
+        f"reached: {format_share(contribution.old_coverage)} {ARROW} {format_share(contribution.new_coverage)}), "
+        f"selection {format_points(contribution.selection)} points (it was given, where it could be: "
+        f"{format_share(contribution.old_selection)} {ARROW} {format_share(contribution.new_selection)})"
         f"{'; ' if moved else ''}{', '.join(moved)}."
     )
 
@@ -212,8 +212,8 @@ def count_flips(pair: ArmComparison) -> tuple[int, int]:
 def unpaired_line(pair: ArmComparison) -> str:
     """`Cases not scored: old 10 error, 10 not run; new 3 context_overflow.`; empty if all were."""
     sides: dict[str, list[str]] = {}
-    for one in pair.unpaired:
-        sides.setdefault("new" if one.is_new else "old", []).append(f"{one.cases:,} {one.reason}")
+    for group in pair.unpaired:
+        sides.setdefault("new" if group.is_new else "old", []).append(f"{group.cases:,} {group.reason}")
     shown = "; ".join(f"{side} {', '.join(counts)}".strip() for side, counts in sides.items())
     return f"Cases not scored: {shown}." if shown else ""
 
@@ -234,14 +234,14 @@ _NOT_KEPT: Mapping[Outcome, str] = MappingProxyType(
         Outcome.INVALID_ARGUMENTS: "the right tools, invalid arguments",
     }
 )
-"""What is known of the calls that a baseline does not keep."""
+"""What an outcome says about calls that a baseline does not keep."""
 WORSE_HEADERS = ("case", "kind", "change", "outcome now", f"called before {ARROW} now")
 BETTER_HEADERS = ("case", "kind", "change", "outcome before", f"called before {ARROW} now")
 
 
 def flip_cells(flip: Flip) -> tuple[str, ...]:
-    """A row of cases that flipped, one cell for each of `WORSE_HEADERS` or `BETTER_HEADERS`; no change is told where it
-    is the whole. The outcome is that of the arm that does worse.
+    """A row of a flipped case, one cell for each of `WORSE_HEADERS` or `BETTER_HEADERS`. The change is left out where
+    it is the whole case. The outcome is that of the arm that does worse.
     """
     change = "" if abs(flip.change) == 1 else f"{flip.change:+.2f}"
     wrong = flip.new if flip.change < 0 else flip.old
@@ -276,10 +276,10 @@ CONFUSION_HEADERS = ("wanted", "called instead", "old", "new")
 
 
 def confusion_rows(pair: ArmComparison, most: int) -> list[tuple[str, ...]]:
-    """Confusions that became commoner, a cell for each of `CONFUSION_HEADERS`."""
+    """Confusions that became more common, one cell for each of `CONFUSION_HEADERS`."""
     return [
-        (one.wanted or "nothing", one.called or "nothing", f"{one.old:,}", f"{one.new:,}")
-        for one in [one for one in pair.confusions if one.new > one.old][:most]
+        (confusion.wanted or "nothing", confusion.called or "nothing", f"{confusion.old:,}", f"{confusion.new:,}")
+        for confusion in [confusion for confusion in pair.confusions if confusion.new > confusion.old][:most]
     ]
 
 
@@ -287,23 +287,23 @@ PART_HEADERS = ("kind", "cases", "old", "new", "difference", "better", "worse")
 
 
 def part_rows(pair: ArmComparison, most: int) -> list[tuple[str, ...]]:
-    """Kinds in which something changed, the greatest loss first, a cell for each of `PART_HEADERS`; none where all
-    cases are of one kind.
+    """Kinds with a change, the greatest loss first, one cell for each of `PART_HEADERS`; none where all cases are of
+    one kind.
     """
     changed = [part for part in pair.parts if part.better or part.worse]
     return [_part_cells(part) for part in changed[:most]] if len(pair.parts) > 1 else []
 
 
 def left_parts_line(pair: ArmComparison, most: int) -> str:
-    """`And 2 kinds more; nothing changed in 5.`, of the kinds that `part_rows` does not tell of; empty if of all."""
+    """`And 2 kinds more; nothing changed in 5.`, of the kinds that `part_rows` leaves out; empty if it shows all."""
     if len(pair.parts) < 2:
         return ""
     changed = sum(bool(part.better or part.worse) for part in pair.parts)
     same = len(pair.parts) - changed
-    told = [f"and {plural(changed - most, 'kind')} more"] if changed > most else []
+    parts = [f"and {plural(changed - most, 'kind')} more"] if changed > most else []
     if same and changed:
-        told.append(f"nothing changed in {plural(same, 'kind')}")
-    return f"{'; '.join(told).capitalize()}." if told else ""
+        parts.append(f"nothing changed in {plural(same, 'kind')}")
+    return f"{'; '.join(parts).capitalize()}." if parts else ""
 
 
 def _part_cells(part: Part) -> tuple[str, ...]:

@@ -44,31 +44,31 @@ READING = """\
   them, for each solved case."""
 
 
-def amount(one: ArmEconomics, caching: Caching) -> float | None:
-    """What a solved case costs: USD where the arm has a price, else prompt tokens billed in full."""
-    bill = one.of_solved(caching)
+def amount(costs: ArmEconomics, caching: Caching) -> float | None:
+    """The cost of a solved case: USD if the arm has a price, else prompt tokens billed in full."""
+    bill = costs.of_solved(caching)
     if bill is None:
         return None
-    return bill.fresh_tokens if one.rates is None else bill.usd
+    return bill.fresh_tokens if costs.rates is None else bill.usd
 
 
-def rebilled(one: ArmEconomics) -> float | None:
-    """What changed tool lists add to that, cached within conversations, in the same unit."""
-    bill = one.of_solved(Caching.WITHIN)
+def rebilled(costs: ArmEconomics) -> float | None:
+    """What changed tool lists add to the cost of a solved case, cached within conversations, in the same unit."""
+    bill = costs.of_solved(Caching.WITHIN)
     if bill is None:
         return None
-    return bill.rebilled_tokens if one.rates is None else bill.rebilled_usd
+    return bill.rebilled_tokens if costs.rates is None else bill.rebilled_usd
 
 
-def format_amount(one: ArmEconomics, value: float | None) -> str:
+def format_amount(costs: ArmEconomics, value: float | None) -> str:
     """`$0.137`, `$12.50`, or tokens."""
-    if value is None or one.rates is None:
+    if value is None or costs.rates is None:
         return format_number(value)
     return format_usd(value)
 
 
 def format_usd(value: float | None) -> str:
-    """`$0.00137`, `$1.37`, `$1,370`: three digits that say something, cents at least below $100."""
+    """`$0.00137`, `$1.37`, `$1,370`: three significant digits, and at least cents below $100."""
     if value is None:
         return NOTHING
     if value == 0:
@@ -79,50 +79,50 @@ def format_usd(value: float | None) -> str:
     return f"${value:,.{max(2, places) if abs(value) < 99.995 else 0}f}"
 
 
-def why_none(one: ArmEconomics) -> str:
+def why_none(costs: ArmEconomics) -> str:
     """Why there is no figure, in words; empty where there is one."""
-    if not one.arm.scored:
+    if not costs.arm.scored:
         return "nothing scored"
-    if not one.bills:
+    if not costs.bills:
         return "unknown"
-    return "" if one.arm.solved.numerator else "nothing solved"
+    return "" if costs.arm.solved.numerator else "nothing solved"
 
 
-def rebilled_text(one: ArmEconomics) -> str:
-    """With its share of what is paid."""
-    added, whole = rebilled(one), amount(one, Caching.WITHIN)
+def rebilled_text(costs: ArmEconomics) -> str:
+    """The cost of changed tool lists, with its share of the whole cost."""
+    added, whole = rebilled(costs), amount(costs, Caching.WITHIN)
     if added is None or not whole:
         return NOTHING
-    return f"{format_amount(one, added)} ({added / whole:.0%})" if added else format_amount(one, 0.0)
+    return f"{format_amount(costs, added)} ({added / whole:.0%})" if added else format_amount(costs, 0.0)
 
 
 def price_lines(economics: Sequence[ArmEconomics]) -> list[str]:
-    """What the dollars are, where a reader might take them for something else."""
-    shown = [one for one in economics if not why_none(one)]
+    """Explains the dollars where a reader might misread them."""
+    shown = [costs for costs in economics if not why_none(costs)]
     lines = []
-    if shown and all(one.rates is None for one in shown):
+    if shown and all(costs.rates is None for costs in shown):
         lines.append("No price is known; toolbelt eval report --priced-as MODEL takes that of another model.")
-    stand_ins = dict.fromkeys(one.arm.model for one in economics if one.priced_as)
+    stand_ins = dict.fromkeys(costs.arm.model for costs in economics if costs.priced_as)
     if stand_ins:
-        priced_as = next(one.priced_as for one in economics if one.priced_as)
+        priced_as = next(costs.priced_as for costs in economics if costs.priced_as)
         lines.append(f"As if at the price of {priced_as}: {', '.join(stand_ins)}.")
-    silent = dict.fromkeys(one.arm.model for one in economics if one.rates is not None and not one.has_answers)
+    silent = dict.fromkeys(costs.arm.model for costs in economics if costs.rates is not None and not costs.has_answers)
     if silent:
         lines.append(f"Prompts alone, as the tokens of the answers are not known: {', '.join(silent)}.")
     return lines
 
 
 def economics_lines(economics: Sequence[ArmEconomics]) -> list[str]:
-    """What the figures say: the cheapest arm of each model, and what changed tool lists add."""
-    models = dict.fromkeys(one.arm.model for one in economics)
+    """The conclusions: the cheapest arm of each model, and what changed tool lists add."""
+    models = dict.fromkeys(costs.arm.model for costs in economics)
     lines = [line for model in models if (line := _cheapest_line(economics, model, several=len(models) > 1))]
-    added = [(one, rebilled(one) or 0.0, amount(one, Caching.WITHIN) or 0.0) for one in economics]
+    added = [(costs, rebilled(costs) or 0.0, amount(costs, Caching.WITHIN) or 0.0) for costs in economics]
     shown = sorted((row for row in added if row[1] > 0 and row[2] > 0), key=lambda row: -row[1] / row[2])
-    for one, more, whole in shown[:_MOST_LINES]:
-        label = one.arm.label if len(models) > 1 else one.arm.toolset_label
-        unit, what = (" tokens", "billed in full") if one.rates is None else ("", "paid")
+    for costs, more, whole in shown[:_MOST_LINES]:
+        label = costs.arm.label if len(models) > 1 else costs.arm.toolset_label
+        unit, what = (" tokens", "billed in full") if costs.rates is None else ("", "paid")
         lines.append(
-            f"Changed tool lists add {format_amount(one, more)}{unit} to each solved case of {label}: "
+            f"Changed tool lists add {format_amount(costs, more)}{unit} to each solved case of {label}: "
             f"{more / whole:.0%} of what is {what} with caching within conversations."
         )
     if len(shown) > _MOST_LINES:
@@ -130,31 +130,31 @@ def economics_lines(economics: Sequence[ArmEconomics]) -> list[str]:
     return lines
 
 
-def _if_solved(one: ArmEconomics, value: float, share: float | None) -> float:
-    """What a solved case would cost if that share of the trials were solved, at the same cost of each trial."""
-    solved = one.arm.solved.value
+def _if_solved(costs: ArmEconomics, value: float, share: float | None) -> float:
+    """The cost of a solved case if that share of the trials were solved, at the same cost of each trial."""
+    solved = costs.arm.solved.value
     if share is None or solved is None:
         return value
     return value * solved / share if share else math.inf
 
 
 def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bool) -> str:
-    arms = [one for one in economics if one.arm.model == model and not why_none(one)]
-    choices = [one for one in arms if not is_oracle(one.arm.toolset)] or arms
+    arms = [costs for costs in economics if costs.arm.model == model and not why_none(costs)]
+    choices = [costs for costs in arms if not is_oracle(costs.arm.toolset)] or arms
     if len(choices) < 2:
         return ""
     best: dict[Caching, str] = {}
     rivals: dict[str, None] = {}
     for caching in Caching:
-        found = [(value, one) for one in choices if (value := amount(one, caching)) is not None]
-        if len(found) == len(choices):
-            least, cheapest = min(found, key=lambda row: row[0])
+        amounts = [(value, costs) for costs in choices if (value := amount(costs, caching)) is not None]
+        if len(amounts) == len(choices):
+            least, cheapest = min(amounts, key=lambda row: row[0])
             best[caching] = cheapest.arm.toolset_label
             most = _if_solved(cheapest, least, cheapest.arm.solved.low)
             rivals |= {
-                one.arm.toolset_label: None
-                for value, one in found
-                if one is not cheapest and _if_solved(one, value, one.arm.solved.high) < most
+                costs.arm.toolset_label: None
+                for value, costs in amounts
+                if costs is not cheapest and _if_solved(costs, value, costs.arm.solved.high) < most
             }
     of = f" of {model}" if several else ""
     beside = "" if len(choices) == len(arms) else "; oracle arms, which know the answer, are left out"
@@ -182,23 +182,24 @@ _HEADERS = {
 
 
 def economics_columns(economics: Sequence[ArmEconomics]) -> Mapping[str, Callable[[ArmEconomics], str]]:
-    """What a table of bills shows of each arm, by header, in order.
+    """The columns of a table of bills for each arm, by header, in order.
 
-    What the provider reported to have read from its cache, and what was paid, stand there where any arm has it.
+    There are columns for the tokens that the provider reported as read from its cache, and for what was paid, if any
+    arm has these figures.
     """
     columns: dict[str, Callable[[ArmEconomics], str]] = {
-        "solved": lambda one: f"{one.arm.solved.numerator:,}/{one.arm.scored:,}",
+        "solved": lambda costs: f"{costs.arm.solved.numerator:,}/{costs.arm.scored:,}",
         **{WAYS[caching]: _amount_of(caching) for caching in Caching},
         "re-billed": rebilled_text,
     }
-    if any(one.arm.cached_read_tokens is not None for one in economics):
-        columns["really read"] = lambda one: format_number(_of_solved(one, one.arm.cached_read_tokens))
-        columns["really paid"] = lambda one: format_usd(_of_solved(one, one.arm.cost_usd))
+    if any(costs.arm.cached_read_tokens is not None for costs in economics):
+        columns["really read"] = lambda costs: format_number(_of_solved(costs, costs.arm.cached_read_tokens))
+        columns["really paid"] = lambda costs: format_usd(_of_solved(costs, costs.arm.cost_usd))
     return MappingProxyType(columns)
 
 
 def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> RenderableType:
-    """Arms × ways of billing, per solved case; what it says below. Nothing where caching says nothing.
+    """Arms × ways of billing, per solved case, with the conclusions below. Empty where caching changes nothing.
 
     Args:
         economics: One an arm, in their order.
@@ -216,8 +217,8 @@ def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> Render
 
 
 def unit_text(economics: Sequence[ArmEconomics]) -> str:
-    """What the figures are."""
-    priced = {one.rates is not None for one in economics if not why_none(one)}
+    """The unit of the figures, in words."""
+    priced = {costs.rates is not None for costs in economics if not why_none(costs)}
     if priced == {True}:
         return "USD per solved case"
     if priced == {False}:
@@ -226,17 +227,17 @@ def unit_text(economics: Sequence[ArmEconomics]) -> str:
 
 
 def _amount_of(caching: Caching) -> Callable[[ArmEconomics], str]:
-    return lambda one: format_amount(one, amount(one, caching))
+    return lambda costs: format_amount(costs, amount(costs, caching))
 
 
-def _of_solved(one: ArmEconomics, mean: float | None) -> float | None:
-    trials = one.trials_per_solved
+def _of_solved(costs: ArmEconomics, mean: float | None) -> float | None:
+    trials = costs.trials_per_solved
     return None if mean is None or trials is None else mean * trials
 
 
 def _table(economics: Sequence[ArmEconomics], width: int) -> RenderableType:
     columns = economics_columns(economics)
-    cells = [[show(one) for show in columns.values()] for one in economics]
+    cells = [[show(costs) for show in columns.values()] for costs in economics]
     labels = [Text(visible(label)) for label in _labels(economics)]
     headers = [_HEADERS.get(name, name) for name in columns]
     widths = [
@@ -265,20 +266,20 @@ def _list(labels: Sequence[Text], columns: Mapping[str, object], cells: Sequence
 
 
 def _labels(economics: Sequence[ArmEconomics]) -> list[str]:
-    several = len({one.arm.model for one in economics}) > 1
-    return [one.arm.label if several or len(economics) == 1 else one.arm.toolset_label for one in economics]
+    several = len({costs.arm.model for costs in economics}) > 1
+    return [costs.arm.label if several or len(economics) == 1 else costs.arm.toolset_label for costs in economics]
 
 
 def economics_markdown(economics: Sequence[ArmEconomics]) -> str:
-    """A section with the table, what it says and how to read it; empty where caching says nothing."""
+    """A section with the table, its conclusions and how to read it; empty where caching changes nothing."""
     if not has_savings(economics):
         return ""
     columns = economics_columns(economics)
     headers = ("#", "model", "toolset", *columns)
     rows = [
-        (str(number), one.arm.model, one.arm.toolset_label, *(show(one) for show in columns.values()))
-        for number, one in enumerate(economics, start=1)
+        (str(number), costs.arm.model, costs.arm.toolset_label, *(show(costs) for show in columns.values()))
+        for number, costs in enumerate(economics, start=1)
     ]
-    said = "\n".join(f"- {escaped(line)}" for line in (*economics_lines(economics), *price_lines(economics)))
+    lines = "\n".join(f"- {escaped(line)}" for line in (*economics_lines(economics), *price_lines(economics)))
     table = markdown_table(headers, rows, right=(0, *range(3, len(headers))))
-    return "\n\n".join(filter(None, (f"## {TITLE}", f"In {unit_text(economics)}.", table, said, READING)))
+    return "\n\n".join(filter(None, (f"## {TITLE}", f"In {unit_text(economics)}.", table, lines, READING)))

@@ -1,4 +1,4 @@
-"""Measures as people read them; what was not measured is `–`, which is neither 0 nor nothing."""
+"""Measures as people read them; an unmeasured value is `–`, which is neither 0 nor empty."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from toolbelt.views.cells import Tone
 
 
 def format_prompt_tokens(arm: ArmSummary) -> str:
-    """With a mark where they are our own count."""
+    """A number of tokens, marked where it is our own count."""
     mark = "" if arm.prompt_tokens_reported or arm.prompt_tokens is None else ESTIMATED
     return mark + format_number(arm.prompt_tokens)
 
 
 def arm_labels(summary: RunSummary) -> list[str]:
-    """What tells the arms apart, in their order: without the model where all have the same."""
+    """A label for each arm, in their order; without the model where all have the same."""
     if len({arm.model for arm in summary.arms}) > 1 or len(summary.arms) == 1:
         return [arm.label for arm in summary.arms]
     return [arm.toolset_label for arm in summary.arms]
 
 
 def same_model(summary: RunSummary) -> str | None:
-    """The model, where all arms have the same."""
+    """The model, if all arms have the same one."""
     models = {arm.model for arm in summary.arms}
     return models.pop() if len(models) == 1 else None
 
 
 def status_notes(summary: RunSummary) -> list[Note]:
-    """What a reader must know before believing the figures: what was left out, what failed, what is missing."""
+    """Notes to read before the figures: what was left out, what failed, what is missing."""
     tone = Tone.PLAIN if summary.status == "finished" else Tone.WARNING
     status = _status_line(summary)
     return [*([Note(status, tone)] if status else []), *map(Note, _gap_lines(summary))]
@@ -72,29 +72,31 @@ def _gap_lines(summary: RunSummary) -> list[str]:
 
 
 _MOST_UNCOVERED = 3
-"""Arms that a line is told of."""
+"""The most arms that are named in the line."""
 
 
 def uncovered_line(summary: RunSummary) -> str | None:
-    """How often nothing was called where no right answer could be reached (rule E5); `None` where it always could."""
+    """How often nothing was called where no right answer could be reached (rule E5); `None` where one could always be
+    reached.
+    """
     rates = zip(arm_labels(summary), (arm.abstained_uncovered for arm in summary.arms), strict=True)
     uncovered = [(label, rate) for label, rate in rates if rate.denominator]
     if not uncovered:
         return None
     # Of many arms those where it happened most often stand for the rest.
-    most = sorted(uncovered, key=lambda one: -one[1].numerator)[:_MOST_UNCOVERED]
-    told = "; ".join(
+    most = sorted(uncovered, key=lambda row: -row[1].numerator)[:_MOST_UNCOVERED]
+    counts = "; ".join(
         f"{rate.numerator:,} of {plural(rate.denominator, 'trial')} of {label}"
         for label, rate in uncovered
         if any(label == named for named, _ in most)
     )
     others = len(uncovered) - len(most)
     more = f"; and of {plural(others, 'other')}" if others else ""
-    return f"Nothing was called where no right answer could be reached: {told}{more}."
+    return f"Nothing was called where no right answer could be reached: {counts}{more}."
 
 
 def _status_line(summary: RunSummary) -> str:
-    """Empty where all went as planned."""
+    """A note on the run's status; empty if all went as planned."""
     if summary.status == "finished":
         return f"{summary.reason}." if summary.reason else ""
     words = {"running": "still running", "killed": "not finished: it was killed, and nobody works on it"}
@@ -103,7 +105,7 @@ def _status_line(summary: RunSummary) -> str:
 
 
 def _without_role(summary: RunSummary) -> str:
-    """Cases that toolset `loadout`, which goes by the case's role, shows everything; empty if there are none."""
+    """A note on cases without a role, to which toolset `loadout` shows the whole catalog; empty if there are none."""
     roleless = summary.settings.get("without_role") or 0
     if not roleless or all(find_toolset(arm.toolset) != BY_ROLE for arm in summary.arms):
         return ""
@@ -113,7 +115,7 @@ def _without_role(summary: RunSummary) -> str:
 
 
 def _token_lines(summary: RunSummary) -> list[str]:
-    """What the tokens of a prompt are, where they are not as reported."""
+    """Explains the prompt tokens where they are not the reported ones."""
     own = [arm for arm in summary.arms if not arm.prompt_tokens_reported and arm.prompt_tokens is not None]
     lines = [
         f"{arm.prompt_tokens_trials:,} of {arm.scored:,} scored trials of {label} reported their prompt tokens."
@@ -133,7 +135,7 @@ MEANING = (
 
 
 def epoch_lines(summary: RunSummary) -> list[str]:
-    """pass@k and pass^k of each arm, with `MEANING` before them; nothing where each case was asked once."""
+    """pass@k and pass^k of each arm, with `MEANING` before them; empty if each case was run once."""
     lines = [
         f"{label}: {_line(arm, summary.cases)}"
         for label, arm in zip(arm_labels(summary), summary.arms, strict=True)

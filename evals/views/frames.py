@@ -1,4 +1,4 @@
-"""The one way to pandas: trials as rows, and CSV and Parquet files of trials and arms."""
+"""The only module that imports pandas: trials as rows, and CSV and Parquet files of trials and arms."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.views.columns import TRIAL_COLUMNS, arm_row, find_type
 
 CHUNK = 20_000
-"""Trials held at once while a file is written."""
+"""Trials in memory at once while a file is written."""
 _FORMULA = r"'*[=+\-@\t\r]"
-"""A spreadsheet would run what begins so, and gets it with `'` before; what has that already gets another, so that one
-can be taken off of each again."""
+"""A spreadsheet would run text that begins with one of these, so such text gets `'` before it. Text that begins with
+`'` and one of these gets another `'`, so that one can always be removed.
+"""
 _GUARDED = r"'+[=+\-@\t\r]"
 
 
 def read_trials(connection: sqlite3.Connection, run: str, chunk: int = CHUNK) -> Iterator[pd.DataFrame]:
-    """The finished trials of a run, a part at a time, in the order of their numbers; at least one part.
+    """The finished trials of a run in parts, in the order of their numbers; at least one part.
 
     Args:
         connection: To a file with the tables of `toolbelt.evals.running.schema`.
@@ -54,7 +55,7 @@ def read_trials(connection: sqlite3.Connection, run: str, chunk: int = CHUNK) ->
 
 
 def load_trials(connection: sqlite3.Connection, run: str, chunk: int = CHUNK) -> pd.DataFrame:
-    """The finished trials of a run, one a row, with the columns of `TRIAL_COLUMNS`."""
+    """The finished trials of a run, one per row, with the columns of `TRIAL_COLUMNS`."""
     return pd.concat(list(read_trials(connection, run, chunk)), ignore_index=True)
 
 
@@ -68,7 +69,7 @@ def write_trials(
     chunk: int = CHUNK,
     advance: Callable[[int], object] | None = None,
 ) -> None:
-    """The trials as CSV or Parquet, or both in one go, `chunk` of them in memory at once.
+    """Writes the trials as CSV or Parquet, or both at once, with `chunk` of them in memory at a time.
 
     Args:
         connection: To a file with the tables of `toolbelt.evals.running.schema`.
@@ -120,9 +121,10 @@ def _adding_parquet(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kept = {**about, "PANDAS_ATTRS": json.dumps(dict(about))}
+    metadata = {**about, "PANDAS_ATTRS": json.dumps(dict(about))}
     schema = pa.Schema.from_pandas(first, preserve_index=False)
-    schema = schema.with_metadata({**schema.metadata, **{key.encode(): text.encode() for key, text in kept.items()}})
+    added = {key.encode(): text.encode() for key, text in metadata.items()}
+    schema = schema.with_metadata({**schema.metadata, **added})
     with pq.ParquetWriter(file, schema) as writer:
         yield lambda frame: writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
 
@@ -152,7 +154,7 @@ def read_trials_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_trials_csv(path: Path) -> pd.DataFrame:
-    """The trials of a file that `write_trials` wrote, the same as were written: types and all.
+    """The trials of a file that `write_trials` wrote, with the same values and types.
 
     Raises:
         ToolbeltError: it is no such file.
@@ -186,8 +188,8 @@ def _types() -> dict[str, str]:
     return {name: column.type for name, column in TRIAL_COLUMNS.items()}
 
 
-def _require_columns(found: Iterable[str], path: Path) -> None:
-    names = list(found)
+def _require_columns(columns: Iterable[str], path: Path) -> None:
+    names = list(columns)
     if missing := [name for name in TRIAL_COLUMNS if name not in names]:
         near = suggestion(missing[0], names)
         raise ToolbeltError(

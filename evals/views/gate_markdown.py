@@ -32,9 +32,9 @@ _TITLES: Mapping[Verdict, str] = MappingProxyType(
     }
 )
 _MOST_CHARACTERS = 60_000
-"""A comment on GitHub holds 65,536, and somebody may want to say a word before it."""
+"""A comment on GitHub holds 65,536; the rest is left for the user's own words."""
 _MOST_FLIPS = 100
-"""In all arms."""
+"""Flipped cases that are listed, over all arms."""
 _CUT = "… and more, which does not fit here: `toolbelt eval gate` prints it."
 _MOST_LOST = 10
 _LONGEST = 80
@@ -66,22 +66,22 @@ def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS, most_cha
 
 
 class _Folded(str):
-    """A part of the Markdown that can be unfolded, and would not be closed if it were cut."""
+    """A part of the Markdown that can be unfolded; cut in the middle, it would never be closed."""
 
     __slots__ = ()
 
 
 def _fitting(parts: Sequence[str], most: int) -> Iterator[str]:
-    """The parts that fit: one that is folded whole or not at all, of others the lines that do."""
+    """The parts that fit. A folded part is kept whole or left out; of other parts the lines that fit are kept."""
     room, is_whole = most - len(_CUT) - 1, True
     for part in parts:
-        kept = part
+        text = part
         if len(part) + 2 > room:
             is_whole = False
-            kept = "" if isinstance(part, _Folded) else _first_lines(part, room - 2)
-        if kept:
-            room -= len(kept) + 2
-            yield kept
+            text = "" if isinstance(part, _Folded) else _first_lines(part, room - 2)
+        if text:
+            room -= len(text) + 2
+            yield text
     if not is_whole:
         yield _CUT
 
@@ -101,14 +101,14 @@ def _failing(checks: tuple[Check, ...]) -> str:
 
 def _lost(result: GateResult) -> str:
     labels = short_labels(result.checks)
-    told = [
+    lines = [
         f"- {_MARKS[Verdict.INSUFFICIENT_DATA]} {escaped(labels.get(lost.arm, lost.arm))}: "
         f"{escaped(describe_lost(replace(lost, tool=_cut(lost.tool))))}"
         for lost in result.lost[:_MOST_LOST]
     ]
     if len(result.lost) > _MOST_LOST:
-        told.append(f"- … and {plural(len(result.lost) - _MOST_LOST, 'more tool')}")
-    return "\n".join(told)
+        lines.append(f"- … and {plural(len(result.lost) - _MOST_LOST, 'more tool')}")
+    return "\n".join(lines)
 
 
 def _passing(result: GateResult) -> str:
@@ -148,9 +148,9 @@ def _arms(result: GateResult, comparison: Comparison) -> str:
 
 
 def _worst(checks: tuple[Check, ...], arm: str) -> Verdict:
-    found = {check.verdict for check in checks if check.arm == arm}
+    verdicts = {check.verdict for check in checks if check.arm == arm}
     order = (Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA)
-    return next((verdict for verdict in order if verdict in found), Verdict.NO_REGRESSION)
+    return next((verdict for verdict in order if verdict in verdicts), Verdict.NO_REGRESSION)
 
 
 def _both(contrast: Contrast, show: Callable[[float | None], str]) -> str:

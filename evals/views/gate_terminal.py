@@ -21,7 +21,7 @@ from toolbelt.text import plural, visible
 MARKS: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "pass", Verdict.REGRESSION: "FAIL", Verdict.INSUFFICIENT_DATA: "unsure"}
 )
-"""What stands before a check."""
+"""The mark before a check."""
 _STYLES: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "green", Verdict.REGRESSION: "bold red", Verdict.INSUFFICIENT_DATA: "yellow"}
 )
@@ -31,7 +31,7 @@ _GAP = 2
 
 
 def gate_view(result: GateResult, screen: Console) -> RenderableType:
-    """The verdict, a line for each check, the cases that are worse than they were, and what differs and may.
+    """The verdict, a line for each check, the cases that got worse, and the differences that are allowed.
 
     Args:
         result: What the gate says.
@@ -46,7 +46,7 @@ def gate_view(result: GateResult, screen: Console) -> RenderableType:
     ]
     for pair in result.comparison.pairs if result.comparison else ():
         if any(flip.change < 0 for flip in pair.flips):
-            lost = [one for one in result.lost if one.arm == pair.new.label]
+            lost = [tool for tool in result.lost if tool.arm == pair.new.label]
             parts += [Text(), *_flips(pair, lost, result.run.epochs)]
     if result.comparison and result.comparison.differences:
         parts += [Text(), *(Text(visible(line), "bright_black") for line in describe_differences(result.comparison))]
@@ -69,7 +69,7 @@ def _table(checks: tuple[Check, ...], width: int) -> Table:
 
 
 def short_labels(checks: tuple[Check, ...]) -> Mapping[str, str]:
-    """What to call the arms of the checks: without the model where all have the same."""
+    """The names of the checks' arms: without the model where all have the same."""
     labels = dict.fromkeys(check.arm for check in checks)
     models = {label.split(" · ")[0] for label in labels if label}
     if len(models) != 1 or any(label and " · " not in label for label in labels):
@@ -80,8 +80,8 @@ def short_labels(checks: tuple[Check, ...]) -> Mapping[str, str]:
 def _flips(pair: ArmComparison, lost: Sequence[LostTool], epochs: int) -> Iterator[RenderableType]:
     worse = [flip for flip in pair.flips if flip.change < 0]
     yield Text(visible(f"{pair.new.label}: {count_flips(pair.flips, epochs)}"), "bold")
-    for one in lost[:_MOST_LOST]:
-        yield Padding(Text(visible(describe_lost(one)), "yellow"), (0, 0, 0, _GAP))
+    for tool in lost[:_MOST_LOST]:
+        yield Padding(Text(visible(describe_lost(tool)), "yellow"), (0, 0, 0, _GAP))
     for flip in worse[:_MOST_FLIPS]:
         yield Padding(Text(visible(f"{flip.case}: {describe_flip(flip)}")), (0, 0, 0, _GAP))
     if len(worse) > _MOST_FLIPS:

@@ -1,4 +1,4 @@
-"""Verdicts and runs as JUnit XML, which every CI shows; the one way to junitparser."""
+"""Verdicts and runs as JUnit XML, which every CI shows; the only module that imports junitparser."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from toolbelt.text import visible
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that XML 1.0 has no form for, not even escaped."""
+"""Characters that XML 1.0 cannot hold, not even escaped."""
 _BREAKS = re.compile(
     r"(>)(<(?:testsuite |testcase |/testsuite|properties|/properties|property |failure |error |system-out))"
 )
-"""Where a line ends; in texts and attributes these characters are escaped."""
+"""Where line breaks are inserted. Only tags match: in texts and attributes these characters are escaped."""
 _MOST_FLIPS = 100
-_TOLD_EVERY = 200
-"""Trials; to tell of each would take longer than to write it."""
+_REPORT_EVERY = 200
+"""Trials between two progress reports; a report for each would take longer than writing it."""
 _WHOLE_RUN = "run"
-"""Class of the checks that are of no arm."""
+"""The class of checks that belong to no arm."""
 _TRIALS = """
 SELECT case_id, kind, epoch, outcome, covered, reason, called, missing, surplus, requests, definition_tokens,
        latency_seconds, cost_usd
@@ -62,7 +62,8 @@ def gate_junit(result: GateResult) -> str:
 def write_run_junit(
     connection: sqlite3.Connection, run: str, file: IO[str], advance: Callable[[int], object] | None = None
 ) -> None:
-    """A run's trials: a suite an arm, a test a trial; written as they are read, however many there are.
+    """A run's trials: one suite for each arm, one test for each trial; they are written as they are read, so memory
+    does not grow.
 
     A trial that is right with its arguments passes. One that is wrong is a failure of the type of its outcome, one that
     ended with an error is an error, and one that did not fit the model's window, which is never a wrong answer, is
@@ -95,7 +96,7 @@ def write_run_junit(
             for row in connection.execute(_TRIALS, (run, arm)):
                 file.write(f"{_text(_trial(suite.name, row))}\n")
                 written += 1
-                if advance is not None and written % _TOLD_EVERY == 0:
+                if advance is not None and written % _REPORT_EVERY == 0:
                     advance(written)
             file.write("</testsuite>\n")
         file.write("</testsuites>\n")
@@ -105,14 +106,14 @@ def _check(result: GateResult, check: Check) -> TestCase:
     case = TestCase(_legal(check.name), _legal(check.arm or _WHOLE_RUN))
     figures = {name: getattr(check, name) for name in ("observed", "low", "high", "limit")}
     case.append(_properties({"verdict": check.verdict.value, **figures}))
-    told = "\n".join([visible(check.message), *_flips(result, check)])
+    text = "\n".join([visible(check.message), *_flips(result, check)])
     if check.verdict is Verdict.NO_REGRESSION:
-        case.system_out = _legal(told)  # what flipped within the margin is to be seen, too
+        case.system_out = _legal(text)  # what flipped within the margin is to be seen, too
         return case
     kind = Failure if check.verdict is Verdict.REGRESSION else Error
-    found = kind(_legal(check.message), check.verdict.value)
-    found.text = _legal(told)
-    case.append(found)
+    element = kind(_legal(check.message), check.verdict.value)
+    element.text = _legal(text)
+    case.append(element)
     return case
 
 
@@ -168,13 +169,13 @@ _COUNTS: Mapping[str, str] = {
 
 def _count(connection: sqlite3.Connection, run: str, arm: int) -> dict[str, float]:
     # The expressions are this module's own.
-    wanted = f"SELECT {', '.join(_COUNTS.values())} FROM trials WHERE run = ? AND arm = ?"  # noqa: S608
-    row = connection.execute(wanted, (run, arm)).fetchone()
+    query = f"SELECT {', '.join(_COUNTS.values())} FROM trials WHERE run = ? AND arm = ?"  # noqa: S608
+    row = connection.execute(query, (run, arm)).fetchone()
     return {name: value if name == "time" else int(value) for name, value in zip(_COUNTS, row, strict=True)}
 
 
 def _opening(element: JUnitXml | TestSuite, counts: Mapping[str, float]) -> str:
-    """The tag that begins an element whose content is written as it comes."""
+    """The opening tag of an element whose content is written piece by piece."""
     for name, value in counts.items():
         setattr(element, name, value)
     text = _text(element)
@@ -182,7 +183,7 @@ def _opening(element: JUnitXml | TestSuite, counts: Mapping[str, float]) -> str:
 
 
 def _properties(facts: Mapping[str, object]) -> Properties:
-    """Those that are known."""
+    """The properties whose values are known."""
     properties = Properties()
     for name, value in facts.items():
         if value is not None:
@@ -200,6 +201,6 @@ def _text(element: Any) -> str:
 
 
 def _legal(text: str) -> str:
-    """Foreign text that XML can hold and a reader can see."""
+    """Foreign text in a form that XML can hold and a reader can see."""
     lines: Iterable[str] = (visible(line) for line in text.split("\n"))
     return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", "\n".join(lines))

@@ -1,4 +1,6 @@
-"""Models × toolsets on the terminal and as Markdown: what each model makes of each, and what it is to be given."""
+"""Models × toolsets on the terminal and as Markdown: each model's accuracy with each toolset, and its recommended
+toolset.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +34,17 @@ from toolbelt.text import plural, visible
 _GAP = 2
 _LEAST_LABEL = 14
 _MOST_HEADING = 14
-"""Columns that a name above a column is given at most, unless what stands below is wider."""
+"""The greatest width of a name above a column, unless the cells below are wider."""
 _SHORT = 10
-"""Columns of a name that is never parted."""
+"""Names up to this width are never broken."""
 _MOST_REASONS = 12
 _FAINT = "bright_black"
 _BREAKS = re.compile(r"(?<=[:/])(?=.)|(?<= · )")
-"""Where names may be parted without hurting."""
+"""Characters after which a name may be broken."""
 
 
 def matrix_view(matrix: Matrix, screen: Console, *, whole: bool = False) -> RenderableType:
-    """Accuracies of models × toolsets, and what each model is to be given, in a line or two.
+    """Accuracies of models × toolsets, and the recommended toolset of each model in a line or two.
 
     Models are rows, or toolsets are where that takes fewer tables; a screen too narrow for all columns gets them in
     several tables below each other. No figure is ever cut.
@@ -112,16 +114,16 @@ class _Grid:
             self._headings.append(_in_lines(heading, self._widths[-1]))
 
     def blocks(self, width: int) -> list[list[int]]:
-        """Numbers of the columns that go side by side; one at least, however narrow the screen."""
-        found: list[list[int]] = [[]]
+        """Numbers of the columns of each table; at least one column, however narrow the screen."""
+        groups: list[list[int]] = [[]]
         used = label = self._label_width(width)
         for place, wide in enumerate(self._widths):
-            if found[-1] and used + _GAP + wide > width:
-                found.append([])
+            if groups[-1] and used + _GAP + wide > width:
+                groups.append([])
                 used = label
-            found[-1].append(place)
+            groups[-1].append(place)
             used += _GAP + wide
-        return found
+        return groups
 
     def table(self, block: Sequence[int], width: int) -> Table:
         label_width = self._label_width(width)
@@ -153,7 +155,7 @@ class _Grid:
         return max(len(cell.text), len(cell.overflow)) + self._marks
 
     def _label_width(self, width: int) -> int:
-        """As wide as the longest name where there is room; a longer one is folded, as half a name may be another's."""
+        """As wide as the longest name if there is room; a longer one is folded, as half a name may be another's."""
         longest = max(map(cell_len, self._labels), default=0)
         beside = width - sum(_GAP + wide for wide in self._widths)
         room = max(_LEAST_LABEL, min(width // 3, width - _GAP - max(self._widths, default=0)), beside)
@@ -161,7 +163,7 @@ class _Grid:
 
 
 def _in_lines(name: str, width: int) -> str:
-    """A name parted where it does not hurt, as little as need be."""
+    """A name broken at `_BREAKS`, as seldom as possible."""
     lines: list[str] = []
     for piece in _BREAKS.split(name):
         if lines and cell_len(lines[-1] + piece.rstrip()) <= width:
@@ -175,26 +177,26 @@ def _reasons(matrix: Matrix) -> list[RenderableType]:
     lines = reason_lines(matrix)
     if not lines:
         return []
-    kept: list[RenderableType] = [Text(visible(line), _FAINT) for line in lines[:_MOST_REASONS]]
+    shown: list[RenderableType] = [Text(visible(line), _FAINT) for line in lines[:_MOST_REASONS]]
     if len(lines) > _MOST_REASONS:
-        kept.append(Text(f"… and {len(lines) - _MOST_REASONS:,} more (--json has all)", _FAINT))
-    return [Text(), *kept]
+        shown.append(Text(f"… and {len(lines) - _MOST_REASONS:,} more (--json has all)", _FAINT))
+    return [Text(), *shown]
 
 
 def recommended_view(matrix: Matrix) -> RenderableType:
-    """What to write into `toolbelt.yaml`, to be shown with its lines left whole, however long: it is for pasting."""
+    """The entries for `toolbelt.yaml`. Their lines are for pasting, so they must never be folded, however long."""
     return Group(Text(), *_recommended(matrix))
 
 
 def _recommended(matrix: Matrix) -> Iterator[RenderableType]:
-    told = recommendation(matrix, evidence=False)
+    text = recommendation(matrix, evidence=False)
     chosen = sum(row.pick.choice is not None for row in matrix.rows)
-    if not told:
+    if not text:
         yield Text("There is nothing to be written into toolbelt.yaml.", "yellow")
         return
     of = "" if chosen == len(matrix.rows) else f", for {chosen:,} of {plural(len(matrix.rows), 'model')}"
     yield Text.assemble(("For toolbelt.yaml", "bold"), f"{of} (with its reasons: --yaml):")
-    yield from map(Text, told.rstrip("\n").split("\n"))
+    yield from map(Text, text.rstrip("\n").split("\n"))
 
 
 _MOST_REASONS_MARKDOWN = 30
@@ -202,7 +204,7 @@ _TICKS = re.compile("`+")
 
 
 def matrix_markdown(matrix: Matrix, *, level: int = 2) -> str:
-    """Which toolset each model bears: the table, a sentence or two of each model, and YAML to paste.
+    """The recommended toolset of each model: the table, a sentence or two for each model, and YAML to paste.
 
     Args:
         matrix: With its picks.
@@ -225,7 +227,7 @@ def matrix_markdown(matrix: Matrix, *, level: int = 2) -> str:
 
 
 def _table(matrix: Matrix) -> str:
-    """Whichever are fewer stand above: a table that is too wide is hard to read on a page."""
+    """Models or toolsets, whichever are fewer, are the columns: a wide table is hard to read on a page."""
     models, toolsets, cells = [row.model for row in matrix.rows], list(matrix.toolsets), grid(matrix)
     corner, labels, headings = "model", models, toolsets
     if len(toolsets) > len(models):

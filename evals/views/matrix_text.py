@@ -1,4 +1,4 @@
-"""What the cells of models × toolsets say, and their colours: shared by terminal, Markdown, page and picture."""
+"""Texts and colours of the cells of models × toolsets, shared by terminal, Markdown, page and picture."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from toolbelt.text import plural
 STEPS = 20
 """Steps between 0 and 1, each 5 points."""
 _POINTS = ((0.9727, -0.0055, 0.0325), (0.6562, -0.0752, -0.0591), (0.3169, -0.0184, -0.1030))
-"""Pale yellow, teal and navy in OKLab (Ottosson 2020), as far from each other as from the next, with straight lines
-between them: steps that look alike, and a lightness that falls throughout, so that grey keeps the order."""
+"""Pale yellow, teal and navy in OKLab (Ottosson 2020), at equal distances, with straight lines between them. The steps
+look equal and the lightness falls throughout, so that grey keeps the order.
+"""
 
 
 def heat_step(share: float) -> int:
-    """Of the scale, 0 to `STEPS`; the ends are for what is exactly 0 or 1.
+    """The step of the scale, 0 to `STEPS`; the two ends are for exactly 0 and exactly 1.
 
     Args:
         share: A fraction in 0..1.
@@ -34,7 +35,7 @@ def heat_step(share: float) -> int:
 
 
 def heat_colour(step: int) -> str:
-    """Of a step, as `#rrggbb`."""
+    """The colour of a step, as `#rrggbb`."""
     part = min(len(_POINTS) - 2, int(place := step / STEPS * (len(_POINTS) - 1)))
     lightness, a, b = (x + (y - x) * (place - part) for x, y in zip(_POINTS[part], _POINTS[part + 1], strict=True))
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
@@ -49,7 +50,7 @@ def heat_colour(step: int) -> str:
 
 
 def ink_on(colour: str) -> str:
-    """Black or white, whichever stands out more: at least 4.5 to 1 on any ground.
+    """Black or white, whichever has more contrast: at least 4.5 to 1 on any background.
 
     Args:
         colour: Of the ground, as `#rrggbb`.
@@ -71,9 +72,9 @@ def _decoded(encoded: float) -> float:
 PICTURE = "compatibility"
 """Name of the heat map's files."""
 NOT_RUN = "not run"
-"""Of a pair that the run does not have."""
+"""The text of a pair that the run does not have."""
 NO_WINDOW = "window unknown"
-"""Of `loadout:auto` that could not choose, as it did not know by what."""
+"""The text of `loadout:auto` that could not choose, as the limit to choose by is unknown."""
 
 
 class OverflowKind(StrEnum):
@@ -97,12 +98,12 @@ STATE_WORDS: Mapping[CellState, str] = MappingProxyType(
         CellState.UNSCORED: "not scored",
     }
 )
-"""Of the states that have no accuracy; none of them is a score of 0."""
+"""The texts of the states without accuracy; none of them is a score of 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A model with a toolset, to show.
+    """What a cell shows of a model with a toolset.
 
     Attributes:
         text: The accuracy, or words that say why there is none.
@@ -146,7 +147,7 @@ def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
 
 
 def choice_meaning(matrix: Matrix) -> str:
-    """What a toolset is that is to be given, surely, in words."""
+    """The meaning of a recommended toolset that is surely good enough, in words."""
     return f"the smallest that is surely not worse than the best by more than {100 * matrix.margin:g} points"
 
 
@@ -156,9 +157,9 @@ def overflow_kind(cell: Cell) -> OverflowKind:
 
 
 SMALL_MEANING = "the fewest tokens of definitions over all requests of a trial"
-"""What makes a toolset small; said once wherever one is called the smallest."""
+"""The meaning of "smallest"; shown wherever a toolset is called the smallest."""
 UNSURE_MEANING = "the best as measured, though another may be better"
-"""What a toolset is that is to be given without being sure."""
+"""The meaning of a recommended toolset that is not surely good enough."""
 
 
 def _is(cell: Cell, arm: int | None) -> bool:
@@ -174,29 +175,29 @@ def _whole_percent(part: int, whole: int) -> str:
 
 
 MARKS = (("*", "is_chosen"), ("?", "is_unsure"), ("^", "is_best"))
-"""What is put behind a cell's figure, by what it is."""
+"""The mark behind a cell's figure, by its meaning."""
 _NUMBERS = re.compile(r"\d+(?:,\d{3})*")
 
 
 def grid(matrix: Matrix) -> list[list[HeatCell]]:
-    """A row a model, a column a toolset."""
+    """One row for each model, one column for each toolset."""
     return [[heat_cell(row, cell) for cell in row.cells] for row in matrix.rows]
 
 
 def marks(cell: HeatCell) -> str:
-    """What is put behind its figure; what is given and is the best has both."""
+    """The marks behind a cell's figure; a recommended toolset that is also the best has both."""
     return "".join(mark for mark, name in MARKS if getattr(cell, name))
 
 
 def title_line(matrix: Matrix) -> str:
-    """What was asked of how many."""
-    asked = f"{plural(len(matrix.rows), 'model')} × {plural(len(matrix.toolsets), 'toolset')}"
+    """Dataset, catalog and size of the matrix."""
+    size = f"{plural(len(matrix.rows), 'model')} × {plural(len(matrix.toolsets), 'toolset')}"
     epochs = f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else ""
-    return f"dataset {matrix.dataset}, catalog {matrix.catalog}: {plural(matrix.cases, 'case')}{epochs}, {asked}"
+    return f"dataset {matrix.dataset}, catalog {matrix.catalog}: {plural(matrix.cases, 'case')}{epochs}, {size}"
 
 
 def legend_lines(matrix: Matrix) -> Iterator[str]:
-    """What the marks mean that are there."""
+    """The meanings of the marks that occur."""
     cells = [cell for row in grid(matrix) for cell in row]
     if any(cell.step is not None for cell in cells):
         yield "Figures are accuracies: right by names, of the trials that were scored."
@@ -234,12 +235,12 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
 
 
 def pick_reasons(row: Row) -> str:
-    """All that is known of what a model is to be given."""
+    """All reasons for a model's recommended toolset."""
     return " ".join(row.pick.reasons) or "nothing is known."
 
 
 def pick_summary(row: Row) -> str:
-    """The same in a line or two: what it is to be given and how good that is, or why it is given nothing."""
+    """The same in a line or two: the recommended toolset and how good it is, or why there is none."""
     pick = row.pick
     if pick.choice is None:
         return f"nothing. {pick.reasons[0] if pick.reasons else 'Nothing is known.'}"
@@ -257,38 +258,38 @@ def pick_summary(row: Row) -> str:
 
 
 def _about(cases: int) -> int:
-    """Rounded up to two digits, as advice is."""
+    """A number rounded up to two significant digits, like all advice."""
     unit = int(10 ** max(0, len(str(cases)) - 2))
     return -(-cases // unit) * unit
 
 
 def reason_lines(matrix: Matrix) -> list[str]:
-    """Why cells are not scored, or only in part; alike ones of one model together."""
-    found = []
+    """Why cells are not scored, or only in part; the same reasons of one model stand together."""
+    lines = []
     for row in matrix.rows:
         alike: dict[tuple[CellState, str], list[tuple[str, str]]] = {}
-        for cell, shown in zip(row.cells, (heat_cell(row, one) for one in row.cells), strict=True):
+        for cell, shown in zip(row.cells, (heat_cell(row, each) for each in row.cells), strict=True):
             if cell is not None and (reason := describe_cell(cell)):
-                told = "" if cell.state is CellState.SCORED or shown.overflow else f"{shown.text}: "
+                score = "" if cell.state is CellState.SCORED or shown.overflow else f"{shown.text}: "
                 # Of what was not even asked the words are our own, and differ by figures alone.
                 is_own = not cell.errors and 0 < cell.turned_away == cell.overflowed
                 key = _NUMBERS.sub("0", reason) if is_own else reason
-                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{told}{reason}"))
+                alike.setdefault((cell.state, key), []).append((cell.toolset, f"{score}{reason}"))
         for group in alike.values():
             names = ", ".join(toolset for toolset, _ in group)
-            found.append(f"{row.model} with {names}: {_in_one([why for _, why in group])}")
-    return found
+            lines.append(f"{row.model} with {names}: {_in_one([why for _, why in group])}")
+    return lines
 
 
 def _in_one(sentences: Sequence[str]) -> str:
-    """Sentences that differ by their numbers alone in one, with ranges: `6,370 to 37,596 tokens`."""
+    """One sentence for sentences that differ only in their numbers, with ranges: `6,370 to 37,596 tokens`."""
     places = iter(zip(*(_NUMBERS.findall(sentence) for sentence in sentences), strict=True))
 
-    def told(_: re.Match[str]) -> str:
-        found = sorted(next(places), key=_size)
-        return found[0] if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+    def number_range(_: re.Match[str]) -> str:
+        numbers = sorted(next(places), key=_size)
+        return numbers[0] if numbers[0] == numbers[-1] else f"{numbers[0]} to {numbers[-1]}"
 
-    return _NUMBERS.sub(told, sentences[0])
+    return _NUMBERS.sub(number_range, sentences[0])
 
 
 def _size(number: str) -> int:

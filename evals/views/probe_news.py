@@ -1,4 +1,4 @@
-"""What a probe showed that was not known, on the terminal."""
+"""What a probe newly showed, on the terminal."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from toolbelt.evals.probing.learned_facts import News, format_entry
 from toolbelt.text import visible, visible_lines
 
 _TOLD = frozenset({"context_window", "max_tools"})
-"""What is not tried, but read in what the provider says."""
+"""Facts that are not tried out, but read from what the provider reports."""
 _LABELS = {"max_tools": "most tools"}
 
 
 def news_view(model: str, news: Sequence[News], *, replaces: bool) -> RenderableType:
-    """Fact by fact what was known and what was seen, and where to write it down; `entry_text` comes beneath it.
+    """For each fact what was known, what was seen, and where to write it down; `entry_text` follows below.
 
     Args:
         model: Which.
@@ -28,18 +28,18 @@ def news_view(model: str, news: Sequence[News], *, replaces: bool) -> Renderable
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for one in news:
-        label = _LABELS.get(one.key, one.key.replace("_", " "))
-        seen = Text(_shown(one.seen), "bold")
-        verb = "told" if one.key in _TOLD and not one.note else "seen"
-        if one.is_contradiction:
-            source = f" ({visible(one.source)})" if one.source else ""
-            line = Text.assemble(("known: ", "red"), f"{_shown(one.known)}{source}; {verb}: ", seen)
+    for finding in news:
+        label = _LABELS.get(finding.key, finding.key.replace("_", " "))
+        seen = Text(_shown(finding.seen), "bold")
+        verb = "told" if finding.key in _TOLD and not finding.note else "seen"
+        if finding.is_contradiction:
+            source = f" ({visible(finding.source)})" if finding.source else ""
+            line = Text.assemble(("known: ", "red"), f"{_shown(finding.known)}{source}; {verb}: ", seen)
         else:
             line = Text.assemble(("known: ", "yellow"), f"nothing; {verb}: ", seen)
-        table.add_row(f"  {label}", line.append(f"; {visible(one.note)}" if one.note else ""))
+        table.add_row(f"  {label}", line.append(f"; {visible(finding.note)}" if finding.note else ""))
     where = "in place of the entry of that name" if replaces else "as one more entry"
-    how = "Not as it was known" if any(one.is_contradiction for one in news) else "Not known so far"
+    how = "Not as it was known" if any(finding.is_contradiction for finding in news) else "Not known so far"
     return Group(
         Text(),
         Text(f"{how} of {visible(model)}:", "bold"),
@@ -49,7 +49,7 @@ def news_view(model: str, news: Sequence[News], *, replaces: bool) -> Renderable
 
 
 def entry_text(entry: Mapping[str, Any]) -> Text:
-    """What to paste, in lines that may not be folded: `show_view(..., whole_lines=True)`."""
+    """The entry to paste, in lines that must not be folded: `show_view(..., whole_lines=True)`."""
     return Text(visible_lines(format_entry(entry)).rstrip("\n"))
 
 

@@ -1,4 +1,4 @@
-"""Probes on the terminal and as Markdown: what works with a model, and several beside each other."""
+"""Probes on the terminal and as Markdown: what works with a model, and several probes side by side."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SIGNS: Mapping[CheckOutcome, tuple[str, str]] = MappingProxyType(
         CheckOutcome.UNKNOWN: ("?", "?"),
     }
 )
-"""(Drawn, plain): with the word beside it, so that neither colour nor shape is needed."""
+"""(Drawn, plain): always shown with the word, so that no reader depends on colour or shape."""
 _STYLES: Mapping[CheckOutcome, str] = MappingProxyType(
     {
         CheckOutcome.WORKS: "green",
@@ -55,13 +55,13 @@ _STYLES: Mapping[CheckOutcome, str] = MappingProxyType(
 _DIM = "bright_black"
 _GAP = 2
 _LEAST_SENTENCE = 30
-"""Columns below which a sentence stands beneath its check rather than beside it."""
+"""If a sentence gets fewer columns than this, it stands below its check instead of beside it."""
 _MOST_HEADING = 26
 _LEAST_HEADING = 11
 
 
 def probe_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
-    """Each probe in full, and where there are several, all of them beside each other at the end.
+    """Each probe in full; several probes are also shown side by side at the end.
 
     Args:
         results: In the order to show them.
@@ -88,17 +88,17 @@ def _one(result: ProbeResult, screen: Console) -> Iterator[RenderableType]:
         # Of an interruption the reason says so itself.
         state = result.reason if result.status == "interrupted" else f"{result.status}: {result.reason}"
         yield Text(visible(state), "yellow")
-    if not (made := total_requests(result)):
+    if not (requests := total_requests(result)):
         return
     cost = total_cost(result)
     spent = "price unknown" if cost is None else format_cost(cost)
     retries = sum(check.retries for check in result.checks)
     again = f", {plural(retries, 'retry', 'retries')} among them" if retries else ""
-    yield Text(f"{cache_line(result)}; {plural(made, 'request')}{again}: {spent}", _DIM)
+    yield Text(f"{cache_line(result)}; {plural(requests, 'request')}{again}: {spent}", _DIM)
 
 
 def heading_lines(result: ProbeResult) -> list[Text]:
-    """Which probe it is, of what, where and when."""
+    """The heading of a probe: its id, model, address and time."""
     place = f" at {visible(result.api_base)}" if result.api_base else ""
     return [
         Text.assemble(("probe ", _DIM), (visible(result.probe), "bold"), f"  {visible(result.status)}"),
@@ -107,32 +107,34 @@ def heading_lines(result: ProbeResult) -> list[Text]:
 
 
 def mark(outcome: CheckOutcome | None, *, draw: bool) -> Text:
-    """An outcome as sign and word; `–` of a check that was not made."""
+    """An outcome as sign and word; `–` for a check that was not made."""
     if outcome is None:
         return Text(_nothing(draw), _DIM)
     return Text(f"{_SIGNS[outcome][0 if draw else 1]} {WORDS[outcome]}", _STYLES[outcome])
 
 
 def _checks(checks: Sequence[CheckResult], screen: Console) -> Iterator[RenderableType]:
-    """A line a check, and what was seen beside it, or beneath it where there is no room."""
+    """One line for each check, with what was seen beside it, or below it if there is no room."""
     draw = can_draw(screen)
     headers = ("check", "outcome", "tokens", "time")
-    rows = [(Text(visible(title_of(one.key))), mark(one.outcome, draw=draw), *_figures(one, draw)) for one in checks]
+    rows = [
+        (Text(visible(title_of(check.key))), mark(check.outcome, draw=draw), *_figures(check, draw)) for check in checks
+    ]
     widths = [max([len(header), *(row[place].cell_len for row in rows)]) for place, header in enumerate(headers)]
     shown = 4 if sum(widths) + 4 * _GAP + _LEAST_SENTENCE <= screen.width else 2
     is_beside = sum(widths[:shown]) + shown * _GAP + _LEAST_SENTENCE <= screen.width
     if not is_beside:
-        for row, one in zip(rows, checks, strict=True):
+        for row, check in zip(rows, checks, strict=True):
             yield Text.assemble(row[1], "  ", row[0])
-            if one.said:
-                yield Padding(Text(visible(one.said), overflow="fold"), (0, 0, 0, _GAP))
+            if check.said:
+                yield Padding(Text(visible(check.said), overflow="fold"), (0, 0, 0, _GAP))
         return
     table = _table()
     for place, header in enumerate(headers[:shown]):
         table.add_column(header, no_wrap=True, width=widths[place], justify="right" if place > 1 else "left")
     table.add_column("what was seen", overflow="fold")
-    for row, one in zip(rows, checks, strict=True):
-        table.add_row(*row[:shown], Text(visible(one.said)))
+    for row, check in zip(rows, checks, strict=True):
+        table.add_row(*row[:shown], Text(visible(check.said)))
     yield table
 
 
@@ -147,7 +149,7 @@ def _figures(check: CheckResult, draw: bool) -> tuple[Text, Text]:
 
 
 def probes_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
-    """Probes beside each other, a line a check and a column a model, in several tables where the screen is narrow."""
+    """Probes side by side, one line for each check and one column for each model; several tables on a narrow screen."""
     draw = can_draw(screen)
     keys = all_keys(results)
     labels = [Text("probed", _DIM), *(Text(visible(title_of(key))) for key in keys), Text("works", "bold")]
@@ -175,13 +177,13 @@ def probes_view(results: Sequence[ProbeResult], screen: Console) -> RenderableTy
         parts += [Text()] if parts else []
         parts.append(table)
     if len({result.suite for result in results}) > 1:
-        said = "These probes are of different versions of the suite: a check of the same name may ask something else."
-        parts += [Text(), Text(said, "yellow")]
+        note = "These probes are of different versions of the suite: a check of the same name may ask something else."
+        parts += [Text(), Text(note, "yellow")]
     return Group(*parts)
 
 
 def all_keys(results: Sequence[ProbeResult]) -> tuple[str, ...]:
-    """The checks of all of them, in the order of the suite as far as it is one."""
+    """The checks of all probes, in the order of the suite as far as there is one."""
     longest = sorted(results, key=lambda result: -len(result.planned))
     return tuple(
         dict.fromkeys(key for result in longest for key in (*(c.key for c in result.checks), *keys_left(result)))
@@ -189,25 +191,25 @@ def all_keys(results: Sequence[ProbeResult]) -> tuple[str, ...]:
 
 
 def column_headings(results: Sequence[ProbeResult]) -> list[str]:
-    """What the columns are called: the models, with where they were asked, or by which probe, if there are several."""
+    """The headings of the columns: the models; if one has several probes, with its address or the probe's id."""
     models = [result.model for result in results]
     places = [(result.model, result.api_base) for result in results]
-    made = []
+    headings = []
     for result in results:
         heading = result.model
         if models.count(result.model) > 1 and result.api_base:
             heading += f" at {result.api_base}"
         if places.count((result.model, result.api_base)) > 1:
             heading += f" ({result.probe})"
-        made.append(visible(heading))
-    return made
+        headings.append(visible(heading))
+    return headings
 
 
 _Column = tuple[str, list[Text]]
 
 
 def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
-    """Columns by table: as many in each as there is room for, at least one."""
+    """The columns of each table: as many as there is room for, at least one."""
     blocks: list[list[_Column]] = [[]]
     used = 0
     for column in columns:
@@ -226,22 +228,22 @@ def _column_width(heading: str, cells: Sequence[Text], room: int) -> int:
 
 
 def list_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:
-    """Probes, a line each."""
+    """A list of probes, one per line."""
     rows = [
         (
-            Text(visible(one.probe)),
-            Text(visible(shown_time(one.created))),
-            Text(visible(one.status)),
-            Text(works_of(one)),
-            Text(visible(one.api_base or "")),
+            Text(visible(result.probe)),
+            Text(visible(shown_time(result.created))),
+            Text(visible(result.status)),
+            Text(works_of(result)),
+            Text(visible(result.api_base or "")),
         )
-        for one in results
+        for result in results
     ]
     return fitted_table(screen, ("probe", "made", "status", "works", "at"), rows)
 
 
 def inspected_view(result: ProbeResult, later: ProbeResult | None = None) -> RenderableType:
-    """The probe in a few lines, for beneath the facts of its model.
+    """The probe in a few lines, to be shown below the facts of its model.
 
     Args:
         result: The one that stands for the model.
@@ -254,26 +256,26 @@ def inspected_view(result: ProbeResult, later: ProbeResult | None = None) -> Ren
 
 
 def later_line(later: ProbeResult) -> str:
-    """What became of a probe that another goes before."""
+    """The state of a later probe that is not finished."""
     place = f" at {later.api_base}" if later.api_base else ""
     return f"a later probe{place}, {later.probe}, is {later.status}: {works_line(later)}"
 
 
 def _limit_lines(result: ProbeResult) -> list[Text]:
-    """How many tools the API takes, where it refused more."""
+    """How many tools the API accepts, if it refused more."""
     limit = find_limit(result)
     return [] if limit is None else [Text(f"the API {limit}", _DIM)]
 
 
 def beside_view(results: Sequence[ProbeResult], later: Sequence[ProbeResult] = ()) -> RenderableType:
-    """A line for each model that was probed, for beneath the table of an eval.
+    """One line for each probed model, to be shown below the table of an eval.
 
     Args:
         results: Those that stand for the models.
         later: Those begun after them that are not finished, a line each.
     """
     lines = [Text(visible(beside_line(result))) for result in results]
-    return Group(*lines, *(Text(visible(f"{one.model}: {later_line(one)}"), "yellow") for one in later))
+    return Group(*lines, *(Text(visible(f"{probe.model}: {later_line(probe)}"), "yellow") for probe in later))
 
 
 def beside_line(result: ProbeResult) -> str:
@@ -295,7 +297,7 @@ _MARKDOWN_SIGNS = {
 _FAILED = "✗"
 _MOST_REASONS = 40
 _LONGEST = 300
-"""Characters shown of what a server said."""
+"""The most characters shown of a server's message."""
 _READING = (
     "Each check is a request or a few over the model's real API, made by `toolbelt model probe`: what a model cannot "
     "do there, no toolset mends. *partly* works in another way than asked for; *unknown* got no answer, which says "
@@ -304,7 +306,7 @@ _READING = (
 
 
 def probe_markdown(results: Sequence[ProbeResult], *, level: int = 2) -> str:
-    """A section with a table of check × model and what was seen where something does not work; empty without probes.
+    """A section with a table of check × model and the details of what does not work; empty without probes.
 
     Args:
         results: In the order of the columns.
@@ -327,7 +329,9 @@ def _markdown_cell(outcome: CheckOutcome | None) -> str:
 
 
 def _reasons(results: Sequence[ProbeResult]) -> str:
-    """What was seen of everything that does not simply work; what was not asked follows from that."""
+    """The details of every check that did not simply pass. Checks that were not made are left out: the reason follows
+    from others.
+    """
     named = list(zip(column_headings(results), results, strict=True))
     lines = [
         f"- {escaped(f'{heading}, {title_of(check.key)}')}: {escaped(_cut(check.said or WORDS[check.outcome]))}"
@@ -343,5 +347,5 @@ def _reasons(results: Sequence[ProbeResult]) -> str:
     return "\n".join([*lines[:_MOST_REASONS], *more, *caching, *holding])
 
 
-def _cut(said: str) -> str:
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,4 +1,4 @@
-"""What a run came to, as views: arms × measures, outcomes, and what to know before believing them."""
+"""A run's results as views: arms × measures, outcomes, and notes to read first."""
 
 from __future__ import annotations
 

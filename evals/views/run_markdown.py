@@ -1,4 +1,4 @@
-"""A run as Markdown: what was run, what came of it, how to read it, how to run it again."""
+"""A run as Markdown: its settings, its results, how to read them, how to run it again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _READING = """\
 
 
 class Pictured(Protocol):
-    """What the report needs to know of a picture."""
+    """What the report needs to know about a picture."""
 
     @property
     def name(self) -> str:
@@ -87,7 +87,7 @@ def report_markdown(
     compatibility: str = "",
     probes: str = "",
 ) -> str:
-    """The whole report; names from elsewhere are escaped, so that they show as they are.
+    """The whole report; foreign names are escaped, so that they appear literally.
 
     Args:
         summary: What the run came to.
@@ -143,7 +143,7 @@ def _facts(summary: RunSummary) -> str:
 
 _PATHS = ("dataset", "catalog", "config")
 _SHOWN = (*_PATHS, "without_role")
-"""Settings that are told elsewhere, or are paths of somebody's machine, which the command has."""
+"""Settings that stand elsewhere in the report, or are paths of one machine, which the command has."""
 
 
 def _outcomes(arms: Sequence[ArmSummary]) -> str:
@@ -169,10 +169,10 @@ def _command(summary: RunSummary) -> str:
     settings = {"dataset": summary.dataset, **summary.settings}
     for name, option in _OPTIONS.items():
         value = settings.get(name)
-        for one in value if isinstance(value, list | tuple) else [] if value is None else [value]:
-            words += [option, shown_path(Path(one)) if name in _PATHS and Path(one).is_absolute() else str(one)]
+        for item in value if isinstance(value, list | tuple) else [] if value is None else [value]:
+            words += [option, shown_path(Path(item)) if name in _PATHS and Path(item).is_absolute() else str(item)]
     models = order_models(summary)
-    variants = [arm.variant or PLAIN for arm in summary.arms] if any(one.variant for one in summary.arms) else []
+    variants = [arm.variant or PLAIN for arm in summary.arms] if any(item.variant for item in summary.arms) else []
     for option, values in (
         ("--model", models),
         ("--suite", [summary.suite] if summary.suite else []),

@@ -72,7 +72,7 @@ def largest_fitting(toolsets: Sequence[CandidateToolset], fits: Sequence[ModelFi
 
 
 def matrix_view(matrix: Matrix, screen: Console, *, show_all: bool) -> RenderableType:
-    """The matrix, why what does not fit does not, and what is to be mended."""
+    """The matrix, the reasons why something does not fit, and the violations to fix."""
     parts: list[RenderableType] = [*_toolset_lines(matrix), Text()]
     names = [_name(fits) for fits in matrix.by_model]
     longest = max(map(cell_len, names), default=0) + 2
@@ -86,7 +86,7 @@ def matrix_view(matrix: Matrix, screen: Console, *, show_all: bool) -> Renderabl
 
 
 def _legend(matrix: Matrix) -> Iterator[str]:
-    """What the marks mean that are there."""
+    """The meanings of the marks that occur."""
     fits = [fit for fits in matrix.fits for fit in fits]
     verdicts = {fit.verdict for fit in fits}
     if any(_cell(fit).endswith(("%", "x")) for fit in fits):
@@ -142,8 +142,8 @@ def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Ite
     name_width = max(min(longest, left - window), 1)
     headings = [visible(matrix.toolsets[number].name) for number in columns]
     spare = (left - window - name_width) // len(columns)
-    wanted = min(max(map(cell_len, headings)), _MOST_HEADING) + 1
-    cell = _CELL + max(0, min(spare, wanted - _CELL))
+    widest = min(max(map(cell_len, headings)), _MOST_HEADING) + 1
+    cell = _CELL + max(0, min(spare, widest - _CELL))
     share = cell - (_CELL - _SHARE)
     head = f"{'Model':<{name_width}}{'window':>{window}}" if window else f"{'Model':<{name_width}}"[:name_width]
     yield Text(head + "".join(f"{number + 1:>{share}}  " for number in columns).rstrip(), "bold")
@@ -211,22 +211,22 @@ def _few_digits(number: int) -> str:
 
 
 def _reason_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
-    told = [
+    reasons = [
         (fit, toolset)
         for fits in matrix.by_model
         for toolset, fit in zip(matrix.toolsets, fits, strict=True)
         if fit.verdict not in (FitVerdict.FITS, FitVerdict.UNKNOWN)
     ]
-    if not told:
+    if not reasons:
         return []
-    kept = told if show_all else told[:_MOST_REASONS]
+    shown = reasons if show_all else reasons[:_MOST_REASONS]
     lines: list[RenderableType] = [Text(), Text("What does not fit", "bold")]
-    for fit, toolset in kept:
+    for fit, toolset in shown:
         line = Text(f"{visible(fit.model)} with {visible(toolset.name)}: ")
         line.append(fit.verdict.value.replace("_", " "), STYLES[VERDICT_TONES[fit.verdict]])
         lines.append(_indented(line.append(f". {visible(fit.reasons[0])}", "bright_black"), 2))
-    if len(kept) < len(told):
-        lines.append(Text(f"  … and {plural(len(told) - len(kept), 'more pair')} (--all)", "bright_black"))
+    if len(shown) < len(reasons):
+        lines.append(Text(f"  … and {plural(len(reasons) - len(shown), 'more pair')} (--all)", "bright_black"))
     return lines
 
 
@@ -241,7 +241,7 @@ def _violation_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
             by_fact.setdefault(violation.fact, []).append(violation)
         for fact, broken in by_fact.items():
             lines.append(_indented(_fact_line(fact, broken), 2))
-            lines += [_indented(Text(visible(str(one))), 4) for one in (broken if show_all else broken[:1])]
+            lines += [_indented(Text(visible(str(each))), 4) for each in (broken if show_all else broken[:1])]
             if not show_all and len(broken) > 1:
                 lines.append(Text(f"    … and {plural(len(broken) - 1, 'more tool')} (--all)", "bright_black"))
             source = fact.sources[0]

@@ -77,13 +77,13 @@ def _seen(shown: bool | int | None, known: Text) -> Text:
 
 
 def _source(facts: ModelFacts, key: str) -> str:
-    """Who says so; of a provider's rule, where and when it was read."""
-    told = facts.sources.get(key, "")
-    rules = find_rules(facts) if key == "max_tools" and told == BY_RULES else None
+    """The source of a fact; for a provider's rule also where and when it was read."""
+    source = facts.sources.get(key, "")
+    rules = find_rules(facts) if key == "max_tools" and source == BY_RULES else None
     if rules is None or (fact := rules.most_tools_fact) is None:
-        return told
-    said = f"{told}: {fact.sources[0].url} ({fact.sources[0].read.isoformat()})"
-    return f"{said}; {fact.note}" if fact.note else said
+        return source
+    text = f"{source}: {fact.sources[0].url} ({fact.sources[0].read.isoformat()})"
+    return f"{text}; {fact.note}" if fact.note else text
 
 
 def _listed(prices: ModelPrices) -> str:

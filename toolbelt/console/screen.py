@@ -1,4 +1,4 @@
-"""The terminal: what goes to standard output, what to standard error, and how wide it is."""
+"""The terminal: standard output, standard error, and their width."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PIPED_WIDTH = 200
 """Columns where there is no terminal to ask: wide enough that a name is seldom cut."""
 PATIENCE_SECONDS = 1.0
-"""How long work may take before somebody is told."""
+"""Seconds of work after which progress is shown."""
 
 
 def make_screen() -> Console:
@@ -83,7 +83,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 @contextmanager
 def progress(label: str, total: int | None) -> Iterator[Advance]:
-    """A way to say how far work has come, shown on standard error once it takes over a second.
+    """Show progress on standard error once the work takes over a second.
 
     Args:
         label: What is done.

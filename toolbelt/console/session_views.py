@@ -17,7 +17,7 @@ from toolbelt.text import plural, visible
 _FAINT = "bright_black"
 _STATIC = "always"
 _MOST_NAMES = 10
-"""Tools that are named in a sentence; more are counted."""
+"""The most tools that are named in a sentence; more are counted."""
 
 
 def kept_view(rows: Sequence[Mapping[str, Any]], screen: Console) -> RenderableType:
@@ -51,7 +51,7 @@ def session_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
 
 
 def change_text(answer: Mapping[str, Any], agent: str, session_id: str) -> str:
-    """What came of loading or unloading, for a person; safe to show."""
+    """The result of loading or unloading, as a sentence; safe to show."""
     where = f"for {agent!r} in session {session_id!r}"
     toolkit = answer["toolkit"]
     if answer["status"] == "already_loaded":
@@ -83,7 +83,7 @@ def refusal_text(answer: Mapping[str, Any], agent: str) -> str:
 
 
 def reset_text(agent: str, session_id: str, was_kept: bool, initial: Sequence[str]) -> str:
-    """What came of a reset, for a person; safe to show."""
+    """The result of a reset, as a sentence; safe to show."""
     where = f"{agent!r} in session {session_id!r}"
     if not was_kept:
         return visible(f"nothing is kept of {where}.")

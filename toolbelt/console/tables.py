@@ -10,7 +10,7 @@ from rich.text import Text
 
 _GAP = 2
 _LEAST = 12
-"""Columns below which the last column says nothing and is left out."""
+"""The least useful width of the last column; with less it is left out."""
 
 
 def fitted_table(
@@ -41,7 +41,7 @@ def fitted_table(
 def line_table(
     screen: Console, headers: Sequence[str], rows: Sequence[Sequence[Text | str]], right: Sequence[int] = ()
 ) -> Group:
-    """The same for thousands of rows, in less than half the time: lines, made here."""
+    """Like `fitted_table`, but with lines built here: for thousands of rows it takes less than half the time."""
     cells = _texts([[Text(header, "bold") for header in headers], *rows])
     widths, left = _lay_out(screen, headers, cells)
     lines = []

@@ -62,7 +62,7 @@ def toolkit_view(data: Mapping[str, Any]) -> RenderableType:
 
 
 def switches_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
-    """What a config switches, as `SwitchInspection.to_dict` gives it."""
+    """The switches of a config, as `SwitchInspection.to_dict` gives them."""
     kits = [
         (
             Text(visible(row["toolkit"]), "bold"),
@@ -146,18 +146,18 @@ def _rule(rule: Mapping[str, Any]) -> Text:
     words = " or ".join(json.dumps(word, ensure_ascii=False) for word in rule["when"])
     choice = f", tool_choice {rule['tool_choice']}" if rule["tool_choice"] is not None else ""
     members = ", ".join(rule["members"]) or "nothing"
-    said = f"{words}: {members} ({plural(len(rule['tools']), 'tool')}){choice}"
-    return Text(f"  {visible(said)}")
+    text = f"{words}: {members} ({plural(len(rule['tools']), 'tool')}){choice}"
+    return Text(f"  {visible(text)}")
 
 
 def _said(row: Mapping[str, Any]) -> str:
     if row["value"] is not None:
-        said = f"the configuration says {str(row['value']).lower()}"
+        text = f"the configuration says {str(row['value']).lower()}"
     elif row["on"]:
-        said = "a tool of it is on by its own switch"
+        text = "a tool of it is on by its own switch"
     else:
-        said = f"the configuration says nothing{'; on by default' if row['default_on'] else ''}"
-    return visible(f"{said}; may be loaded by {', '.join(row['agents'])}") if row["agents"] else said
+        text = f"the configuration says nothing{'; on by default' if row['default_on'] else ''}"
+    return visible(f"{text}; may be loaded by {', '.join(row['agents'])}") if row["agents"] else text
 
 
 def _narrowed(directive: Mapping[str, Any], on: int) -> Iterable[Text]:

@@ -129,19 +129,19 @@ class ToolLoadoutRegistry:
         """The chain of `name`; a revisit or an unknown parent ends it without an exception (rule L7)."""
         chain: list[ToolLoadout] = []
         visited: set[str] = set()
-        wanted: str | None = name
+        current: str | None = name
         broken = None
-        while wanted is not None:
-            loadout = self._by_key.get(fold(wanted))
-            if fold(wanted) in visited:
-                broken = f"cycle: {' → '.join([*(link.name for link in chain), wanted])}"
+        while current is not None:
+            loadout = self._by_key.get(fold(current))
+            if fold(current) in visited:
+                broken = f"cycle: {' → '.join([*(link.name for link in chain), current])}"
                 break
             if loadout is None:
-                broken = f"unknown parent {wanted!r}" if chain else f"unknown loadout {wanted!r}"
+                broken = f"unknown parent {current!r}" if chain else f"unknown loadout {current!r}"
                 break
-            visited.add(fold(wanted))
+            visited.add(fold(current))
             chain.append(loadout)
-            wanted = loadout.parent_loadout_name
+            current = loadout.parent_loadout_name
         return Lineage(name, tuple(reversed(chain)), broken)
 
     def resolve_active_plugins(self, name: str, available: Iterable[Plugin | str]) -> tuple[str, ...]:

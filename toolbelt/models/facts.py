@@ -1,4 +1,4 @@
-"""What is known of a model, as a value: nothing here is guessed."""
+"""The known facts about a model, as a value. Nothing here is guessed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 DEFAULT_RESERVE = 4096
-"""Tokens kept free for an answer where nothing else is said.
+"""Default number of tokens reserved for an answer.
 
-A selection takes some hundreds, an answer in words seldom more than this. The longest answer a model can give says
-nothing: for a third of the models in litellm's table it is as long as the whole window.
+A selection takes some hundred tokens, and an answer in words seldom more than this. A model's longest answer is no
+measure: for a third of the models in litellm's table it is as long as the whole window.
 """
 BY_RULES = "provider rules"
-"""Whose say a limit is that is known of the API, not of the model."""
+"""The source of a limit that belongs to the API, not to the model."""
 LARGEST_RESERVE = 0.25
-"""The share of the window that it takes at most: of 4k and 8k there would be little left, or nothing."""
+"""The default reserve is at most this share of the window: 4k and 8k windows would have little or nothing left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class ModelPrices:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What is known of a model; `None` is unknown, which is not no.
+    """The known facts about a model; `None` means unknown, not no.
 
     Attributes:
         name: As the user named it.
-        known_as: What litellm's table calls it, or what it is based on; `None` if the table knows neither.
+        known_as: Its name, or that of its base, in litellm's table; `None` if the table has neither.
         provider: Whose API it is asked through, in litellm's words; `None` if unknown.
         mode: What it is for, in litellm's words: `chat`, `responses`, `completion`, `embedding`, ...
         context_window: Tokens that a prompt takes at most. With most providers the answer has to fit into them, too;
@@ -77,7 +77,7 @@ class ModelFacts:
 
 
 def default_reserve(context_window: int | None, output_limit: int | None) -> int:
-    """Tokens to keep free for an answer where nobody says how many.
+    """The number of tokens to reserve for an answer if nothing sets it.
 
     Args:
         context_window: Of the model; `None` if unknown.

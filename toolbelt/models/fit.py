@@ -17,7 +17,7 @@ from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
 from toolbelt.models.violations import InspectedTools, Violation, inspect_tools
 
 CountingMethod = tuple[str, str]
-"""A tokenizer, and the provider's format that is counted."""
+"""A tokenizer, and the provider's format of the counted definitions."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class CandidateToolset:
 
 @dataclass(frozen=True)
 class ModelToFit:
-    """A model, and how its tools are counted.
+    """A model, and the method that counts its tools.
 
     Attributes:
-        facts: What is known of it.
-        counting: How its tools are counted.
-        exact: Whether that is its own tokenizer.
+        facts: The known facts about the model.
+        counting: The counting method.
+        exact: Whether its tokenizer is the model's own.
     """
 
     facts: ModelFacts
@@ -59,12 +59,12 @@ class _Sum:
 
 @dataclass(eq=False)
 class FitCalculator:
-    """Calculates the fit of toolsets to models; each count and each sum is made once.
+    """Calculates the fit of toolsets to models; it counts and adds up each set of tools once.
 
     Args:
         wire_names: By tool id, as the catalog assigns them.
-        count: Tokens of at least `tools`, by some means; asked once for each.
-        tools: All that any toolset holds.
+        count: Counts the tokens of at least `tools` by a counting method; called once for each method.
+        tools: All tools of all toolsets.
     """
 
     wire_names: Mapping[str, str]
@@ -74,7 +74,7 @@ class FitCalculator:
     _summed: dict[tuple[CountingMethod, int], _Sum] = field(default_factory=dict, init=False)
     _refused: dict[tuple[Fact, ...], frozenset[str]] = field(default_factory=dict, init=False)
     _to_mend: dict[tuple[tuple[Fact, ...], int], int] = field(default_factory=dict, init=False)
-    _kept: list[CandidateToolset] = field(default_factory=list, init=False)
+    _toolsets: list[CandidateToolset] = field(default_factory=list, init=False)
 
     def fit(self, toolset: CandidateToolset, model: ModelToFit) -> ModelFit:
         """The fit of a toolset to a model."""
@@ -100,7 +100,9 @@ class FitCalculator:
     def find_violations(self, toolset: CandidateToolset, facts: ModelFacts) -> tuple[Violation, ...]:
         """Every rule of a model's API that a tool of the toolset breaks, tool by tool."""
         ids = {tool.id for tool in toolset.tools}
-        return tuple(one for one in self.inspected.find_violations(find_tool_rules(facts)) if one.tool in ids)
+        return tuple(
+            violation for violation in self.inspected.find_violations(find_tool_rules(facts)) if violation.tool in ids
+        )
 
     @cached_property
     def inspected(self) -> InspectedTools:
@@ -114,11 +116,11 @@ class FitCalculator:
 
     def _key(self, toolset: CandidateToolset) -> int:
         # Toolsets are few, tools are many: told apart by being the same, and kept so that no other takes their place.
-        for number, kept in enumerate(self._kept):
-            if kept is toolset:
+        for number, stored in enumerate(self._toolsets):
+            if stored is toolset:
                 return number
-        self._kept.append(toolset)
-        return len(self._kept) - 1
+        self._toolsets.append(toolset)
+        return len(self._toolsets) - 1
 
     def _sum(self, toolset: CandidateToolset, counting: CountingMethod) -> _Sum:
         key = (counting, self._key(toolset))
@@ -139,12 +141,14 @@ class FitCalculator:
         return self._to_mend[key]
 
     def _find_refused(self, facts: tuple[Fact, ...]) -> frozenset[str]:
-        """Ids of the tools that are sure to be refused as toolbelt sends them: under their wire names, as objects."""
+        """Ids of the tools that the API certainly refuses as they are sent: under their wire names, as objects."""
         if facts not in self._refused:
             sure = [fact for fact in facts if fact.effect is Effect.REFUSED and not isinstance(fact.rule, RootObject)]
             patterns = [fact.rule.pattern for fact in sure if isinstance(fact.rule, ToolName)]
             broken = self.inspected.breaking(fact for fact in sure if not isinstance(fact.rule, ToolName))
-            names = {tool.id for tool in self.tools for one in patterns if not one.allows(self.wire_names[tool.id])}
+            names = {
+                tool.id for tool in self.tools for pattern in patterns if not pattern.allows(self.wire_names[tool.id])
+            }
             self._refused[facts] = frozenset(broken) | names
         return self._refused[facts]
 

@@ -19,10 +19,10 @@ class Difference:
 
     Attributes:
         place: The keys that lead there.
-        was: What stands there in the one; `None`, too, where nothing does.
-        now: What stands there in the other; as above.
-        in_was: Whether the one has anything there.
-        in_now: Whether the other has.
+        was: The value in the first document; `None` also if there is none.
+        now: The value in the second document; likewise.
+        in_was: Whether the first document has a value there.
+        in_now: Whether the second document has one.
     """
 
     place: Place
@@ -33,7 +33,7 @@ class Difference:
 
 
 def find_differences(was: Any, now: Any, place: Place = ()) -> Iterator[Difference]:
-    """Where two documents differ, as far in as can be told; lists of different lengths differ as a whole."""
+    """The places where two documents differ, as deep as possible; lists of different lengths differ as a whole."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in (*was, *(key for key in now if key not in was)):
             at = (*place, key)
@@ -49,59 +49,59 @@ def find_differences(was: Any, now: Any, place: Place = ()) -> Iterator[Differen
 
 
 def make_patch(sent: Any, own: Any, moved: Mapping[Place, Place]) -> Patch:
-    """What makes `own` of `sent`.
+    """The patch that turns `sent` into `own`.
 
     Args:
         sent: The definition as it is sent.
-        own: The definition as it was.
-        moved: Where keys of it were, by where they are; they are moved before anything else is done.
+        own: The original definition.
+        moved: The old place of each moved key, by its new place; the patch moves these first.
     """
     moves: Patch = [
         {"op": "move", "from": format_pointer(now), "path": format_pointer(was)} for now, was in moved.items()
     ]
     patch = list(moves)
-    for one in find_differences(restore_definition(sent, moves), own):
-        path = format_pointer(one.place)
-        if not one.in_now:
+    for difference in find_differences(restore_definition(sent, moves), own):
+        path = format_pointer(difference.place)
+        if not difference.in_now:
             patch.append({"op": "remove", "path": path})
         else:
-            patch.append({"op": "replace" if one.in_was else "add", "path": path, "value": one.now})
+            patch.append({"op": "replace" if difference.in_was else "add", "path": path, "value": difference.now})
     return patch
 
 
 def restore_definition(sent: Any, patch: Sequence[Mapping[str, Any]]) -> Any:
-    """The definition that one was made of; `sent` is left as it is.
+    """The original definition of one that is sent; `sent` is not changed.
 
     Args:
         sent: As the file has it under `tools`.
-        patch: As the file has it under `originals`, by the name the tool is sent under; nothing changes nothing.
+        patch: As the file has it under `originals`, by the name the tool is sent under; an empty one changes nothing.
 
     Raises:
-        InvalidDefinitionError: the patch is none, or of something else.
+        InvalidDefinitionError: the patch is invalid, or belongs to another definition.
     """
-    made = copy.deepcopy(sent)
+    definition = copy.deepcopy(sent)
     try:
         for step in patch:
-            made = _take_step(made, step)
+            definition = _take_step(definition, step)
     except (LookupError, ValueError, TypeError, AttributeError) as error:
         raise InvalidDefinitionError("That does not lead from this definition to the one it was made of.") from error
-    return made
+    return definition
 
 
-def _take_step(made: Any, step: Mapping[str, Any]) -> Any:
+def _take_step(definition: Any, step: Mapping[str, Any]) -> Any:
     kind, path = step["op"], parse_pointer(step["path"])
     match kind:
         case "remove":
-            _take(made, path)
+            _take(definition, path)
         case "move":
-            _put(made, path, _take(made, parse_pointer(step["from"])))
+            _put(definition, path, _take(definition, parse_pointer(step["from"])))
         case "replace" if not path:
             return copy.deepcopy(step["value"])
         case "add" | "replace":
-            _put(made, path, copy.deepcopy(step["value"]))
+            _put(definition, path, copy.deepcopy(step["value"]))
         case _:
             raise ValueError(f"there is no {kind!r} here")
-    return made
+    return definition
 
 
 def _holder(root: Any, path: Steps) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""What a project says of a model itself, in the `models` of its `toolbelt.yaml`."""
+"""The facts about models that a project states under `models` in its `toolbelt.yaml`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from toolbelt.sources.section import Section
 
 @dataclass(frozen=True, slots=True)
 class ProjectModel:
-    """A model that the project has something to say of; `None` says nothing, and is looked up elsewhere.
+    """A model about which the project states facts; `None` is not stated, and is looked up elsewhere.
 
     Attributes:
-        name: As it is asked for.
-        base: Another model, of the project or of litellm's table, whose facts hold where nothing else is known: what
-            an alias stands for, or what a quantised build was made of.
-        provider: Whose API it is asked through.
+        name: The name by which it is requested.
+        base: Another model, of the project or of litellm's table, that gives all facts not known otherwise: the target
+            of an alias, or the original of a quantised build.
+        provider: The provider of its API.
         context_window: Tokens that a prompt takes at most.
         output_limit: Tokens of the longest answer.
         output_reserve: Tokens to keep free for an answer.
@@ -36,7 +36,7 @@ class ProjectModel:
         tool_choice: Whether it can be made to call.
         caching: Whether the provider caches prompts.
         prices: Of a million tokens.
-        toolset: What it is to be given, by the name of a toolset, as `models.recommended` reads it.
+        toolset: Name of the recommended toolset, as `models.recommended` reads it.
     """
 
     name: str
@@ -55,18 +55,18 @@ class ProjectModel:
 
     @property
     def calls_tools(self) -> bool | None:
-        """Whether it calls tools: what makes several calls, or can be made to call, does."""
+        """Whether it calls tools; a model that makes several calls or takes a tool choice does."""
         if self.tool_calling is None and (self.parallel_calls or self.tool_choice):
             return True
         return self.tool_calling
 
 
 def project_model_data(model: ProjectModel) -> dict[str, Any]:
-    """What is said of a model, as plain values."""
-    said = {field.name: getattr(model, field.name) for field in fields(model)}
+    """The stated facts about a model, as plain values."""
+    values = {field.name: getattr(model, field.name) for field in fields(model)}
     if model.prices is not None:
-        said["prices"] = prices_data(model.prices)
-    return {key: value for key, value in said.items() if value is not None}
+        values["prices"] = prices_data(model.prices)
+    return {key: value for key, value in values.items() if value is not None}
 
 
 MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
@@ -125,7 +125,7 @@ MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         ),
     }
 )
-"""Each is the field of `OwnModel` of that name."""
+"""Each key is the field of `ProjectModel` with that name."""
 PRICE_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     {
         "input": KeySpec(Kind.PRICE, "Of a prompt, USD for a million tokens.", ("prompt",)),
@@ -142,14 +142,14 @@ PRICE_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         ),
     }
 )
-"""Each is the field of `ModelPrices` of that name."""
+"""Each key is the field of `ModelPrices` with that name."""
 REQUIRED_PRICES = ("input", "output")
 _FORM = "a model's name, or a mapping with its `name` and what is to be said of it"
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the rest of a project's file names, which what is said of a model may speak of.
+    """Names from the rest of the project's file, to which an entry for a model may refer.
 
     Attributes:
         loadouts: Names of loadouts; a catalog may have more.
@@ -170,16 +170,16 @@ def read_models(
 
     Args:
         document: The file.
-        path: Where in it the list stands; nothing there is no models.
-        known: What else the file names.
+        path: Place of the list in the file; if there is none, there are no models.
+        known: The other names in the file.
 
     Returns:
-        Names in the order written, each once; what is said of some of them, as far as it could be read; the findings.
+        The names in the order written, each once; the stated facts, as far as they could be read; the findings.
     """
     section = Section.of(document, *path)
-    made: list[ProjectModel] = []
+    models: list[ProjectModel] = []
     names: dict[str, bool] = {}
-    """By name, whether something is said of the model."""
+    """By name, whether the file states facts about the model."""
     earlier: dict[str, str] = {}
     items = [] if section.value is None else section.read_items(wanted="a list of names, or of mappings with a `name`")
     for item in items:
@@ -197,10 +197,10 @@ def read_models(
             continue
         names[own.name] = says_something
         if says_something:
-            made.append(own)
+            models.append(own)
             _refuse_contradictions(item, own)
-    _refuse_cycles(section, made)
-    return list(names), made, section.findings
+    _refuse_cycles(section, models)
+    return list(names), models, section.findings
 
 
 def _read_model(item: Section, known: Known) -> ProjectModel | None:
@@ -232,7 +232,7 @@ def _read_model(item: Section, known: Known) -> ProjectModel | None:
 
 
 def _is_keyed_by_name(value: Mapping[str, Any]) -> bool:
-    """Whether it is written as a tool with overrides is: a name, and below it a mapping."""
+    """Whether the entry is written like a tool with overrides: a name, and a mapping below it."""
     if len(value) != 1:
         return False
     [(key, below)] = value.items()
@@ -270,8 +270,8 @@ def _refuse_contradictions(item: Section, own: ProjectModel) -> None:
     if own.tool_calling is False:
         for key in ("parallel_calls", "tool_choice", "max_tools", "toolset"):
             if getattr(own, key):
-                said = f"{item.label}: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
-                item.child(key).add_error("contradiction", said)
+                message = f"{item.label}: {own.name!r} calls no tools, so that `{key}` cannot be {_shown(own, key)}."
+                item.child(key).add_error("contradiction", message)
     if own.output_reserve is not None and own.context_window is not None and own.output_reserve >= own.context_window:
         place = item.child("output_reserve")
         left = f"{own.output_reserve:,} tokens leave nothing of a window of {own.context_window:,}"
@@ -283,17 +283,17 @@ def _shown(own: ProjectModel, key: str) -> str:
     return "true" if value is True else repr(value) if isinstance(value, str) else f"{value:,}"
 
 
-def _refuse_cycles(section: Section, made: Sequence[ProjectModel]) -> None:
+def _refuse_cycles(section: Section, models: Sequence[ProjectModel]) -> None:
     """Each cycle of bases once, at the first of its members in the file."""
-    bases = {own.name: own.base for own in made}
+    bases = {own.name: own.base for own in models}
     places = {item.value["name"]: item for item in _mappings(section)}
-    told: set[str] = set()
-    for own in made:
+    reported: set[str] = set()
+    for own in models:
         way = [own.name]
         while (base := bases.get(way[-1])) is not None and base not in way:
             way.append(base)
-        if base == own.name and own.name not in told:
-            told.update(way)
+        if base == own.name and own.name not in reported:
+            reported.update(way)
             shown = " → ".join((*way, own.name))
             place = places[own.name].child("base")
             place.add_error("cycle", f"{place.label}: models are based on each other in a cycle: {shown}.")
@@ -307,11 +307,11 @@ def _mappings(section: Section) -> list[Section]:
 def lint_recommended(
     document: Document, own: Sequence[ProjectModel], registry: ToolLoadoutRegistry
 ) -> Iterator[Finding]:
-    """Recommended loadouts that are not there.
+    """Findings for recommended loadouts that do not exist.
 
     Args:
         document: The `toolbelt.yaml` that `own` was read from.
-        own: What it says of models.
+        own: Its entries for models.
         registry: Every loadout there is.
     """
     by_model = {model.name: parse_recommended(model.toolset) for model in own if model.toolset is not None}

@@ -1,9 +1,9 @@
-"""Properties of a schema's root under other names, with everything that names them.
+"""Renames properties of a schema's root, in every keyword that names them.
 
-What is said of the root's own value names its properties: not only `properties` and `required`, but whatever stands in
-`allOf`, `if`, `dependentSchemas` and the like, and what a `$ref` there refers to. A `$ref` from further in to the root
-means a value of its own, whose properties keep their names; it is led to a copy of the root as it was. Anchors and
-parts with an `$id` of their own are not followed.
+All keywords about the root's own value name its properties: `properties` and `required`, but also the schemas in
+`allOf`, `if`, `dependentSchemas` and so on, and the targets of a `$ref` there. A `$ref` to the root from further in is
+about another value, whose properties keep their names; it then points to a copy of the original root. Anchors, and
+parts with an `$id` of their own, are not followed.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _SPEAKING = frozenset(
     {*_SAME_LISTED, *_SAME, *_NAMING, "patternProperties", "propertyNames", "required", "propertyOrdering"}
     | {"$ref", "const", "enum", "default", "examples"}
 )
-"""Keywords that may name properties of the value that they are said of."""
+"""Keywords that may name properties of the value that they describe."""
 _COPY = "own_names"
 
 
 def rename_properties(schema: Schema, new: Mapping[str, str]) -> Schema:
-    """`schema` with the properties of its root renamed, and whatever names them.
+    """A copy of `schema` in which the properties of the root have new names, wherever a keyword names them.
 
     Args:
-        schema: Left as it is.
-        new: The new name by the old one; no new name is one of another property.
+        schema: It is not changed.
+        new: New names by old name; no new name is that of another property.
     """
     return _Renamer(schema, new).rename() if new else schema
 
@@ -52,21 +52,21 @@ class _Renamer:
         self._foreign = 0
 
     def rename(self) -> Schema:
-        made: Schema = self._walk(self._root, True)
+        renamed: Schema = self._walk(self._root, True)
         if self._added:
-            held = made.get(self._holder)
-            made[self._holder] = {**(held if isinstance(held, dict) else {}), **self._added}
-        return made
+            held = renamed.get(self._holder)
+            renamed[self._holder] = {**(held if isinstance(held, dict) else {}), **self._added}
+        return renamed
 
     def _walk(self, part: Any, same: bool) -> Any:
-        """A part; `same` where it is about the value that the root is about."""
+        """Renames in a part; `same` means that it describes the same value as the root."""
         if not isinstance(part, dict):
             return part
         foreign = part is not self._root and "$id" in part
         self._foreign += foreign
-        made = {keyword: self._keyword(keyword, value, same) for keyword, value in part.items()}
+        renamed = {keyword: self._keyword(keyword, value, same) for keyword, value in part.items()}
         self._foreign -= foreign
-        return made
+        return renamed
 
     def _keyword(self, keyword: str, value: Any, same: bool) -> Any:
         match value:
@@ -102,10 +102,10 @@ class _Renamer:
             return [self._walk(part, same) for part in value]
         if keyword in _OTHER:
             return [self._walk(part, False) for part in value]
-        return [self._value(one) for one in value] if same and keyword in ("enum", "examples") else value
+        return [self._value(item) for item in value] if same and keyword in ("enum", "examples") else value
 
     def _named(self, part: Any, same: bool) -> Any:
-        """What is said by the name of a property: a schema, or what else is required with it."""
+        """Renames in a mapping by property: of schemas, or of names that are required with it."""
         return [self._name(name, same) for name in part] if isinstance(part, list) else self._walk(part, same)
 
     def _name(self, name: Any, same: bool) -> Any:
@@ -115,21 +115,21 @@ class _Renamer:
         return {self._name(key, True): item for key, item in value.items()} if isinstance(value, dict) else value
 
     def _pattern(self, pattern: str) -> str:
-        """A pattern that fits a new name where `pattern` fits the old one, and other names as before."""
+        """A pattern that matches a new name if `pattern` matches the old one, and other names as before."""
         try:
             fits = re.compile(pattern).search
         except re.error:  # JavaScript's patterns are not all Python's
             return pattern
         gained = [re.escape(now) for was, now in self._new.items() if fits(was) and not fits(now)]
         lost = [re.escape(now) for was, now in self._new.items() if fits(now) and not fits(was)]
-        made = rf"^(?!(?:{'|'.join(lost)})$)[\s\S]*?(?:{pattern})" if lost else pattern
-        return f"(?:{made})|^(?:{'|'.join(gained)})$" if gained else made
+        rewritten = rf"^(?!(?:{'|'.join(lost)})$)[\s\S]*?(?:{pattern})" if lost else pattern
+        return f"(?:{rewritten})|^(?:{'|'.join(gained)})$" if gained else rewritten
 
     def _reference(self, reference: str, same: bool) -> str:
-        found = None if self._foreign else find_referred(self._root, reference)
-        if found is None:
+        referred = None if self._foreign else find_referred(self._root, reference)
+        if referred is None:
             return reference
-        steps, target = found
+        steps, target = referred
         now, about_root = self._now_at(steps)
         if same == about_root or (same and _SPEAKING.isdisjoint(target)):
             return reference if now == steps else format_reference(now)
@@ -152,7 +152,7 @@ class _Renamer:
         return self._copies[steps, same]
 
     def _now_at(self, steps: Steps) -> tuple[Steps, bool]:
-        """Where what stood at `steps` stands now, and whether it is about the value that the root is about."""
+        """The new place of the part that was at `steps`, and whether it describes the same value as the root."""
         now: list[str] = []
         left = list(steps)
         while left:

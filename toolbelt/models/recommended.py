@@ -29,7 +29,7 @@ class RecommendedKind(StrEnum):
 
 
 FORMS = ("full", "loadout:NAME", "loadout:auto", "tiered", "dynamic", "dynamic:AGENT")
-"""How one is written."""
+"""The forms in which a recommended toolset is written."""
 _NAMELESS = (RecommendedKind.FULL, RecommendedKind.TIERED)
 _ANY_CASE = {kind: "".join(f"[{letter}{letter.upper()}]" for letter in kind) for kind in RecommendedKind}
 _NAME = r"\s*:[\s\S]*[^\s*]"
@@ -37,7 +37,7 @@ PATTERN = (
     rf"^\s*(?:{_ANY_CASE[RecommendedKind.FULL]}|{_ANY_CASE[RecommendedKind.TIERED]}|{_ANY_CASE[RecommendedKind.LOADOUT]}{_NAME}"
     rf"|{_ANY_CASE[RecommendedKind.DYNAMIC]}(?:{_NAME})?)\s*$"
 )
-"""What such a name looks like, for JSON Schema."""
+"""The pattern of such a name, for JSON Schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class RecommendedToolset:
     """A toolset that is recommended for a model.
 
     Attributes:
-        kind: What sort it is.
-        name: Of the loadout, `auto` for the one that goes by the window; of the agent; empty where there is none.
+        kind: Its kind.
+        name: Of the loadout (`auto` chooses one by the window) or of the agent; empty if the kind has none.
     """
 
     kind: RecommendedKind
@@ -54,7 +54,7 @@ class RecommendedToolset:
 
     @property
     def is_auto(self) -> bool:
-        """Whether it is the loadout that goes by the model's window, which is what is chosen anyway."""
+        """Whether it is the loadout chosen by the model's window, which is also the choice without a recommendation."""
         return self.kind is RecommendedKind.LOADOUT and self.name == AUTO
 
     def __str__(self) -> str:
@@ -66,10 +66,10 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
 
     Args:
         text: As written.
-        loadouts: Names that are known to be loadouts, which may stand here without saying so.
+        loadouts: Names of known loadouts, which may be written without `loadout:`.
 
     Raises:
-        InvalidDefinitionError: no toolset is called so, or none that can be recommended, with what to write instead.
+        InvalidDefinitionError: no toolset that can be recommended has that name; the error says what to write instead.
     """
     before, colon, after = text.partition(":")
     word, name = before.strip(), after.strip()
@@ -91,7 +91,7 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
 def _why_unknown(shown: str, word: str, loadouts: Collection[str]) -> str:
     if fold(word).startswith("oracle"):
         return f"toolset {shown!r} knows the answers, which is for measuring alone."
-    if (loadout := next((one for one in loadouts if fold(one) == fold(shown)), None)) is not None:
+    if (loadout := next((name for name in loadouts if fold(name) == fold(shown)), None)) is not None:
         return f"no toolset is named {shown!r}; for the loadout of that name write 'loadout:{loadout}'."
     return f"no toolset is named {shown!r}.{suggestion(word, FORMS)}"
 
@@ -110,7 +110,7 @@ def choose_recommended(
 
     Args:
         toolset: Its name.
-        catalog: Whose tools they are.
+        catalog: The catalog of the tools.
         registry: Every loadout there is.
         measure: Measures tools against the model.
         step_down: The choice without a recommendation.
@@ -155,7 +155,7 @@ def _get_loadout(name: str, registry: ToolLoadoutRegistry) -> ToolLoadout:
 
 
 def _decline(outcome: RecommendationOutcome, reason: str, choice: AutoChoice) -> AutoChoice:
-    """Another choice than the recommended one, with the reason for that before its own."""
+    """Another choice than the recommended one; the reason for the change comes before its own."""
     return replace(choice, reasons=(reason, *choice.reasons), recommendation=outcome)
 
 

@@ -1,4 +1,4 @@
-"""What a provider demands of the tools of a request, as values that carry where they are from."""
+"""The rules of a provider for the tools of a request, as values with their sources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 
 
 class Effect(StrEnum):
-    """What becomes of a request that breaks a rule."""
+    """The effect of a rule on a request that breaks it."""
 
     REFUSED = "refused"  # an error for the whole request, the other tools included
     SOME_REFUSE = "some_refuse"  # by some of the provider's models or at some time, as far as reports go
@@ -20,11 +20,11 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a fact is from.
+    """The source of a fact.
 
     Attributes:
         url: The page, issue or file.
-        read: When it was looked at for this table.
+        read: The day on which it was read for this table.
     """
 
     url: str
@@ -32,29 +32,29 @@ class Source:
 
 
 def read_on(day: date, *urls: str) -> tuple[Source, ...]:
-    """Sources that were all looked at on one day, the weightiest first."""
+    """Sources that were all read on one day, the most important first."""
     return tuple(Source(url, day) for url in urls)
 
 
 @dataclass(frozen=True)
 class MaxTools:
-    """At most so many tools in a request; only a smaller toolset mends it."""
+    """The most tools in a request; only a smaller toolset repairs a violation."""
 
     most: int
 
 
 ANY_CHARACTER = r"\s\S"
-"""For a pattern that is about the length alone."""
+"""For a pattern that limits only the length."""
 
 
 @dataclass(frozen=True)
 class NamePattern:
-    """What a name may be made of.
+    """The characters and the length of a name.
 
     Attributes:
-        first: Characters it may begin with, as the inside of a character class; all hold letters and `_` alike.
-        rest: Those it may go on with; `_` is always one.
-        longest: Characters; `None` if no limit is known.
+        first: Characters for the first place, as the inside of a character class; always with letters and `_`.
+        rest: Characters for all other places; always with `_`.
+        longest: Most characters; `None` if no limit is known.
     """
 
     first: str = "A-Za-z0-9_-"
@@ -62,11 +62,11 @@ class NamePattern:
     longest: int | None = None
 
     def allows(self, name: str) -> bool:
-        """Whether `name` is taken as it is."""
+        """Whether `name` fits the pattern."""
         return self._whole.fullmatch(name) is not None and (self.longest is None or len(name) <= self.longest)
 
     def clean(self, name: str) -> str:
-        """`name` of legal characters alone, not yet of legal length; never empty."""
+        """`name` with legal characters only, of any length; never empty."""
         legal = self._illegal.sub("_", name)
         if re.search("[A-Za-z0-9]", legal) is not None and legal != name:
             legal = legal.strip("_") or legal
@@ -106,16 +106,16 @@ class ParameterName:
 
 @dataclass(frozen=True)
 class DescriptionLength:
-    """Characters of a tool's description; of `shortest`, 1 means that there must be one."""
+    """Numbers of characters of a tool's description; a `shortest` of 1 means that it is required."""
 
     shortest: int = 0
     longest: int | None = None
 
 
 class _Plain:
-    """A rule that has nothing more to say: any two of a kind are equal.
+    """A rule without parameters: two rules of one kind are equal.
 
-    No dataclass, of which each costs half a millisecond whenever a model is asked about.
+    It is no dataclass, as each dataclass adds half a millisecond to the start of commands that look up a model.
     """
 
     __slots__ = ()
@@ -141,8 +141,8 @@ class RootKeywords:
     """Keywords of the schema's root.
 
     Attributes:
-        allowed: Those there are; `None` if any but `barred`.
-        barred: Those that may not stand there.
+        allowed: The allowed ones; `None` allows all but `barred`.
+        barred: The forbidden ones.
     """
 
     allowed: frozenset[str] | None = None
@@ -228,11 +228,11 @@ class Fact:
     """A rule of a provider.
 
     Attributes:
-        rule: What is demanded.
-        sources: Where that is from, the weightiest first; at least one.
-        effect: What becomes of a request that breaks it.
-        only: A part of the names of the models that it holds for; empty for all.
-        note: What else is known of it.
+        rule: The rule itself.
+        sources: Its sources, the most important first; at least one.
+        effect: The effect on a request that breaks it.
+        only: It holds for models with this part in their name; empty for all.
+        note: A remark.
     """
 
     rule: Rule
@@ -244,15 +244,15 @@ class Fact:
 
 @dataclass(frozen=True)
 class ProviderRules:
-    """What is known of a provider's API; what is not listed is unknown, not allowed.
+    """The known rules of a provider's API; a rule that is not listed is unknown, so nothing is proved to be allowed.
 
     Attributes:
         key: Short name, unique.
         title: As people call the API.
         providers: litellm's names for it.
-        facts: In the order in which they are told and mended.
-        models: A part of the names of the models it is for; empty for all.
-        modes: litellm's modes of asking that the facts are about.
+        facts: In the order in which they are reported and repaired.
+        models: The rules are for models with this part in their name; empty for all.
+        modes: litellm's modes for which the facts hold.
     """
 
     key: str
@@ -273,7 +273,7 @@ class ProviderRules:
 
     @property
     def most_tools_fact(self) -> Fact | None:
-        """What says so, with its sources."""
+        """The fact that sets this limit, with its sources."""
         return next((fact for fact in self.facts if isinstance(fact.rule, MaxTools)), None)
 
 
@@ -294,9 +294,9 @@ RULE_NAMES: Mapping[type[object], str] = {
     TypeGiven: "type-given",
     SchemaObjects: "schema-objects",
 }
-"""What each kind of rule is called in output."""
+"""The name of each kind of rule in output."""
 
 
 def rule_name(fact: Fact) -> str:
-    """What the kind of a fact's rule is called in output."""
+    """The name of a rule's kind in output."""
     return RULE_NAMES[type(fact.rule)]

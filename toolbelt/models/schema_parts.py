@@ -97,8 +97,8 @@ def undescribed_names(schema: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def text_format(schema: Mapping[str, Any]) -> str | None:
     """The `format` of what is a text; `None` if it has none or is something else."""
-    found = schema.get("format")
-    return found if isinstance(found, str) and schema.get("type", "string") == "string" else None
+    value = schema.get("format")
+    return value if isinstance(value, str) and schema.get("type", "string") == "string" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,8 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
     bare = listed = other = missing = empty = untyped = loose = False
     for place, part in subschemas(schema):
         keywords.update(part)
-        if (found := text_format(part)) is not None:
-            formats.add(found)
+        if (format_name := text_format(part)) is not None:
+            formats.add(format_name)
         bare = bare or is_bare_array(part)
         listed = listed or isinstance(part.get("type"), list)
         other = other or is_other_enum(part)
@@ -203,9 +203,9 @@ def find_referred(root: Any, reference: str) -> tuple[Steps, Mapping[str, Any]] 
         return None
     for pointer in dict.fromkeys((unquote(reference[1:]), reference[1:])):
         steps = parse_pointer(pointer)
-        found = follow(root, steps)
-        if isinstance(found, dict):
-            return steps, found
+        target = follow(root, steps)
+        if isinstance(target, dict):
+            return steps, target
     return None
 
 

@@ -132,7 +132,9 @@ class SchemaRewriter:
                     result = self._single_type(place, result)
                 case TextEnum():
                     result = self._text_enum(place, result)
-                case TextFormat(allowed) if (found := text_format(result)) is not None and found not in allowed:
+                case TextFormat(allowed) if (
+                    format_name := text_format(result)
+                ) is not None and format_name not in allowed:
                     result = self._drop_keywords(place, result, "format".__eq__)
                 case FilledEnum() if is_empty_enum(result):
                     result = self._describe_enum(place, result)
@@ -141,9 +143,9 @@ class SchemaRewriter:
                 case ArrayItems() if is_bare_array(result):
                     result = self._add_items(place, result)
                 case RequiredDescribed() if gaps := undescribed_names(result):
-                    kept = [name for name in result["required"] if name not in gaps]
-                    self._record_change((*place, "required"), result["required"], kept or None)
-                    result = {**result, "required": kept} if kept else _without(result, "required")
+                    described = [name for name in result["required"] if name not in gaps]
+                    self._record_change((*place, "required"), result["required"], described or None)
+                    result = {**result, "required": described} if described else _without(result, "required")
                 case _:
                     pass
         return result
@@ -229,7 +231,7 @@ class SchemaRewriter:
             if not gone:
                 _set_part(result, at, {})
             elif keyword == "anyOf":
-                result["anyOf"] = [one for number, one in enumerate(result["anyOf"]) if number != at[1]]
+                result["anyOf"] = [branch for number, branch in enumerate(result["anyOf"]) if number != at[1]]
             else:
                 result["properties"] = _without(result["properties"], str(at[1]))
                 if at[1] in _listed(result.get("required")):
@@ -273,15 +275,23 @@ class SchemaRewriter:
                 continue
             branches = result.pop(keyword)
             self._record_change((keyword,), branches, "its properties")
-            known = [found for branch in _listed(branches) if (found := _resolve_branch(branch, schema)) is not None]
+            known = [
+                resolved for branch in _listed(branches) if (resolved := _resolve_branch(branch, schema)) is not None
+            ]
             properties = dict(result["properties"]) if isinstance(result.get("properties"), dict) else {}
             for branch in known:
                 properties = {**_mapping(branch.get("properties")), **properties}
-            wanted = [[name for name in _listed(branch.get("required")) if isinstance(name, str)] for branch in known]
+            required_lists = [
+                [name for name in _listed(branch.get("required")) if isinstance(name, str)] for branch in known
+            ]
             if keyword == "allOf":
-                needed = [name for names in wanted for name in names]
+                needed = [name for names in required_lists for name in names]
             else:  # what every alternative requires
-                needed = [name for name in wanted[0] if all(name in names for names in wanted)] if wanted else []
+                needed = (
+                    [name for name in required_lists[0] if all(name in names for names in required_lists)]
+                    if required_lists
+                    else []
+                )
             required = dict.fromkeys([*_texts(result.get("required")), *needed])
             result["properties"] = properties
             if required:
@@ -340,8 +350,8 @@ def _set_part(schema: Schema, inner: Place, value: Any) -> None:
 
 def _follow_reference(root: Schema, reference: str) -> Schema | None:
     """The target of a reference within the document."""
-    found = find_referred(root, reference)
-    return None if found is None else dict(found[1])
+    referred = find_referred(root, reference)
+    return None if referred is None else dict(referred[1])
 
 
 def _find_dangling(root: Schema) -> set[str]:
@@ -356,13 +366,13 @@ def _resolve_branch(branch: Any, root: Schema) -> Schema | None:
     return branch if isinstance(branch, dict) else None
 
 
-def _merge_schemas(one: Schema, other: Schema) -> Schema:
-    """A schema for values that both schemas allow, as far as possible; `one` takes precedence."""
-    result = {**other, **one}
-    if isinstance(one.get("properties"), dict) and isinstance(other.get("properties"), dict):
-        result["properties"] = {**other["properties"], **one["properties"]}
-    if isinstance(one.get("required"), list) and isinstance(other.get("required"), list):
-        result["required"] = list(dict.fromkeys(_texts(one["required"] + other["required"])))
+def _merge_schemas(first: Schema, second: Schema) -> Schema:
+    """A schema for values that both schemas allow, as far as possible; `first` takes precedence."""
+    result = {**second, **first}
+    if isinstance(first.get("properties"), dict) and isinstance(second.get("properties"), dict):
+        result["properties"] = {**second["properties"], **first["properties"]}
+    if isinstance(first.get("required"), list) and isinstance(second.get("required"), list):
+        result["required"] = list(dict.fromkeys(_texts(first["required"] + second["required"])))
     return result
 
 

@@ -1,4 +1,4 @@
-"""Which tools break which of a provider's rules, where, and what mends it."""
+"""Finds the tools that break a provider's rules, with the place and a way to repair each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from toolbelt.models.schema_parts import (
 )
 
 _MOST_NAMED = 4
-"""Places or names in a message; data has them all."""
+"""Most places or names in a message; the data has all of them."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Violation:
     Attributes:
         tool: Its id.
         fact: The rule.
-        problem: What is wrong, in words.
-        mend: What would mend it, in words.
-        places: Where in the schema of its parameters; empty where it is not about that.
-        is_mended: Whether every definition that toolbelt sends is mended already (the wire name, the root object).
+        problem: The problem, in words.
+        mend: A way to repair it, in words.
+        places: Its places in the schema of the parameters; empty if it is not about the schema.
+        is_mended: Whether toolbelt always repairs it before sending (the wire name, the root object).
     """
 
     tool: str
@@ -69,12 +69,12 @@ class Violation:
 
     @property
     def rule(self) -> str:
-        """What the kind of rule is called."""
+        """The name of the rule's kind."""
         return rule_name(self.fact)
 
     @property
     def is_refused(self) -> bool:
-        """Whether a request with the tool as toolbelt sends it is sure to be refused."""
+        """Whether the API certainly refuses a request with the tool as toolbelt sends it."""
         return self.fact.effect is Effect.REFUSED and not self.is_mended
 
     def __str__(self) -> str:
@@ -96,10 +96,10 @@ class InspectedTools:
     shapes: Mapping[str, Shape]
 
     def breaking(self, facts: Iterable[Fact]) -> dict[str, tuple[Fact, ...]]:
-        """The facts that each tool breaks, by its id; tools that break none are left out."""
+        """The facts that each tool breaks, by tool id; tools that break none are left out."""
         facts = tuple(facts)
-        found = {tool.id: tuple(fact for fact in facts if self._breaks(tool, fact)) for tool in self.tools}
-        return {tool_id: broken for tool_id, broken in found.items() if broken}
+        by_tool = {tool.id: tuple(fact for fact in facts if self._breaks(tool, fact)) for tool in self.tools}
+        return {tool_id: broken for tool_id, broken in by_tool.items() if broken}
 
     def find_violations(self, facts: Iterable[Fact]) -> tuple[Violation, ...]:
         """Every violation in full, tool by tool."""
@@ -188,7 +188,7 @@ def explain(tool: Tool, wire_name: str, fact: Fact) -> Violation:
 
 
 def _explain_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[str, str, tuple[Place, ...]]:
-    """What is wrong, what mends it, and where."""
+    """The problem, a way to repair it, and its places."""
     match rule:
         case RootObject():
             return "its parameters are not of type 'object'", "sent as such", ((),)
@@ -203,9 +203,9 @@ def _explain_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[str, s
         case TextEnum():
             return _with_places("enum of what is no text", "name the values in the description", schema, is_other_enum)
         case TextFormat(allowed):
-            found = [(p, f) for p, part in subschemas(schema) if (f := text_format(part)) and f not in allowed]
-            problem = f"format {_some(sorted({repr(name) for _, name in found}))}"
-            return problem, "leave it out", tuple((*place, "format") for place, _ in found)
+            formats = [(p, f) for p, part in subschemas(schema) if (f := text_format(part)) and f not in allowed]
+            problem = f"format {_some(sorted({repr(name) for _, name in formats}))}"
+            return problem, "leave it out", tuple((*place, "format") for place, _ in formats)
         case RequiredDescribed():
             gaps = [(place, names) for place, part in subschemas(schema) if (names := undescribed_names(part))]
             problem = f"requires {_some(repr(n) for _, names in gaps for n in names)} without describing it"
@@ -233,9 +233,9 @@ def _has_type_list(part: Mapping[str, Any]) -> bool:
     return isinstance(part.get("type"), list)
 
 
-def _keywords(found: Sequence[tuple[Place, str]], at: str = "") -> tuple[str, str, tuple[Place, ...]]:
-    names = _some(dict.fromkeys(repr(keyword) for _, keyword in found))
-    return f"{names}{at}", "leave out or rewrite", tuple((*place, keyword) for place, keyword in found)
+def _keywords(uses: Sequence[tuple[Place, str]], at: str = "") -> tuple[str, str, tuple[Place, ...]]:
+    names = _some(dict.fromkeys(repr(keyword) for _, keyword in uses))
+    return f"{names}{at}", "leave out or rewrite", tuple((*place, keyword) for place, keyword in uses)
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The form in which a provider takes the tools, renamed and trimmed, with the way back from a call to the tool."""
+"""The form of the tools that a provider accepts (renamed, rewritten), and the way back from a call to the tool."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _SCHEMA_AT: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("input_schema",),
     "mcp": ("inputSchema",),
 }
-"""Where a definition of each form has the schema of the parameters."""
+"""The place of the parameters' schema in a definition of each form."""
 
 
 @dataclass(frozen=True)
 class ToolChange:
-    """What is changed about a tool.
+    """A change to a tool.
 
     Attributes:
         tool: Its id.
-        change: What was and what is.
+        change: The part before and after.
     """
 
     tool: str
@@ -43,11 +43,11 @@ class ToolChange:
 
 @dataclass(frozen=True)
 class WireMap:
-    """The way back from a call to the tool that is meant.
+    """The way back from a call to the tool that the model means.
 
     Attributes:
-        names: Tool id by the name it is sent under.
-        parameters: By that name, a parameter's own name by the one it is sent under; renamed ones alone.
+        names: Tool id by the name under which it is sent.
+        parameters: By that name, each renamed parameter's own name by the name under which it is sent.
     """
 
     names: Mapping[str, str]
@@ -67,7 +67,7 @@ class WireMap:
         return {own.get(key, key): value for key, value in arguments.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values: what the file has under `map`."""
+        """The map as plain values, as the file has it under `map`."""
         return {"names": thaw(self.names), "parameters": thaw(self.parameters)}
 
     @classmethod
@@ -75,7 +75,7 @@ class WireMap:
         """The map that `to_dict` wrote.
 
         Raises:
-            InvalidDefinitionError: it is none.
+            InvalidDefinitionError: the data is not such a map.
         """
         given: Any = data if isinstance(data, Mapping) else {}
         names, parameters = given.get("names"), given.get("parameters")
@@ -93,10 +93,10 @@ class WireForm:
     """Tools as a provider takes them.
 
     Attributes:
-        tools: As they are sent, each under the id it has in the catalog; order kept.
+        tools: The tools as they are sent, with their ids from the catalog, in order.
         map: The way back.
-        changes: Everything that is sent otherwise than the tool has it, tool by tool.
-        own: The tools as they are, in the same order.
+        changes: All differences from the original tools, tool by tool.
+        own: The original tools, in the same order.
     """
 
     tools: tuple[Tool, ...]
@@ -109,15 +109,15 @@ class WireForm:
         return export_definitions(self.tools, {tool.id: tool.name for tool in self.tools}, form)
 
     def originals(self, form: str) -> dict[str, Patch]:
-        """What `restore_definition` makes each tool's own definition of, by the name it is sent under.
+        """The patches by which `restore_definition` restores each tool's own definition, by the name it is sent under.
 
-        Tools that are sent as they are have none. The own definition is one of the same form, with the tool's own
-        name and its schema to the letter.
+        Tools that are sent unchanged have none. The own definition has the same form, with the tool's own name and its
+        exact schema.
         """
         at = _SCHEMA_AT[form]
-        found: dict[str, Patch] = {}
+        patches: dict[str, Patch] = {}
         for sent, tool in zip(self.tools, self.own, strict=True):
-            definition, own = (thaw(DEFINITION_FORMATS[form](one, one.name)) for one in (sent, tool))
+            definition, own = (thaw(DEFINITION_FORMATS[form](variant, variant.name)) for variant in (sent, tool))
             holder = own
             for step in at[:-1]:
                 holder = holder[step]
@@ -127,16 +127,16 @@ class WireForm:
                 (*at, "properties", now): (*at, "properties", was) for now, was in renamed.items()
             }
             if patch := make_patch(definition, own, moved):
-                found[sent.name] = patch
-        return found
+                patches[sent.name] = patch
+        return patches
 
 
 def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: Iterable[Fact]) -> WireForm:
-    """The tools so that they break none of the rules; the number of tools is not for this to mend.
+    """Rewrite the tools so that they break none of the rules, except a limit on the number of tools.
 
     Args:
         tools: With unique ids.
-        wire_names: By tool id, as the catalog assigns them; kept where the rules allow them.
+        wire_names: By tool id, as the catalog assigns them; used unchanged if the rules allow them.
         facts: The rules.
 
     Returns:
@@ -144,22 +144,22 @@ def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: 
     """
     facts = tuple(facts)
     names = _name_all(tools, wire_names, [fact.rule.pattern for fact in facts if isinstance(fact.rule, ToolName)])
-    made, changes, parameters = [], [], {}
+    sent_tools, changes, parameters = [], [], {}
     for tool in tools:
         sent, of_tool, renamed = _mend_tool(tool, names[tool.id], facts)
-        made.append(sent)
+        sent_tools.append(sent)
         changes += [ToolChange(tool.id, change) for change in of_tool]
         if renamed:
             parameters[sent.name] = renamed
     way_back = WireMap({names[tool.id]: tool.id for tool in tools}, parameters)
-    return WireForm(tuple(made), way_back, tuple(changes), tuple(tools))
+    return WireForm(tuple(sent_tools), way_back, tuple(changes), tuple(tools))
 
 
 def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
     """A wire form as plain values: the definitions, the way back from calls and to each tool's own, and every change.
 
-    What is under `originals`, by the name a tool is sent under, is a JSON Patch (RFC 6902) that makes the definition
-    under `tools` the tool's own.
+    `originals` has, by the name under which a tool is sent, a JSON Patch (RFC 6902) that turns the definition under
+    `tools` into the tool's own.
     """
     return {
         "format": definition_form,
@@ -168,12 +168,12 @@ def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
         "originals": form.originals(definition_form),
         "changes": [
             {
-                "tool": one.tool,
-                "place": format_place(one.change.place),
-                "was": thaw(one.change.was),
-                "now": thaw(one.change.now),
+                "tool": tool_change.tool,
+                "place": format_place(tool_change.change.place),
+                "was": thaw(tool_change.change.was),
+                "now": thaw(tool_change.change.now),
             }
-            for one in form.changes
+            for tool_change in form.changes
         ],
     }
 
@@ -195,34 +195,34 @@ def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list
     sent = replace(tool, name=name, description=description, parameters=schema["parameters"], id=tool.id)
     changes += [Change(("parameters", *change.place), change.was, change.now) for change in rewriter.changes]
     changes += [Change(("parameters", "properties", own), own, now) for own, now in new.items()]
-    changes += _unsaid(tool, sent, new, changes)
+    changes += _implied_changes(tool, sent, new, changes)
     return sent, changes, {now: own for own, now in new.items()}
 
 
-def _unsaid(tool: Tool, sent: Tool, new: Mapping[str, str], said: Sequence[Change]) -> Iterator[Change]:
-    """Changes that no rule named: what came with another, and what the mend of one rule made of another's."""
-    known = {change.place: change.was for change in said}
+def _implied_changes(tool: Tool, sent: Tool, new: Mapping[str, str], recorded: Sequence[Change]) -> Iterator[Change]:
+    """Changes that no rule recorded: they follow from another change, or from the repairs of two rules together."""
+    known = {change.place: change.was for change in recorded}
     now = thaw(sent.parameters)
     if new:
         own = {sent_as: name for name, sent_as in new.items()}
         now["properties"] = {own.get(name, name): part for name, part in now["properties"].items()}
-    for one in find_differences(thaw(tool.parameters), now, ("parameters",)):
-        if one.place not in known or (one.in_was and known[one.place] != one.was):
-            yield Change(one.place, one.was, one.now)
+    for difference in find_differences(thaw(tool.parameters), now, ("parameters",)):
+        if difference.place not in known or (difference.in_was and known[difference.place] != difference.was):
+            yield Change(difference.place, difference.was, difference.now)
 
 
 def _name_all(tools: Sequence[Tool], wire_names: Mapping[str, str], patterns: Sequence[NamePattern]) -> dict[str, str]:
-    kept = {tool.id: wire_names[tool.id] for tool in tools if all(p.allows(wire_names[tool.id]) for p in patterns)}
-    taken = set(kept.values())
+    names = {tool.id: wire_names[tool.id] for tool in tools if all(p.allows(wire_names[tool.id]) for p in patterns)}
+    taken = set(names.values())
     # In the order of the ids, so that the order of the tools cannot matter.
-    for tool_id in sorted(tool.id for tool in tools if tool.id not in kept):
-        kept[tool_id] = _new_name(wire_names[tool_id], tool_id, patterns, taken)
-        taken.add(kept[tool_id])
-    return {tool.id: kept[tool.id] for tool in tools}
+    for tool_id in sorted(tool.id for tool in tools if tool.id not in names):
+        names[tool_id] = _new_name(wire_names[tool_id], tool_id, patterns, taken)
+        taken.add(names[tool_id])
+    return {tool.id: names[tool.id] for tool in tools}
 
 
 def _new_name(name: str, key: str, patterns: Sequence[NamePattern], taken: Collection[str]) -> str:
-    """A name that all patterns allow and nothing else bears, as like `name` as can be."""
+    """A free name that all patterns allow, as similar to `name` as possible."""
     for pattern in patterns:
         name = pattern.clean(name)
     if name not in taken and all(pattern.allows(name) for pattern in patterns):
@@ -237,7 +237,7 @@ def _new_name(name: str, key: str, patterns: Sequence[NamePattern], taken: Colle
 
 
 def _new_names(schema: Mapping[str, Any], patterns: Sequence[NamePattern]) -> dict[str, str]:
-    """Legal names of the parameters that have none, by their own."""
+    """New legal names for parameters with illegal names, by old name."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return {}

@@ -28,11 +28,11 @@ class Usage:
 
 
 NOTHING_REPORTED = Usage()
-"""Of a provider that says nothing."""
+"""The usage of a provider that reports none."""
 
 
 TOOL_CHOICES = ("auto", "required", "none")
-"""What a model may be told about calling; anything else is a tool's name."""
+"""The fixed values of `tool_choice`; any other value is a tool's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,10 @@ class Failure(StrEnum):
     UNAVAILABLE = "unavailable"
     """Connection refused or reset, or a status of 500 and above."""
     BROKEN_ANSWER = "broken_answer"
-    """What came back was cut short or is no answer of this API."""
+    """The answer was cut short, or is not an answer of this API."""
     CONTEXT_OVERFLOW = "context_overflow"
     REFUSED = "refused"
-    """The provider's content filter, or the model, would not."""
+    """The provider's content filter, or the model, refused to answer."""
     AUTHENTICATION = "authentication"
     """Missing or wrong key, or no right to this model."""
     NOT_FOUND = "not_found"
@@ -71,7 +71,7 @@ class Failure(StrEnum):
     BAD_REQUEST = "bad_request"
     """The provider says the request is wrong."""
     QUOTA = "quota"
-    """What was paid for is used up: no credit, or a limit of the account that waiting does not lift."""
+    """The account has no credit left, or has reached a limit that does not end by waiting."""
 
     @property
     def is_passing(self) -> bool:
@@ -88,11 +88,11 @@ class ModelError(Exception):
     """A model did not answer.
 
     Attributes:
-        failure: Why.
-        message: What the provider said, on one line, without keys.
-        retry_after_seconds: How long it asks to wait; `None` if it does not say.
-        latency_seconds: How long that took.
-        usage: What it cost in tokens, where the provider reports that of a refusal.
+        failure: The reason.
+        message: The provider's message, on one line, without keys.
+        retry_after_seconds: The wait that the provider asks for; `None` if it does not say.
+        latency_seconds: Duration of the request.
+        usage: Tokens of the request, if the provider reports them for a refusal.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class ChatClient(Protocol):
         """Ask once, without retries.
 
         Raises:
-            ModelError: there is no answer; nothing else is raised for what a provider or a network may do.
+            ModelError: there is no answer; every failure of a provider or a network raises this.
         """
         ...
 

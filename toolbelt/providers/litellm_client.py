@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from toolbelt.providers.timed_http import TimedConnections
 
 PLACEHOLDER_KEY = "none-needed"
-"""Sent to an endpoint of one's own where no key is set: the client refuses to send none."""
+"""Sent to the user's own endpoint if no key is set, as the client requires a key."""
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)")
 _KEY_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$|BEARER_TOKEN")
 
@@ -30,13 +30,13 @@ class Route:
     """How a model is reached.
 
     Attributes:
-        model: Its name as litellm is told it.
-        provider: litellm's word for who serves it.
-        api_base: Where; the provider's own place if `None`.
-        needs_placeholder: Whether a key must be made up because none is set.
-        passes_tools_on: Whether the endpoint takes definitions as they are. Then they go to litellm as part of the
-            body, past the client's look into every corner of every schema, which costs more than all the rest; what
-            goes over the wire is the same.
+        model: The name that litellm gets.
+        provider: litellm's name of the provider.
+        api_base: Address of the API; `None` for the provider's own.
+        needs_placeholder: Whether a placeholder key must be sent because no key is set.
+        passes_tools_on: Whether the endpoint takes definitions as they are. Then litellm gets them as a part of the
+            body, and the client does not inspect every schema, which costs more than all the rest. The request on the
+            wire is the same.
         takes_seed: Whether the provider takes a seed.
     """
 
@@ -101,7 +101,7 @@ class LitellmClient:
         raise failure
 
     async def close(self) -> None:
-        """Release the connections, and what litellm keeps if no other model is asked on this loop."""
+        """Release the connections, and litellm's clients if no other model uses this loop."""
         connections, self._connections = self._connections, None
         if connections is not None and await connections.release():
             from toolbelt.providers.litellm_loading import forget_clients
@@ -114,7 +114,7 @@ class LitellmClient:
         return _echoed(os.environ)
 
     def _arguments(self, request: ChatRequest) -> dict[str, Any]:
-        """What litellm is given."""
+        """The arguments for litellm."""
         route, sampling = self._route, request.sampling
         arguments: dict[str, Any] = {
             "model": route.model,
@@ -160,10 +160,10 @@ def _secrets(environment: Mapping[str, str]) -> list[str]:
 
 
 def _echoed(environment: Mapping[str, str]) -> list[str]:
-    """Values that are taken out of answers.
+    """Values that are removed from answers.
 
-    Fewer than of `_secrets`: an answer is scored by its words, and `none-needed` or `standard`, set for some program
-    or for a server that wants no key, may well be one of them.
+    These are fewer than those of `_secrets`. An answer is scored by its words, and variables may hold common words
+    such as `none-needed` or `standard`, set for another program or for a server that needs no key.
     """
-    found = (value for name, value in environment.items() if _KEY_NAME.search(name.upper()))
-    return [value for value in found if len(value) >= 8 and (len(value) >= 20 or re.search(r"\d", value))]
+    values = (value for name, value in environment.items() if _KEY_NAME.search(name.upper()))
+    return [value for value in values if len(value) >= 8 and (len(value) >= 20 or re.search(r"\d", value))]

@@ -1,4 +1,4 @@
-"""The one place that imports litellm: quiet, offline at import, and let go of without a trace."""
+"""The only module that imports litellm. It keeps litellm quiet, offline at import, and closes its clients."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _WARNINGS: tuple[tuple[str, type[Warning]], ...] = (
 def load_litellm() -> Any:
     """litellm, set up; the first call takes seconds.
 
-    Its table of prices is the one it ships: nothing is fetched. It prints and logs nothing, keeps no telemetry, and
-    leaves asking again to its caller.
+    It uses the table of prices that it ships and fetches none. It prints and logs nothing, sends no telemetry, and
+    leaves retries to its caller.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # read at import, and again in the background
     with warnings.catch_warnings():
@@ -47,7 +47,7 @@ def load_litellm() -> Any:
 
 
 def silence_warnings() -> None:
-    """Keep from users the warnings of litellm's own innards, which it loads and runs in the middle of a request."""
+    """Hide warnings from litellm's own code, which it loads and runs during a request."""
     for message, category in _WARNINGS:
         warnings.filterwarnings("ignore", message=message, category=category)
 

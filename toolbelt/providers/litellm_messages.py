@@ -11,13 +11,13 @@ from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Us
 from toolbelt.providers.provider_errors import clean_message, remove_secrets
 
 _HALF = re.compile(r"[\ud800-\udfff]")
-"""Half a surrogate pair: Python and JSON can hold it, UTF-8 cannot, so that it does not go over the wire."""
+"""Half a surrogate pair: Python and JSON can hold it, but UTF-8 cannot, so it cannot be sent."""
 _HALF_SPELLED = re.compile(r"\\u[dD][89a-fA-F]")
 _INSTEAD = "\ufffd"
 
 
 def sendable(value: Any) -> Any:
-    """A deep copy of a message, of plain dicts and lists, with U+FFFD for what no UTF-8 can hold.
+    """A deep copy of a message, in plain dicts and lists, with U+FFFD for characters that UTF-8 cannot hold.
 
     Models do write such things, in names and in arguments, and are to be told what they wrote. In the arguments of
     calls halves spelled out (`\\ud800`) are replaced, too: for some providers litellm reads them, and sends values.
@@ -46,7 +46,7 @@ def _arguments(value: Any) -> Any:
 
 _FILTERED = "content_filter"
 _MOST_TOKENS = 10**12
-"""No request has more; what a server says beyond it is no count."""
+"""No request has more tokens; a larger reported number is invalid."""
 
 
 def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] = ()) -> ChatReply:
@@ -54,11 +54,11 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] =
 
     Args:
         response: litellm's `ModelResponse`.
-        latency_seconds: How long it took.
-        secrets: Keys in use, which are taken out wherever the answer repeats them: it is kept.
+        latency_seconds: Duration of the request.
+        secrets: Keys in use; they are removed from the answer, because it is stored.
 
     Raises:
-        ModelError: it holds no answer, or the provider or the model refused.
+        ModelError: the response holds no answer, or the provider or the model refused.
     """
     choices = getattr(response, "choices", None)
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -74,9 +74,9 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] =
     calls = _calls(message, clean)
     refusal = _refusal(message)
     if refusal or (finish_reason == _FILTERED and not calls):
-        said = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
+        reason = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
         usage = make_usage(getattr(response, "usage", None))
-        raise ModelError(Failure.REFUSED, said, latency_seconds=latency_seconds, usage=usage)
+        raise ModelError(Failure.REFUSED, reason, latency_seconds=latency_seconds, usage=usage)
     return ChatReply(
         text=text,
         calls=calls,
@@ -119,20 +119,20 @@ def _text(content: Any) -> str:
 
 
 def _refusal(message: Any) -> str:
-    said = getattr(message, "refusal", None)
-    if not said:
+    refusal = getattr(message, "refusal", None)
+    if not refusal:
         fields = getattr(message, "provider_specific_fields", None)
-        said = fields.get("refusal") if isinstance(fields, dict) else None
-    return said if isinstance(said, str) else ""
+        refusal = fields.get("refusal") if isinstance(fields, dict) else None
+    return refusal if isinstance(refusal, str) else ""
 
 
 def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
-    asked = [(getattr(call, "id", None), getattr(call, "function", None)) for call in message.tool_calls or ()]
-    if not asked and (old := getattr(message, "function_call", None)) is not None:
-        asked = [(None, old)]
+    entries = [(getattr(call, "id", None), getattr(call, "function", None)) for call in message.tool_calls or ()]
+    if not entries and (old := getattr(message, "function_call", None)) is not None:
+        entries = [(None, old)]
     calls: list[ChatCall] = []
     taken: set[str] = set()
-    for number, (call_id, function) in enumerate(asked):
+    for number, (call_id, function) in enumerate(entries):
         if function is None:
             continue  # a call of something that is no function
         unique = _unique(clean(call_id) if isinstance(call_id, str) else "", number, taken)
@@ -142,12 +142,12 @@ def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
 
 
 def _unique(call_id: str, number: int, taken: set[str]) -> str:
-    """An id that no other call of the reply has; the provider's own wherever that is one."""
-    wanted = call_id or f"call_{number}"
-    while wanted in taken:
-        wanted = f"{wanted}_{number}"
-    taken.add(wanted)
-    return wanted
+    """An id that no other call of the reply has; the provider's own id if it is unique."""
+    unique_id = call_id or f"call_{number}"
+    while unique_id in taken:
+        unique_id = f"{unique_id}_{number}"
+    taken.add(unique_id)
+    return unique_id
 
 
 def _argument_text(arguments: Any) -> str:

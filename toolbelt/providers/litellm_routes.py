@@ -22,7 +22,7 @@ PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "lit
 a model is asked over.
 """
 _OWN_SERVERS = PASS_ON - {"openai"}
-"""Of those, the ones that have no place of their own."""
+"""Those of them that have no address of their own."""
 _CHAT_MODES = frozenset({None, "chat"})
 _TALKING_MODES = _CHAT_MODES | {"responses", "completion"}
 _SIGNS_IN_AS_AN_APP = frozenset({"github_copilot", "chatgpt"})
@@ -30,9 +30,9 @@ _SIGNS_IN_AS_AN_APP = frozenset({"github_copilot", "chatgpt"})
 _OTHER_CREDENTIALS = frozenset(
     {"bedrock", "bedrock_converse", "sagemaker", "sagemaker_chat", "vertex_ai", "vertex_ai_beta"}
 )
-"""Their clouds have credentials of their own, in many places."""
+"""Clouds with their own kinds of credentials, in many places."""
 _ANY_ONE_WILL_DO = frozenset({"gemini"})
-"""Providers of whose variables any one is enough."""
+"""Providers that need only one of their variables."""
 _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {"huggingface": "HF_TOKEN", "together_ai": "TOGETHER_API_KEY", "fireworks_ai": "FIREWORKS_API_KEY"}
 )
@@ -61,14 +61,14 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
     litellm = load_litellm()
     unfit = [name for name, value in os.environ.items() if _SECRET.search(name) and not _is_sendable(value)]
     with _without(unfit):
-        told, model, provider, key, place = _find_provider(litellm, name, api_base, table)
+        litellm_name, model, provider, key, place = _find_provider(litellm, name, api_base, table)
         missing = () if key else _missing_variables(litellm, model, provider, place or api_base)
     own_endpoint = provider in PASS_ON and (api_base is not None or provider != "openai")
     concerned = {*missing, f"{provider.upper()}_API_KEY", _OTHER_NAMES.get(provider)}
     unfit = [variable for variable in unfit if variable in concerned]
     _refuse_unsendable(name, unfit)
     if missing and not own_endpoint:
-        raise ToolbeltError(_say_missing(name, provider, missing))
+        raise ToolbeltError(_describe_missing(name, provider, missing))
     if provider in _OWN_SERVERS and not (place or api_base):
         raise ToolbeltError(f"{visible(name)} is a model of a server of your own: say where with --api-base.")
     mode = _find_mode(litellm, name, model)
@@ -77,7 +77,7 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
     passes_on = own_endpoint and mode in _CHAT_MODES and not model.startswith("responses/")
     supported = litellm.get_supported_openai_params(model=model, custom_llm_provider=provider)
     return Route(
-        model=told,
+        model=litellm_name,
         provider=provider,
         api_base=api_base,
         needs_placeholder=own_endpoint and bool(missing or unfit),
@@ -93,7 +93,7 @@ def _is_sendable(key: str) -> bool:
 
 @contextmanager
 def _without(variables: Collection[str]) -> Iterator[None]:
-    """Without some variables of the environment: litellm takes any that is set for a key, even a blank one."""
+    """Hide some environment variables: litellm takes any that is set as a key, even a blank one."""
     taken = {name: os.environ.pop(name) for name in variables}
     try:
         yield
@@ -102,7 +102,7 @@ def _without(variables: Collection[str]) -> Iterator[None]:
 
 
 def _refuse_unsendable(name: str, variables: Sequence[str]) -> None:
-    """Raises `ToolbeltError` for keys that are not blank, which is as good as unset, and cannot be sent."""
+    """Raises `ToolbeltError` for keys that cannot be sent; a blank key counts as unset."""
     if broken := [variable for variable in variables if os.environ[variable].strip()]:
         raise ToolbeltError(
             f"{visible(name)} needs {' and '.join(broken)}, which cannot be sent as set: a line break, or another "
@@ -144,7 +144,7 @@ def check_address(api_base: str) -> None:
 def _find_provider(
     litellm: Any, name: str, api_base: str | None, table: ModelTable
 ) -> tuple[str, str, str, str | None, str | None]:
-    """The name that litellm is told, the one without a provider, the provider, its key if there is one, its place."""
+    """The name for litellm, the name without provider, the provider, its key if there is one, and its address."""
     try:
         model, provider, key, place = litellm.get_llm_provider(model=name, api_base=api_base)
     except Exception:  # noqa: BLE001  litellm says so with several classes
@@ -159,19 +159,19 @@ def _find_provider(
 
 
 def _missing_variables(litellm: Any, model: str, provider: str, place: str | None) -> Sequence[str]:
-    """Variables of the environment without which the provider cannot be asked."""
+    """Environment variables that the provider needs and that are not set."""
     if provider in _OTHER_CREDENTIALS or os.environ.get(_OTHER_NAMES.get(provider, "")):
         return ()
-    told = litellm.validate_environment(model=f"{provider}/{model}", api_base=place)["missing_keys"]
-    needed = [name for name in told if provider == "azure" or _SECRET.search(name)]
-    if not told and provider in litellm.openai_compatible_providers and place is not None:
+    missing = litellm.validate_environment(model=f"{provider}/{model}", api_base=place)["missing_keys"]
+    needed = [name for name in missing if provider == "azure" or _SECRET.search(name)]
+    if not missing and provider in litellm.openai_compatible_providers and place is not None:
         # litellm found no key for it, and does not say what it looked for.
         guess = f"{provider.upper()}_API_KEY"
         return () if os.environ.get(guess) else (guess,)
     return needed
 
 
-def _say_missing(name: str, provider: str, missing: Sequence[str]) -> str:
+def _describe_missing(name: str, provider: str, missing: Sequence[str]) -> str:
     names = (" or " if provider in _ANY_ONE_WILL_DO else " and ").join(missing)
     blank = [variable for variable in missing if variable in os.environ and not os.environ[variable].strip()]
     note = f" Set, but blank: {', '.join(blank)}." if blank else ""

@@ -264,8 +264,8 @@ def read_window(entry: object, key: str = "max_input_tokens") -> int | None:
 
     `max_tokens` is the output limit for most entries and the input limit for some: no ground for a number.
     """
-    told = entry.get(key) if isinstance(entry, dict) else None
-    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else None
+    value = entry.get(key) if isinstance(entry, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _is_provider(value: object) -> bool:
@@ -273,8 +273,8 @@ def _is_provider(value: object) -> bool:
 
 
 def _provider(entry: object) -> str | None:
-    told = entry.get("litellm_provider") if isinstance(entry, dict) else None
-    return told if isinstance(told, str) and told else None
+    provider = entry.get("litellm_provider") if isinstance(entry, dict) else None
+    return provider if isinstance(provider, str) and provider else None
 
 
 def find_form(model: str) -> str:

@@ -36,9 +36,9 @@ WELL_KNOWN = (
     *("groq/openai/gpt-oss-20b", "groq/openai/gpt-oss-120b"),
     *("ollama/llama3", "ollama/llama3.1", "ollama/mistral", "local/bm25"),
 )
-"""What people ask about, by provider; a table that is older or newer may know others."""
+"""Well-known models, by provider; an older or newer table may know others."""
 TALKING_MODES = frozenset({"chat", "responses", "completion"})
-"""What a model has to be for, to be asked anything."""
+"""Modes of models that can be asked with messages."""
 _SILENT_MODES = frozenset(
     {
         *("embedding", "rerank", "moderation", "search", "ocr", "vector_store"),
@@ -58,11 +58,11 @@ _FILE_NAME = "model-facts.json"
 _OURS, _PROJECT, _TABLE, _RULES, _DEFAULT = "toolbelt", "toolbelt.yaml", "litellm", BY_RULES, "default"
 _NUMBERS = (int, float)
 _OF_THE_PROVIDER = frozenset({"caching", "prices"})
-"""Facts of whoever serves a model, not of the model."""
+"""Facts about a model's provider, not about the model."""
 
 
 class _Entry(NamedTuple):
-    """What is used of an entry of the table, as JSON."""
+    """The values of a table entry that are used, as JSON."""
 
     mode: str | None
     context_window: int | None
@@ -75,10 +75,10 @@ class _Entry(NamedTuple):
 
 
 def find_facts(model: str, table: ModelTable) -> ModelFacts:
-    """What is known of a model; never raises, for what is unknown is `None`.
+    """The known facts about a model. Never raises; an unknown fact is `None`.
 
-    A fact is the project's, else the table's, else that of the model's `base`, found in the same way; prices and
-    caching only of a base that the same provider serves. The most tools are also a rule of the provider.
+    A fact comes from the project, else from the table, else from the model's `base` in the same way. Prices and
+    caching come from a base only if the same provider serves it. The most tools may also come from a provider's rule.
 
     Args:
         model: A litellm name, or one of the project's own.
@@ -95,17 +95,17 @@ def find_facts(model: str, table: ModelTable) -> ModelFacts:
             gathered.learn_own(own, f"{_PROJECT}{suffix}", left_out)
         if provider is not None:
             gathered.learn("provider", provider[0], f"{provider[1]}{suffix}")
-        found = table.find_name(name)
-        if found is not None:
-            known_as = known_as or found
-            gathered.learn_entry(_Entry(*_entries(table)[found]), f"{_TABLE}{suffix}", left_out)
+        entry_name = table.find_name(name)
+        if entry_name is not None:
+            known_as = known_as or entry_name
+            gathered.learn_entry(_Entry(*_entries(table)[entry_name]), f"{_TABLE}{suffix}", left_out)
     if (ours := _LOCAL.get(model)) is not None:
         gathered.learn_all(ours, _OURS)
     return gathered.sum_up(model, known_as)
 
 
 def is_known(model: str, table: ModelTable) -> bool:
-    """Whether anything may be known of a model: it is the project's, the table's or one of ours."""
+    """Whether the project or the table has the model, or it is one of ours."""
     return model in _LOCAL or table.find_project_model(model) is not None or table.find_name(model) is not None
 
 
@@ -117,12 +117,12 @@ def list_models(table: ModelTable) -> Iterator[str]:
 
 
 def list_well_known(table: ModelTable) -> Iterator[str]:
-    """Those of `WELL_KNOWN` that there are."""
+    """The models of `WELL_KNOWN` that the table has."""
     return (name for name in WELL_KNOWN if is_known(name, table))
 
 
 class _Gathered:
-    """Facts learned so far, each from the first who knew it."""
+    """Facts learned so far, each from the first source that has it."""
 
     def __init__(self) -> None:
         self._facts: dict[str, Any] = {}
@@ -166,7 +166,7 @@ class _Gathered:
         return self._make(model, known_as)
 
     def _make(self, model: str, known_as: str | None) -> ModelFacts:
-        sources = {one.name: self._sources[one.name] for one in fields(ModelFacts) if one.name in self._sources}
+        sources = {fact.name: self._sources[fact.name] for fact in fields(ModelFacts) if fact.name in self._sources}
         return ModelFacts(name=model, known_as=known_as, sources=MappingProxyType(sources), **self._facts)
 
 
@@ -197,8 +197,8 @@ def _flag(entry: Mapping[str, Any], name: str) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _prices(told: list[float | None]) -> ModelPrices:
-    prompt, completion, read, write = (None if price is None else per_million(price) for price in told)
+def _prices(rates: list[float | None]) -> ModelPrices:
+    prompt, completion, read, write = (None if price is None else per_million(price) for price in rates)
     return ModelPrices(prompt or 0.0, completion or 0.0, read, write)
 
 

@@ -19,7 +19,7 @@ _DESCRIBE = "A model of your own can be described under `models` in toolbelt.yam
 
 @dataclass(frozen=True)
 class ModelFilter:
-    """What a listing is to show.
+    """Which models a listing shows.
 
     Attributes:
         pattern: A part of the name, or all of it where there is a `*`, which stands for anything.
@@ -41,14 +41,14 @@ class ModelFilter:
         return self.everything or self.pattern is not None or self.provider is not None
 
 
-def search_models(wanted: ModelFilter, named: Sequence[str], table: ModelTable) -> tuple[ModelFacts, ...]:
-    """The models that are wanted: the project's in its order, then the others.
+def search_models(model_filter: ModelFilter, named: Sequence[str], table: ModelTable) -> tuple[ModelFacts, ...]:
+    """The models that match the filter: the project's in its order, then the others.
 
     Of the whole table, plain names come first, then those with a provider before them; within each, by provider and
     name, numbers in names by their size.
 
     Args:
-        wanted: What is.
+        model_filter: Which models to list.
         named: The models that the project names.
         table: What is known of models.
 
@@ -56,16 +56,16 @@ def search_models(wanted: ModelFilter, named: Sequence[str], table: ModelTable) 
         NotFoundError: no name matches the pattern, or no model has the provider.
     """
     names = dict.fromkeys((*named, *list_well_known(table)))
-    if wanted.is_wide:
+    if model_filter.is_wide:
         rest = (name for name in list_models(table) if name not in names)
         known = (name for name in names if name not in set(named))
         names = dict.fromkeys((*named, *sorted((*known, *rest), key=lambda name: _order(name, table))))
-    if wanted.provider is not None and not _has_provider(wanted.provider, table, names):
-        raise NotFoundError("provider", wanted.provider, list_providers(table))
-    matching = _matching(wanted.pattern, names, table)
-    if wanted.pattern is not None and not matching:
-        raise NotFoundError("model", wanted.pattern, table.find_similar(wanted.pattern), _DESCRIBE)
-    return tuple(facts for facts in (find_facts(name, table) for name in matching) if _fits(facts, wanted))
+    if model_filter.provider is not None and not _has_provider(model_filter.provider, table, names):
+        raise NotFoundError("provider", model_filter.provider, list_providers(table))
+    matching = _matching(model_filter.pattern, names, table)
+    if model_filter.pattern is not None and not matching:
+        raise NotFoundError("model", model_filter.pattern, table.find_similar(model_filter.pattern), _DESCRIBE)
+    return tuple(facts for facts in (find_facts(name, table) for name in matching) if _fits(facts, model_filter))
 
 
 def get_facts(name: str, table: ModelTable, named: Iterable[str] = ()) -> ModelFacts:
@@ -89,14 +89,14 @@ def find_unknown_base(name: str, table: ModelTable) -> NotFoundError | None:
 
 def price_steps(facts: ModelFacts, table: ModelTable) -> tuple[tuple[int, ModelPrices], ...]:
     """What a model costs for longer prompts: `(tokens, prices)`, those of every prompt with more tokens than that."""
-    found, first = find_prices(facts.name, table), facts.prices
-    if found is None or first is None:
+    prices, first = find_prices(facts.name, table), facts.prices
+    if prices is None or first is None:
         return ()
-    return tuple((above, _prices(rates, first)) for above, rates in found.steps[1:])
+    return tuple((above, _prices(rates, first)) for above, rates in prices.steps[1:])
 
 
 def _prices(rates: Rates, first: ModelPrices) -> ModelPrices:
-    """Those of a step; what is unknown at the first is so at all."""
+    """The prices of a step; a price that is unknown at the first step is unknown at all."""
     return ModelPrices(
         per_million(rates.prompt),
         per_million(rates.completion),
@@ -118,41 +118,41 @@ def _has_provider(provider: str, table: ModelTable, names: Iterable[str]) -> boo
 
 def _is_of(theirs: str | None, provider: str) -> bool:
     """Whether a model's provider is the one asked for; `vertex_ai` is whose models `vertex_ai-…` are, too."""
-    wanted = fold(provider)
-    return theirs is not None and fold(theirs).startswith(wanted) and is_same(fold(theirs), wanted)
+    folded = fold(provider)
+    return theirs is not None and fold(theirs).startswith(folded) and is_same(fold(theirs), folded)
 
 
 def _matching(pattern: str | None, names: Iterable[str], table: ModelTable) -> tuple[str, ...]:
     if pattern is None:
         return tuple(names)
-    wanted = fold(pattern)
-    if "*" not in wanted:
+    folded = fold(pattern)
+    if "*" not in folded:
         called = table.find_name(pattern)  # `openai/gpt-4o` is `gpt-4o` there
-        return tuple(name for name in names if wanted in fold(name) or name == called)
-    first, *middle, last = wanted.split("*")
+        return tuple(name for name in names if folded in fold(name) or name == called)
+    first, *middle, last = folded.split("*")
     between = [part for part in middle if part]
     return tuple(name for name in names if _has_form(fold(name), first, between, last))
 
 
 def _has_form(name: str, first: str, middle: Iterable[str], last: str) -> bool:
-    """Whether a name begins and ends so, with those parts between, in their order; in no more time than it is long."""
+    """Whether a name begins and ends so, with the parts `middle` between in order; in linear time."""
     if not name.startswith(first) or not name.endswith(last):
         return False
     at, end = len(first), len(name) - len(last)
     for part in middle:
-        found = name.find(part, at, end)
-        if found < 0:
+        position = name.find(part, at, end)
+        if position < 0:
             return False
-        at = found + len(part)
+        at = position + len(part)
     return at <= end
 
 
-def _fits(facts: ModelFacts, wanted: ModelFilter) -> bool:
-    if wanted.provider is not None and not _is_of(facts.provider, wanted.provider):
+def _fits(facts: ModelFacts, model_filter: ModelFilter) -> bool:
+    if model_filter.provider is not None and not _is_of(facts.provider, model_filter.provider):
         return False
-    if wanted.tool_calling and not facts.tool_calling:
+    if model_filter.tool_calling and not facts.tool_calling:
         return False
-    return wanted.min_window is None or (facts.context_window or 0) >= wanted.min_window
+    return model_filter.min_window is None or (facts.context_window or 0) >= model_filter.min_window
 
 
 def _order(name: str, table: ModelTable) -> tuple[bool, str, tuple[tuple[int, str], ...], str]:

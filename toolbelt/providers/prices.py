@@ -21,11 +21,11 @@ _MILLION = 1_000_000
 _FILE_NAME = "prices.json"
 _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)(k?)_tokens")
 _BEYOND_TOKENS = ("input_cost_per_request", "input_cost_per_second", "output_cost_per_second")
-"""Prices of more than tokens: where they are, the tokens alone would say too little."""
+"""Prices of other things than tokens; an entry with one of them costs more than its tokens."""
 _FROM_THE_BOUND_ON = ("xai",)
-"""Providers whose higher price holds at the bound itself; with all others, above it."""
+"""Providers whose higher price applies at the bound itself; for all others it applies above the bound."""
 _CACHED_SHARE: Mapping[str, float] = {"fireworks_ai": 0.5}
-"""What a cached token costs of an ordinary one, by provider, where the table does not say."""
+"""Price of a cached token as a share of an ordinary one, by provider, if the table gives no price."""
 
 
 class Rates(NamedTuple):
@@ -82,7 +82,7 @@ class Prices:
 
 
 def find_prices(model: str, table: ModelTable | None = None) -> Prices | None:
-    """What tokens of a model cost; `None` if that is unknown, which is not the same as nothing.
+    """The prices of a model's tokens; `None` if they are unknown, which is not the same as free.
 
     Args:
         model: A litellm name, with its provider before a slash or, for the well-known ones, without.
@@ -110,17 +110,17 @@ def first_price(entry: object) -> list[float | None] | None:
         return None
     tiers = entry.get("tiered_pricing")
     first = min(tiers, key=lambda tier: tier["range"][0]) if isinstance(tiers, list) else entry
-    return [*steps[0][1:3], *_told_of_caching(first)]
+    return [*steps[0][1:3], *_caching_prices(first)]
 
 
 def per_million(price: float) -> float:
-    """USD for a million tokens, of USD for one."""
+    """Converts USD for one token to USD for a million tokens."""
     return float(f"{price * _MILLION:.12g}")  # 1.1, and not 1.0999999999999999
 
 
 def _own_prices(prices: ModelPrices) -> Prices:
-    told = (prices.input, prices.output, prices.cache_read, prices.cache_write)
-    filled = (prices.input if price is None else price for price in told)
+    rates = (prices.input, prices.output, prices.cache_read, prices.cache_write)
+    filled = (prices.input if price is None else price for price in rates)
     return Prices(((0, Rates(*(price / _MILLION for price in filled))),))
 
 
@@ -144,8 +144,8 @@ def _steps(entry: object) -> list[list[float]] | None:
 
 
 def _bounds(entry: Mapping[str, Any]) -> dict[int, str]:
-    found = (_TIER.fullmatch(key) for key in entry)
-    return {int(hit[1]) * (1000 if hit[2] else 1): hit[1] + hit[2] for hit in found if hit}
+    matches = (_TIER.fullmatch(key) for key in entry)
+    return {int(hit[1]) * (1000 if hit[2] else 1): hit[1] + hit[2] for hit in matches if hit}
 
 
 def _rates(entry: Mapping[str, Any], suffix: str, below: Rates | None, share: float | None) -> Rates | None:
@@ -153,24 +153,22 @@ def _rates(entry: Mapping[str, Any], suffix: str, below: Rates | None, share: fl
     completion = _price(entry, f"output_cost_per_token{suffix}", below and below.completion)
     if prompt is None or completion is None:
         return None
-    told_read, told_write = _told_of_caching(entry)
+    read, write = _caching_prices(entry)
     if suffix:
-        told_read = _price(entry, f"cache_read_input_token_cost{suffix}", told_read)
-        told_write = _price(entry, f"cache_creation_input_token_cost{suffix}", told_write)
+        read = _price(entry, f"cache_read_input_token_cost{suffix}", read)
+        write = _price(entry, f"cache_creation_input_token_cost{suffix}", write)
     elsewise = prompt if share is None else prompt * share
-    return Rates(
-        prompt, completion, elsewise if told_read is None else told_read, prompt if told_write is None else told_write
-    )
+    return Rates(prompt, completion, elsewise if read is None else read, prompt if write is None else write)
 
 
-def _told_of_caching(entry: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """What a token read from the cache costs, and one written to it, as far as the entry says so."""
+def _caching_prices(entry: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """USD for a token read from the cache and for one written to it; `None` if the entry has no price."""
     read = _price(entry, "cache_read_input_token_cost", _price(entry, "input_cost_per_token_cache_hit", None))
     return read, _price(entry, "cache_creation_input_token_cost", None)
 
 
 def _tiered(entry: Mapping[str, Any]) -> list[list[float]] | None:
-    """The other way the table writes steps: a list, each with its range."""
+    """Reads steps that the table writes as a list, each with its range."""
     steps: list[list[float]] = []
     for tier in entry["tiered_pricing"]:
         bounds = tier.get("range") if isinstance(tier, dict) else None

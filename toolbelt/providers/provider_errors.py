@@ -12,7 +12,7 @@ from types import MappingProxyType
 from toolbelt.providers.chat import Failure, ModelError
 
 MESSAGE_LENGTH = 300
-"""Characters of a provider's message that are kept."""
+"""Most characters of a provider's message that are stored."""
 
 _FAILURE_OF_STATUS: Mapping[int, Failure] = MappingProxyType(
     {
@@ -47,7 +47,7 @@ _FAILURE_OF_CLASS: Mapping[str, Failure] = MappingProxyType(
     }
 )
 _CLASSES_BEFORE_STATUS = frozenset({Failure.TIMEOUT, Failure.CONTEXT_OVERFLOW, Failure.REFUSED})
-"""What a class says better than the status: a status of 200 with a body that never ends, a 400 of one sort."""
+"""Failures that the exception's class shows better than the status: an endless body with status 200, some of 400."""
 _WORDINGS: tuple[tuple[re.Pattern[str], Failure], ...] = (
     # Of providers that say so in words alone, or whose words litellm does not know.
     (
@@ -79,7 +79,7 @@ _WORDINGS: tuple[tuple[re.Pattern[str], Failure], ...] = (
     ),
 )
 _WORDS_COUNT_AT = frozenset({None, 200, 400, 404, 413, 422, 500})
-"""Statuses that say little enough for the words to be looked at; a rate limit speaks of tokens too."""
+"""Statuses that need the words as well. 429 is not among them, as messages on rate limits also mention tokens."""
 _QUOTA = re.compile(
     r"insufficient[_ ](quota|balance|credits?|funds)|billing_hard_limit|(billing|account)( is)?[_ ]not[_ ]active"
     r"|credit balance is too low|(out of|no) credits\b|exceeded_current_quota"
@@ -91,7 +91,7 @@ _QUOTA_COUNTS_AT = frozenset({None, 400, 403, 429})
 _INNARDS = re.compile(
     r"(Traceback \(most recent call last\)|Received Model Group|Available Model Group|LiteLLM Retried|received_args=)"
 )
-"""Where litellm's own account of what it was doing begins; the whole answer of the server may be in it."""
+"""The start of litellm's own trace of its work, which may hold the whole answer of the server."""
 _PREFIX = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?:\s*[:-]\s*|\s+-\s+))+")
 _KEY_LIKE = re.compile(
     r"(?:\b(?:sk|pk|rk|gsk|xai|hf|key|nvapi|r8|AIza|AKIA|ya29)[-_.]?[\w*.-]{8,})"  # as providers make them
@@ -104,7 +104,7 @@ _REMOVED = "[removed]"
 def make_model_error(
     error: BaseException, status: int | None, secrets: Iterable[str], latency_seconds: float
 ) -> ModelError:
-    """What `error` means.
+    """Classify `error` as a `ModelError`.
 
     Args:
         error: Whatever litellm raised.
@@ -129,7 +129,7 @@ def clean_message(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def remove_secrets(text: str, secrets: Iterable[str]) -> str:
-    """`text` without these, where they stand in it literally."""
+    """`text` without the literal `secrets`."""
     for secret in sorted(secrets, key=len, reverse=True):
         if secret in text:
             text = text.replace(secret, _REMOVED)
@@ -141,7 +141,7 @@ def _without_innards(text: str) -> str:
 
 
 def _code(error: BaseException) -> str:
-    """The provider's own word for what went wrong, where the error's text leaves it out."""
+    """The provider's own error code, if the error's text does not contain it."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     words = [getattr(error, "code", None), getattr(error, "type", None)]
@@ -160,13 +160,13 @@ def _root(error: BaseException) -> BaseException:
 
 
 def _find_failure(error: BaseException, status: int | None, words: str) -> Failure:
-    named = next((found for kind in type(error).__mro__ if (found := _FAILURE_OF_CLASS.get(kind.__name__))), None)
+    named = next((known for kind in type(error).__mro__ if (known := _FAILURE_OF_CLASS.get(kind.__name__))), None)
     if named in _CLASSES_BEFORE_STATUS and status != 429:
         return named
     if status is None and named in (None, Failure.UNAVAILABLE):
         # A provider that is not asked over our connections.
-        told = getattr(error, "status_code", None)
-        status = told if isinstance(told, int) and told not in (0, 500) else None
+        status_code = getattr(error, "status_code", None)
+        status = status_code if isinstance(status_code, int) and status_code not in (0, 500) else None
     if status in _QUOTA_COUNTS_AT and _QUOTA.search(words):
         return Failure.QUOTA
     if status in _WORDS_COUNT_AT:

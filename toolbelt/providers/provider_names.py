@@ -8,23 +8,23 @@ from functools import cache
 from toolbelt.providers.litellm_table import PROVIDERS, ModelTable, find_litellm_file
 
 BY_PROJECT, BY_TABLE, BY_NAME = "toolbelt.yaml", "litellm", "name"
-"""Who says so."""
+"""Sources of a provider's name."""
 
 
 def find_provider(model: str, table: ModelTable) -> tuple[str, str] | None:
-    """The provider of a model, in litellm's words, and who says so; `None` if unknown.
+    """The provider of a model, by litellm's name, and the source of that name; `None` if unknown.
 
     Args:
-        model: Its name; what it is based on is not looked at.
+        model: Its name; its base is not considered.
         table: What is known of models.
     """
     own = table.find_project_model(model)
     if own is not None and own.provider is not None:
         return own.provider, BY_PROJECT
     name = table.find_name(model)
-    told = None if name is None else table.providers.get(name)
-    if told is not None:
-        return told, BY_TABLE
+    provider = None if name is None else table.providers.get(name)
+    if provider is not None:
+        return provider, BY_TABLE
     before, slash, _ = model.partition("/")
     if slash and (before in _routes() or before in table.providers.values()):
         return before, BY_NAME
@@ -32,14 +32,18 @@ def find_provider(model: str, table: ModelTable) -> tuple[str, str] | None:
 
 
 def served_alike(model: str, table: ModelTable) -> tuple[str, ...]:
-    """`model` and what it is based on, nearest first, without what another provider serves, at its own price.
+    """`model` and its bases, nearest first, without those that another provider serves at its own price.
 
-    An alias (a deployment, a proxy's name) costs what it stands for. A build that runs elsewhere does not.
+    An alias (a deployment, a proxy's name) has the price of its base. A build that runs elsewhere does not.
     """
     names = table.trace(model)
-    found = {name: find_provider(name, table) for name in names}
-    first = next((provider for provider in found.values() if provider is not None), None)
-    return tuple(name for name in names if (one := found[name]) is None or first is None or is_same(one[0], first[0]))
+    providers = {name: find_provider(name, table) for name in names}
+    first = next((provider for provider in providers.values() if provider is not None), None)
+    return tuple(
+        name
+        for name in names
+        if (served_by := providers[name]) is None or first is None or is_same(served_by[0], first[0])
+    )
 
 
 def is_same(provider: str, other: str) -> bool:
@@ -51,15 +55,15 @@ def is_same(provider: str, other: str) -> bool:
 def list_providers(table: ModelTable) -> tuple[str, ...]:
     """Providers that have a model in litellm's table, or in the project's, by name."""
     own = (model.provider for model in table.own if model.provider is not None)
-    return tuple(sorted({*own, *(told for told in table.providers.values() if told is not None)}))
+    return tuple(sorted({*own, *(provider for provider in table.providers.values() if provider is not None)}))
 
 
 @cache
 def _routes() -> frozenset[str]:
-    """What the name of a model may begin with, so that litellm knows whom to ask."""
+    """The prefixes of model names by which litellm finds the provider."""
     path = find_litellm_file(PROVIDERS)
     try:
-        told = json.loads(path.read_text(encoding="utf-8")) if path else {}
-        return frozenset(name for name in told["providers"] if isinstance(name, str))
+        data = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        return frozenset(name for name in data["providers"] if isinstance(name, str))
     except (OSError, ValueError, KeyError, TypeError):
         return frozenset()

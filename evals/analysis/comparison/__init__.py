@@ -1,1 +1,1 @@
-"""Two arms over the same cases: what differs, by how much, and how sure one may be (rule E7)."""
+"""Compares two arms over the same cases: the differences, their size, and how sure they are (rule E7)."""

@@ -1,4 +1,4 @@
-"""Whether two sides may be compared, what differs between them, and what to know first (rule E7)."""
+"""Whether two sides may be compared, what differs between them, and notes to read first (rule E7)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def find_incomparable(old: SideInfo, new: SideInfo) -> tuple[Mismatch, ...]:
 
 
 def find_differences(old: SideInfo, new: SideInfo) -> tuple[Mismatch, ...]:
-    """What differs between the two and may: catalog, loadouts, code, servers."""
+    """Differences between the two that are allowed: catalog, loadouts, code, servers."""
     return () if old == new else tuple(_find_differences(old, new))
 
 
 def find_side_notes(old: SideInfo, new: SideInfo) -> tuple[SideNote, ...]:
-    """Unfinished runs and cases that nobody has reviewed, of both sides; of one, if they are the same."""
+    """Notes on unfinished runs and unreviewed cases, of both sides; of one side, if they are the same."""
     return tuple(note for side in ((old,) if old == new else (old, new)) for note in _find_side_notes(side))
 
 

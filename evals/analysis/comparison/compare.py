@@ -1,4 +1,4 @@
-"""Two sides compared arm by arm: figures, verdicts, and what lies behind them (rule E7)."""
+"""Compares two sides arm by arm: figures, verdicts, and their causes (rule E7)."""
 
 from __future__ import annotations
 
@@ -154,16 +154,16 @@ def compare_arms(
     if reasons:
         return comparison
     # Each measure once, in its own order: shares come first.
-    wanted = tuple(measure for measure in Measure if measure in measures)
+    chosen = tuple(measure for measure in Measure if measure in measures)
     settings = IntervalSettings(margin, LEVEL, seed, resamples)
     findings = []
     for before, after, cases in _read_pairs(old, new, pairing):
-        findings.append(_examine_pair(before, after, cases, wanted, settings, is_within=pairing.is_within))
+        findings.append(_examine_pair(before, after, cases, chosen, settings, is_within=pairing.is_within))
         if advance is not None:
             advance(len(findings))
-    verdicts = iter(give_verdicts([finding for one in findings for finding in one.findings], margin))
+    verdicts = iter(give_verdicts([finding for pair in findings for finding in pair.findings], margin))
     pairs = tuple(
-        replace(one.arms, contrasts=(*(next(verdicts) for _ in one.findings), *one.amounts)) for one in findings
+        replace(pair.arms, contrasts=(*(next(verdicts) for _ in pair.findings), *pair.amounts)) for pair in findings
     )
     return replace(
         comparison,
@@ -174,14 +174,14 @@ def compare_arms(
 
 
 def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName, ArmName, PairedCases]]:
-    """The cases of each pair; an arm that several are compared with is read once."""
+    """The cases of each pair; an arm that is in several pairs is read once."""
     about, read = old.about, -1
     before: Mapping[str, CaseEvidence] = {}
-    for one, other in pairing.pairs:
-        if one != read:
-            before, read = old.read(one), one
-        cases = pair_cases(before, new.read(other), about.cases, about.epochs)
-        yield old.arms[one], new.arms[other], cases
+    for old_arm, new_arm in pairing.pairs:
+        if old_arm != read:
+            before, read = old.read(old_arm), old_arm
+        cases = pair_cases(before, new.read(new_arm), about.cases, about.epochs)
+        yield old.arms[old_arm], new.arms[new_arm], cases
 
 
 def _examine_pair(
@@ -219,7 +219,7 @@ def _examine_pair(
 
 
 def _find_notes(comparison: Comparison, pairing: Pairing, findings: Sequence[_PairFindings]) -> Iterator[Note]:
-    """What to know before any verdict, but for what is known of each side alone."""
+    """Notes to read before any verdict, without those on one side alone."""
     arms = (
         (
             ArmsNote.SAME_SIDES,
@@ -244,7 +244,7 @@ def _find_notes(comparison: Comparison, pairing: Pairing, findings: Sequence[_Pa
 
 
 def _find_name_differences(pairing: Pairing, pairs: Sequence[ArmComparison]) -> Iterator[Mismatch]:
-    """What the names of paired arms of two sides differ in."""
+    """Differences between the names of paired arms of two sides."""
     names = () if pairing.is_within else ("model", "toolset", "variant")
     different = tuple(name for name in names if any(getattr(p.old, name) != getattr(p.new, name) for p in pairs))
     if different:

@@ -276,7 +276,7 @@ class ArmComparison:
 
     def contrast(self, measure: Measure) -> Contrast:
         """The contrast of one measure; one without figures if it was not asked for."""
-        return next((one for one in self.contrasts if one.measure is measure), Contrast(measure))
+        return next((each for each in self.contrasts if each.measure is measure), Contrast(measure))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -126,6 +126,6 @@ def _pair(comparison: Comparison, pair: ArmComparison) -> dict[str, Any]:
         "contribution": None if pair.contribution is None else asdict(pair.contribution),
         "confusions": [asdict(confusion) for confusion in pair.confusions],
         "parts": [asdict(part) for part in pair.parts],
-        "unpaired": {one.label: one.cases for one in pair.unpaired},
+        "unpaired": {group.label: group.cases for group in pair.unpaired},
         "newly_overflowing": list(pair.newly_overflowing),
     }

@@ -66,7 +66,7 @@ def pair_names(comparison: Comparison, pair: ArmComparison) -> tuple[str, str]:
 def short_label(comparison: Comparison, pair: ArmComparison, *, is_new: bool = True) -> str:
     """An arm's label, without the model where all arms compared have the same."""
     arm = pair.new if is_new else pair.old
-    models = {one.model for each in comparison.pairs for one in (each.old, each.new)}
+    models = {name.model for each in comparison.pairs for name in (each.old, each.new)}
     return arm.label if len(models) > 1 else arm.toolset_label
 
 
@@ -90,13 +90,13 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     beyond = f" by more than {format_margin(comparison.margin)} points" if comparison.margin else ""
     if contrast.verdict is Verdict.INSUFFICIENT_DATA:
         text = f"Whether {new} is worse than {old}{of}{beyond} cannot be told"
-        wanted = describe_advice([contrast], comparison.margin, level)
+        advice = describe_advice([contrast], comparison.margin, level)
         if not is_too_few(contrast, comparison.margin):
-            return f"{text}: {'; '.join(filter(None, [*_clauses(contrast), wanted]))}"
+            return f"{text}: {'; '.join(filter(None, [*_clauses(contrast), advice]))}"
         between = f"the difference lies between {bounds.replace(' to ', ' and ')} points ({level:.0%} interval{over})"
         if high < 0:  # which looks like a loss: why it is not taken for one
             between = "; ".join([*_clauses(contrast), between])
-        return f"{text}{'.' if high < 0 else ':'} {between}{f'; {wanted}' if wanted else ''}"
+        return f"{text}{'.' if high < 0 else ':'} {between}{f'; {advice}' if advice else ''}"
     size = format_points(abs(difference), places_for(difference, (0.0,))).lstrip("+")
     by = f"by {size} points ({interval})"
     is_certain = contrast.adjusted_p is not None and contrast.adjusted_p < SIGNIFICANT
@@ -136,7 +136,7 @@ def _tokens(contrast: Contrast) -> str:
     ratio, low, high = contrast.ratio, contrast.ratio_low, contrast.ratio_high
     if ratio is None or low is None or high is None:
         return ""
-    if all(abs(one - 1) < _SOME for one in (ratio, low, high)):
+    if all(abs(value - 1) < _SOME for value in (ratio, low, high)):
         return _size(ratio)
     if not low <= 1 <= high and abs(ratio - 1) >= _SOME:
         return _size(ratio)
@@ -156,7 +156,7 @@ def _size(ratio: float) -> str:
 
 
 def describe_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> str:
-    """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if nothing helps."""
+    """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if no advice helps."""
     advice = find_advice(contrasts, margin, level)
     parts = []
     if advice.lacking:
@@ -184,6 +184,6 @@ def _how_many(count: int, of: int) -> str:
 
 
 def _round_up(cases: int) -> int:
-    """To two digits."""
+    """A number rounded to two significant digits."""
     unit = int(10 ** max(0, len(str(cases)) - 2))
     return -(-cases // unit) * unit

@@ -1,4 +1,4 @@
-"""Where a difference comes from: cases that flipped, tools that were called for others, coverage and selection."""
+"""Explains a difference: cases that flipped, tools that were called for others, coverage and selection."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def _first(tried: CaseResult, measure: Measure, *, is_right: bool) -> Attempt:
 
 
 NOTHING = ""
-"""In place of a call that was not made, or not wanted."""
+"""Stands for a call that was not made, or not wanted."""
 
 
 def find_confusions(scored: Sequence[CasePair]) -> tuple[Confusion, ...]:
-    """Tools that were called for others, those that it happened to more often first, then those less often, the
-    greatest change first; then the rest.
+    """Tools that were called for others: first those where it became more frequent, then those where it became less
+    frequent, each by the size of the change; then the rest.
 
     Args:
         scored: Cases that both arms were scored on.
@@ -95,7 +95,7 @@ def name_confusions(attempt: Attempt) -> set[tuple[str, str]]:
     missing, surplus = missing_and_surplus(attempt)
     if len(missing) == len(surplus):
         return set(zip(missing, surplus, strict=True))
-    return {(wanted, called) for wanted in missing or [NOTHING] for called in surplus or [NOTHING]}
+    return {(right, called) for right in missing or [NOTHING] for called in surplus or [NOTHING]}
 
 
 def missing_and_surplus(attempt: Attempt) -> tuple[Sequence[str], Sequence[str]]:
@@ -114,7 +114,7 @@ def _count_confusions(attempts: Iterable[Attempt]) -> Counter[tuple[str, str]]:
 
 
 def _apart(missing: Sequence[str], surplus: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Both without what is in both, as often as it is."""
+    """Both lists without the elements that both have, each removed as often as both have it."""
     if not set(missing) & set(surplus):
         return missing, surplus
     left = list(surplus)
@@ -180,6 +180,6 @@ def _covered(tried: CaseResult) -> int:
 def _mean_share(tried: Sequence[CaseResult], count: Callable[[CaseResult], int]) -> Fraction:
     """Mean over cases of the share of attempts, without rounding."""
     sums: Counter[int] = Counter()
-    for one in tried:
-        sums[len(one.attempts)] += count(one)
+    for case in tried:
+        sums[len(case.attempts)] += count(case)
     return sum((Fraction(total, attempts) for attempts, total in sums.items()), Fraction(0)) / len(tried)

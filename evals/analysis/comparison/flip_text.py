@@ -1,4 +1,4 @@
-"""What flipped, in words: which cases, and to which tool."""
+"""Flips in words: which cases, and to which tool."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WAYS = MappingProxyType(
     }
 )
 _HOW_FIRST = (Outcome.REFUSED, Outcome.GAVE_UP, Outcome.INVALID_ARGUMENTS, Outcome.WRONG_ARGUMENTS)
-"""Outcomes for which how the trial ended says more than what was called."""
+"""Outcomes where the end of the trial says more than the calls."""
 
 
 def describe_flip(flip: Flip) -> str:
@@ -67,7 +67,7 @@ def _count(worse: int, better: int, takers: str, epochs: int) -> str:
 
 
 def _taker(attempt: Attempt) -> str:
-    """Where a case went, or how: `to web/search`, `to nothing`, `with wrong arguments`."""
+    """The tool that a case changed to, or how it fails: `to web/search`, `to nothing`, `with wrong arguments`."""
     missing, surplus = missing_and_surplus(attempt)
     if _is_right_out_of_reach(attempt):
         return "out of reach"
@@ -81,21 +81,21 @@ def _taker(attempt: Attempt) -> str:
 
 
 def _describe(attempt: Attempt) -> str:
-    wanted, surplus = (", ".join(tools) for tools in missing_and_surplus(attempt))
+    missing, surplus = (", ".join(tools) for tools in missing_and_surplus(attempt))
     outcome = attempt.outcome
     if _is_right_out_of_reach(attempt):
         return "the right answer cannot be reached"
     if outcome in _HOW_FIRST:
         called, lacked = (
-            f", {word} {tools}" if tools else "" for word, tools in (("called", surplus), ("without", wanted))
+            f", {word} {tools}" if tools else "" for word, tools in (("called", surplus), ("without", missing))
         )
         text = f"{_WAYS[outcome]}{called}{lacked}"
-    elif surplus and wanted:
-        text = f"{surplus} instead of {wanted}"
+    elif surplus and missing:
+        text = f"{surplus} instead of {missing}"
     elif surplus:
         text = f"{surplus}, which was not asked for"
-    elif wanted and outcome is not Outcome.UNOFFERED_TOOL:
-        text = f"nothing instead of {wanted}" if attempt.called == () else f"without {wanted}"
+    elif missing and outcome is not Outcome.UNOFFERED_TOOL:
+        text = f"nothing instead of {missing}" if attempt.called == () else f"without {missing}"
     else:
         both = ", ".join(attempt.surplus)
         text = f"{_way(attempt)}: {both}" if both else _way(attempt)
@@ -103,7 +103,7 @@ def _describe(attempt: Attempt) -> str:
 
 
 def _is_right_out_of_reach(attempt: Attempt) -> bool:
-    """Whether nothing but what was offered is amiss (rule E5)."""
+    """Whether the only fault is that a tool was not offered (rule E5)."""
     return attempt.outcome.is_right_by_names and not attempt.covered
 
 

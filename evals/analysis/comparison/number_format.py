@@ -21,7 +21,7 @@ def format_margin(margin: float) -> str:
 
 
 def format_bounds(low: float, high: float, margin: float) -> str:
-    """`-0.4 to +3.7`, in points: never rounded to where the verdict would be another."""
+    """`-0.4 to +3.7`, in points; rounding never moves a bound across a limit of the verdict."""
     return f"{format_bound(low, margin)} to {format_bound(high, margin)}"
 
 
@@ -31,14 +31,14 @@ def format_bound(bound: float, margin: float) -> str:
 
 
 def format_change(ratio: float) -> str:
-    """What a ratio is as a change: `-56.0%`, `+140.0%`, `0.0%`; a bound below 0 is no more than all."""
+    """A ratio as a change: `-56.0%`, `+140.0%`, `0.0%`; a bound below 0 is shown as a loss of all."""
     percent = 100 * (max(ratio, 0.0) - 1)
     text = f"{percent:+,.0f}%" if percent >= 1000 else f"{percent:+.1f}%"
     return text[1:] if text[1:] == "0.0%" else text
 
 
 def places_for(bound: float, limits: tuple[float, ...]) -> int:
-    """Digits at which a bound is on the same side of every limit as in truth."""
+    """The digits with which the rounded bound is on the same side of every limit as the exact one."""
     for places in range(1, _MOST_PLACES):
         shown = round(100 * bound, places)
         if all(_side(shown, round(100 * limit, _MOST_PLACES)) == _side(bound, limit) for limit in limits):

@@ -40,21 +40,21 @@ class CaseResult:
     covered: int = 0
 
     def count(self, measure: Measure) -> int:
-        """Attempts that count for that share."""
+        """The attempts that count for that share."""
         return self.right if measure is Measure.ACCURACY else self.solved
 
     def share(self, measure: Measure) -> float:
-        """Of the scored attempts; there must be some."""
+        """The share of the scored attempts, of which there must be at least one."""
         return self.count(measure) / len(self.attempts)
 
     @property
     def too_long(self) -> int:
-        """Epochs of which the prompt did not fit the model's window, so that nothing could be answered."""
+        """Epochs whose prompt did not fit the model's window, so that no answer was possible."""
         return self.lost.count(_TOO_LONG) if self.lost else 0
 
     @property
     def in_doubt(self) -> int:
-        """Epochs of which nobody knows how they would have gone: those that failed or were not run."""
+        """Epochs with an unknown result: those that failed or were not run."""
         return len(self.lost) - self.too_long
 
     def least(self, measure: Measure, left_out: int) -> float:
@@ -97,27 +97,27 @@ class CasePair:
 
     @property
     def has_fitted(self) -> bool:
-        """Whether it was scored in the old arm, and never too long."""
+        """Whether the case was scored in the old arm, and never too long."""
         return bool(self.old.attempts) and not self.old.too_long
 
     @property
     def newly_overflows(self) -> bool:
-        """Whether it has fitted, and is too long in the new arm (rule E4)."""
+        """Whether the case fitted before, and is too long in the new arm (rule E4)."""
         return self.has_fitted and bool(self.new.too_long)
 
     @property
     def never_fits(self) -> bool:
-        """Whether it was too long in both arms, at every epoch."""
+        """Whether the case was too long in both arms, at every epoch."""
         return self.old.too_long == self.old.epochs and self.new.too_long == self.new.epochs
 
     @property
     def may_be_loss(self) -> bool:
-        """Whether what was not scored may hide a loss; an old arm that could not answer had nothing to lose."""
+        """Whether unscored epochs may hide a loss; an old arm that could not answer had nothing to lose."""
         return bool(self.old.in_doubt or self.new.in_doubt) or self.new.too_long > self.old.too_long
 
     @property
     def may_be_gain(self) -> bool:
-        """Whether what was not scored may hide a gain, such as an answer where the old arm could give none."""
+        """Whether unscored epochs may hide a gain, such as an answer where the old arm could give none."""
         return bool(self.old.in_doubt or self.new.in_doubt) or self.old.too_long > self.new.too_long
 
     def worst(self, measure: Measure) -> tuple[float, float] | None:
@@ -152,9 +152,9 @@ class PairedCases:
     unread: int = 0
     epochs: int = 1
     scored: tuple[CasePair, ...] = field(init=False)
-    """Those that each arm was scored on."""
+    """The cases that each arm was scored on."""
     partly: tuple[CasePair, ...] = field(init=False)
-    """Those of which not every epoch of both arms was scored."""
+    """The cases of which not every epoch of both arms was scored."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "partly", tuple(pair for pair in self.pairs if not pair.is_whole))
@@ -250,12 +250,12 @@ def pair_cases(
 
 
 def is_right_by(measure: Measure, attempt: Attempt) -> bool:
-    """Whether an attempt was right, as that share has it."""
+    """Whether an attempt was right, as that share defines it."""
     return attempt.is_right if measure is Measure.ACCURACY else attempt.is_solved
 
 
 def group_by_cluster(pairs: Iterable[CasePair], value: Callable[[CasePair], T]) -> list[list[T]]:
-    """A value of each case, those of a cluster together."""
+    """A value for each case, grouped by cluster."""
     clusters: defaultdict[str, list[T]] = defaultdict(list)
     for pair in pairs:
         clusters[pair.cluster].append(value(pair))
@@ -285,7 +285,7 @@ _LARGE_WEIGHT = 0.02
 
 
 def measure_clusters(pairs: Sequence[CasePair]) -> ClusterSizes:
-    """The sizes of the clusters that cases are of."""
+    """The sizes of the clusters of the cases."""
     sizes = Counter(pair.cluster for pair in pairs).values()
     if not sizes:
         return ClusterSizes()

@@ -1,4 +1,4 @@
-"""Which arm is compared with which: by name, by model, or as the user says."""
+"""Pairs arms for a comparison: by name, by model, or as the user says."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ def _pair_within_by_names(side: Side, against: str | None, names: Sequence[str])
     within = pair_by_model(side) if against is None else pair_within(side.arms, find_arm(side.arms, against))
     if not names:
         return within
-    wanted = choose_arms(side.arms, names)
-    pairs = tuple(pair for pair in within.pairs if pair[1] in wanted)
-    unfit, alone = (tuple(place for place in places if place in wanted) for places in (within.unfit, within.alone))
+    chosen = choose_arms(side.arms, names)
+    pairs = tuple(pair for pair in within.pairs if pair[1] in chosen)
+    unfit, alone = (tuple(place for place in places if place in chosen) for places in (within.unfit, within.alone))
     if not pairs:
         why = "is what the others are held against"
-        if wanted[0] in unfit:
+        if chosen[0] in unfit:
             why = "does not fit its model, so that nothing of it was scored"
-        elif wanted[0] in alone:
+        elif chosen[0] in alone:
             why = "has no other of its model to be held against"
-        label = side.arms[wanted[0]].label
+        label = side.arms[chosen[0]].label
         raise ToolbeltError(f"{label!r} {why}; say with --against which other arm it is to be held against.")
     return Pairing(pairs, is_within=True, unfit=unfit, alone=alone)
 
@@ -183,7 +183,7 @@ def pair_by_model(side: Side) -> Pairing:
 
 
 def _read_arm(side: Side, place: int) -> _Arm:
-    ended = [one.outcome for case in side.read(place).values() for one in case.attempts if one is not None]
+    ended = [attempt.outcome for case in side.read(place).values() for attempt in case.attempts if attempt is not None]
     too_long = sum(outcome is Outcome.CONTEXT_OVERFLOW for outcome in ended)
     is_scored = any(outcome.is_scored for outcome in ended)
     # Where most trials failed, that is why nothing was scored.
@@ -191,7 +191,7 @@ def _read_arm(side: Side, place: int) -> _Arm:
 
 
 def _group(arms: Sequence[_Arm], left: Sequence[_Arm]) -> list[list[_Arm]]:
-    """Groups of arms; those of a group are compared with one of them."""
+    """Groups of arms; the arms of a group are compared with one of them."""
     if len({arm.name.model for arm in arms}) == len(arms):
         return [list(left)] if left else []
     models: dict[str, list[_Arm]] = {}

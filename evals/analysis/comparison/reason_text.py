@@ -110,34 +110,36 @@ def describe_never_fit(count: int, *, is_more: bool = False) -> str:
 
 def describe_reasons(comparison: Comparison) -> list[str]:
     """Why the two sides cannot be compared, a sentence each with what to do next."""
-    return [describe_mismatch(one, comparison.old, comparison.new) for one in comparison.reasons]
+    return [describe_mismatch(reason, comparison.old, comparison.new) for reason in comparison.reasons]
 
 
 def describe_differences(comparison: Comparison) -> list[str]:
     """What differs between the two sides and may, a sentence each."""
-    return [describe_mismatch(one, comparison.old, comparison.new) for one in comparison.differences]
+    return [describe_mismatch(difference, comparison.old, comparison.new) for difference in comparison.differences]
 
 
 def describe_mismatch(mismatch: Mismatch, old: SideInfo, new: SideInfo) -> str:
     """One aspect in which two sides differ, in a sentence."""
-    one, other = _name(old), _name(new)
+    old_name, new_name = _name(old), _name(new)
     match mismatch.aspect:
         case Aspect.DATASET | Aspect.SELECTION | Aspect.EPOCHS | Aspect.SETTING:
             return _must_agree(mismatch, old, new)
         case Aspect.CATALOG:
-            return f"The catalog is {old.catalog or 'unnamed'} in {one}, {new.catalog or 'unnamed'} in {other}."
+            return f"The catalog is {old.catalog or 'unnamed'} in {old_name}, {new.catalog or 'unnamed'} in {new_name}."
         case Aspect.SURROUNDINGS:
             return (
                 f"Tools of the catalog, or loadouts, are not the same: their digest is {_short(old.surroundings)} in "
-                f"{one}, {_short(new.surroundings)} in {other}."
+                f"{old_name}, {_short(new.surroundings)} in {new_name}."
             )
         case Aspect.VERSION:
-            return f"toolbelt is version {old.code['toolbelt']} in {one}, {new.code['toolbelt']} in {other}."
+            return f"toolbelt is version {old.code['toolbelt']} in {old_name}, {new.code['toolbelt']} in {new_name}."
         case Aspect.COMMIT:
-            return f"The commit is {_short(old.code['commit'])} in {one}, {_short(new.code['commit'])} in {other}."
+            return (
+                f"The commit is {_short(old.code['commit'])} in {old_name}, {_short(new.code['commit'])} in {new_name}."
+            )
         case Aspect.API_BASE:
             places = [side.api_base or "their providers" for side in (old, new)]
-            return f"Hosted models were asked at {places[0]} in {one}, at {places[1]} in {other}."
+            return f"Hosted models were asked at {places[0]} in {old_name}, at {places[1]} in {new_name}."
         case Aspect.UNCOMMITTED_CHANGES:
             changed = [_name(side) for side in (old, new) if side.code.get("changed") == "yes"]
             were = "was" if len(changed) == 1 else "were"
@@ -149,32 +151,33 @@ def describe_mismatch(mismatch: Mismatch, old: SideInfo, new: SideInfo) -> str:
 
 
 def _must_agree(mismatch: Mismatch, old: SideInfo, new: SideInfo) -> str:
-    one, other = _name(old), _name(new)
+    old_name, new_name = _name(old), _name(new)
     # All advice is for one side: the old one where the dataset has changed, which nobody wants to change back.
     is_old = old.digest != new.digest or (new.is_baseline and not old.is_baseline)
     again, like = (old, new) if is_old else (new, old)
     if mismatch.aspect is Aspect.DATASET:
         return (
-            f"The cases or their grading differ: {one} is of {_dataset(old)}, {other} of {_dataset(new)}; "
+            f"The cases or their grading differ: {old_name} is of {_dataset(old)}, {new_name} of {_dataset(new)}; "
             f"{_repeat(again)} on the dataset that {_name(like)} was made with."
         )
     if mismatch.aspect is Aspect.SELECTION:
         how = ", but others or in another order" if old.cases == new.cases else ""
         return (
-            f"Not the same cases were asked: {plural(old.cases, 'case')} in {one}, {new.cases:,} in {other}{how}; "
+            f"Not the same cases were asked: {plural(old.cases, 'case')} in {old_name}, "
+            f"{new.cases:,} in {new_name}{how}; "
             f"{_repeat_selection(again, like)}."
         )
     if mismatch.aspect is Aspect.EPOCHS:
         return (
-            f"Cases were not asked equally often: --epochs is {old.epochs} in {one}, {new.epochs} in {other}; "
+            f"Cases were not asked equally often: --epochs is {old.epochs} in {old_name}, {new.epochs} in {new_name}; "
             f"{_repeat(again)} with --epochs {like.epochs}."
         )
     (setting,) = mismatch.names
     flag = "--" + setting.replace("_", "-")
-    before, after, wanted = (side.settings.get(setting) for side in (old, new, like))
-    with_flag = f"without {flag}" if wanted is None else f"with {flag} {wanted}"
+    before, after, expected = (side.settings.get(setting) for side in (old, new, like))
+    with_flag = f"without {flag}" if expected is None else f"with {flag} {expected}"
     return (
-        f"Models were not asked alike: {flag} is {_setting(before)} in {one}, {_setting(after)} in {other}; "
+        f"Models were not asked alike: {flag} is {_setting(before)} in {old_name}, {_setting(after)} in {new_name}; "
         f"{_repeat(again)} {with_flag}."
     )
 
@@ -192,8 +195,8 @@ def _repeat(side: SideInfo) -> str:
 
 
 def _repeat_selection(again: SideInfo, like: SideInfo) -> str:
-    """What to do so that one side is asked the cases of the other."""
-    wanted = _flags(like.filter)
+    """What to do so that one side is run on the cases of the other."""
+    flags = _flags(like.filter)
     surplus = [f"--{key}" for key in again.filter if key not in like.filter and key != "seed"]
     if again.filter == like.filter:
         # A catalog that lacks a tool leaves out what asks for it.
@@ -202,7 +205,7 @@ def _repeat_selection(again: SideInfo, like: SideInfo) -> str:
             f"{_repeat(again)} with the catalog and the dataset of {_name(like)}"
         )
     without = f"without {' and '.join(surplus)}" if surplus else ""
-    return f"{_repeat(again)} {' and '.join(filter(None, (wanted and f'with {wanted}', without)))}"
+    return f"{_repeat(again)} {' and '.join(filter(None, (flags and f'with {flags}', without)))}"
 
 
 def _flags(chosen: Mapping[str, Any]) -> str:
@@ -230,7 +233,7 @@ def _setting(value: Any) -> str:
 
 
 def describe_notes(comparison: Comparison) -> list[str]:
-    """What to know before any verdict, a sentence each."""
+    """Notes to read before any verdict, one sentence each."""
     return [_describe_note(note, comparison) for note in comparison.notes]
 
 

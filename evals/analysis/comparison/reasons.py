@@ -142,7 +142,7 @@ class SideProblem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SideNote:
-    """A side that proves less than it seems to."""
+    """A side whose figures are less certain than they look."""
 
     problem: SideProblem
     side: SideInfo
@@ -159,7 +159,7 @@ class ArmsNote(StrEnum):
 
 
 class CasesProblem(StrEnum):
-    """Why cases count for no verdict, or only with doubt."""
+    """Why cases count for no verdict, or count only with doubt."""
 
     UNSCORED = "unscored"
     NEVER_FIT = "never_fit"

@@ -1,4 +1,4 @@
-"""What would settle an open verdict: missing answers, or more cases."""
+"""How to settle an open verdict: missing answers, or more cases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, Contras
 from toolbelt.evals.statistics.verdict import Verdict, judge
 
 MOST_CASES = 1_000_000
-"""A larger number is no advice."""
+"""The largest number of cases that is useful advice."""
 _FEW = 0.05
 """Share of the cases that may lack an answer before advice asks for the answers first."""
 
@@ -109,7 +109,7 @@ class Advice:
 
 
 def find_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> Advice:
-    """Which answers are missing, and how many cases would do; planned cases should be answered first."""
+    """Advice on missing answers and on how many cases would do; planned cases should be answered first."""
     unsure = [contrast for contrast in contrasts if contrast.verdict is Verdict.INSUFFICIENT_DATA]
     lacking = [contrast for contrast in unsure if _wants_answers(contrast, margin)]
     worst = max(lacking, key=lambda contrast: contrast.unanswered, default=None)

@@ -1,1 +1,1 @@
-"""Runs and baselines, case by case: what a comparison reads."""
+"""Runs and baselines, case by case: the input of a comparison."""

@@ -1,4 +1,4 @@
-"""What a baseline's file holds: attempts, figures that follow from them, and the check of every value."""
+"""The content of a baseline's file: attempts, figures that follow from them, and the check of every value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolbelt.sources.section import Section, TooManyFindingsError
 SCHEMA_NAME = "toolbelt.baseline"
 SCHEMA = f"{SCHEMA_NAME}/1"
 COLUMNS = ("outcome", "definition_tokens", "own_prompt_tokens", "prompt_tokens", "requests", "cost_usd")
-"""What the elements of an attempt are, in order."""
+"""The elements of an attempt, in order."""
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _READABLE = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.ERROR)
 _MAY_BE_NULL = frozenset(("own_prompt_tokens", "prompt_tokens", "cost_usd"))

@@ -32,7 +32,7 @@ from toolbelt.sources.files import decode
 from toolbelt.sources.json_text import parse_json
 
 _MAX_BYTES = 256 << 20
-"""What is read of a file: twenty thousand cases of a hundred arms take less."""
+"""The most that is read of a file: twenty thousand cases of a hundred arms take less."""
 _CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 _SAYS_SO = re.compile(rf'"schema"\s*:\s*"{re.escape(SCHEMA_NAME)}/')
 
@@ -48,10 +48,10 @@ class Baseline:
     def __init__(self, name: str, data: Mapping[str, Any]) -> None:
         self._cases: Sequence[Mapping[str, Any]] = data["cases"]
         self._arms = tuple(
-            ArmName(one["model"], one["toolset"], one["variant"], one["tokenizer"]) for one in data["arms"]
+            ArmName(arm["model"], arm["toolset"], arm["variant"], arm["tokenizer"]) for arm in data["arms"]
         )
         self._figures: tuple[Mapping[str, Any], ...] = tuple(
-            {key: value for key, value in one.items() if key in FIGURES} for one in data["arms"]
+            {key: value for key, value in arm.items() if key in FIGURES} for arm in data["arms"]
         )
         self._about = SideInfo(
             name=name,
@@ -97,7 +97,7 @@ class Baseline:
 
 
 def is_baseline(path: Path) -> bool:
-    """Whether a file says that it is a baseline, of whichever version; not whether it is a good one.
+    """Whether a file states that it is a baseline, of any version; its content may be wrong.
 
     Where it says so does not matter: `jq -S` moves it behind the cases. One that a merge or an editor has broken still
     is one, so that it can be saved anew.
@@ -114,7 +114,7 @@ def is_baseline(path: Path) -> bool:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """A baseline from its file.
+    """Read a baseline from its file.
 
     Raises:
         NotFoundError: no such file.

@@ -1,4 +1,4 @@
-"""Writes a run as a baseline, and says what changes against the one that it replaces; see `baseline_reader`."""
+"""Writes a run as a baseline, and lists the changes against the one that it replaces; see `baseline_reader`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolbelt.text import INVISIBLE, plural
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 _HALF = re.compile("[\ud800-\udfff]")
 _LONGEST_NAME = 200
-"""Characters that are kept of what a model called; names of real tools are shorter."""
+"""Characters of a called name that are stored; names of real tools are shorter."""
 
 
 def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
@@ -39,10 +39,10 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         name = side.arms[arm]
         heads.append(
             {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
-            | arm_figures(parse_attempt(_attempt(one)) for one in _finished(cases))  # as they are read
+            | arm_figures(parse_attempt(_attempt(attempt)) for attempt in _finished(cases))  # as they are read
         )
         for case in cases.values():
-            attempts = [_attempt(one) for one in case.attempts if one is not None]
+            attempts = [_attempt(attempt) for attempt in case.attempts if attempt is not None]
             rows.setdefault(case.case, (case, []))[1].append(_json(attempts))
     head = {
         "schema": SCHEMA,
@@ -73,7 +73,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
 
 
 def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
-    """Why no baseline is to be made of a run, each with what to do about it; nothing if it may be."""
+    """Reasons against a baseline from a run, each with what to do about it; empty if there are none."""
     about = side.about
     again = f"toolbelt eval resume {about.name}"
     reasons = []
@@ -193,7 +193,7 @@ def _heads(old: Side, new: Side) -> list[tuple[str, object, object]]:
 
 
 def _of_cases(before: Mapping[str, CaseEvidence], after: Mapping[str, CaseEvidence]) -> str:
-    """How many cases of an arm went how; empty where all are as they were."""
+    """How many cases of an arm changed, and how; empty if none did."""
     both = [case for case in after if case in before]
     shares = [(_right(before[case]), _right(after[case])) for case in both]
     otherwise = sum(

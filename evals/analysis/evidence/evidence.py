@@ -42,7 +42,7 @@ class Attempt:
 
     @property
     def is_scored(self) -> bool:
-        """Whether it says anything about the choice made."""
+        """Whether the attempt says anything about the model's choice."""
         return self.outcome.is_scored
 
     @property
@@ -96,17 +96,17 @@ class ArmName:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes it the same arm in another run."""
+        """The key by which the same arm is found in another run."""
         return self.model, self.toolset, self.variant
 
     @property
     def label(self) -> str:
-        """What distinguishes it from other arms."""
+        """A label that distinguishes it from other arms."""
         return " · ".join(part for part in self.key if part)
 
     @property
     def toolset_label(self) -> str:
-        """What distinguishes it from other arms of its model."""
+        """A label that distinguishes it from other arms of its model."""
         return " · ".join(part for part in (self.toolset, self.variant) if part)
 
 
@@ -155,7 +155,7 @@ class SideInfo:
 
 
 class Side(Protocol):
-    """What comparing asks of a run or a baseline; one arm is held at a time."""
+    """What a comparison needs of a run or a baseline; one arm is in memory at a time."""
 
     @property
     def about(self) -> SideInfo:

@@ -102,10 +102,10 @@ def find_arms(arms: Sequence[ArmName], name: str) -> tuple[int, ...]:
     Raises:
         NotFoundError: none does, with the nearest names.
     """
-    wanted = _normal(name)
+    normal = _normal(name)
     if not name.lstrip().startswith("#"):
         for names in _WAYS:
-            if places := tuple(place for place, arm in enumerate(arms) if wanted in map(_normal, names(arm))):
+            if places := tuple(place for place, arm in enumerate(arms) if normal in map(_normal, names(arm))):
                 return places
     number = _NUMBER.fullmatch(name.strip())
     if number and int(number.group(1)) <= len(arms):

@@ -107,7 +107,7 @@ class StoredRun:
                 attempts[case][epoch] = Attempt(
                     _OUTCOMES[outcome], bool(covered), _names(called), _names(missing), _names(surplus), *figures
                 )
-        return {case: CaseEvidence(case, one.cluster, one.kind, tuple(attempts[case])) for case, one in cases.items()}
+        return {case: CaseEvidence(case, row.cluster, row.kind, tuple(attempts[case])) for case, row in cases.items()}
 
 
 def _flags(plan: Plan) -> dict[str, Any]:

@@ -76,8 +76,10 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
         errors=sum(attempt.outcome is Outcome.ERROR for attempt in attempts),
         overflows=sum(attempt.outcome is Outcome.CONTEXT_OVERFLOW for attempt in attempts),
         clusters=len({case.cluster for case in cases.values() if case.scored}),
-        low=_bounds(cases, about.epochs, unread, lambda one: one is not None and one.is_scored and is_right(one))[0],
-        high=_bounds(cases, about.epochs, unread, lambda one: one is None or not one.is_scored or is_right(one))[1],
+        low=_bounds(cases, about.epochs, unread, lambda each: each is not None and each.is_scored and is_right(each))[
+            0
+        ],
+        high=_bounds(cases, about.epochs, unread, lambda each: each is None or not each.is_scored or is_right(each))[1],
     )
 
 

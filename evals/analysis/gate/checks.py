@@ -206,24 +206,24 @@ def _check_share(pair: ArmComparison, limits: Limits, epochs: int) -> Check:
 
 
 def _with_cases(check: Check, contrast: Contrast) -> Check:
-    """With how many cases its figures are of."""
+    """The check, with the number of cases behind its figures."""
     return replace(check, cases=contrast.cases, planned=contrast.planned)
 
 
 def _check_min_share(arm: ArmFigures, measure: Measure, least: float) -> Check:
-    name, label, share, asked = f"min-{measure.value}", arm.name.label, arm.share, arm.asked
+    name, label, share, planned = f"min-{measure.value}", arm.name.label, arm.share, arm.asked
     if share is None:
         message = "cannot be told: nothing was scored"
         if 0 < arm.overflows == arm.finished:
             message += ", as nothing fits the model's window; name with --arm those that are to reach it"
-        return Check(name, UNSURE, message, label, limit=least, cases=0, planned=asked)
+        return Check(name, UNSURE, message, label, limit=least, cases=0, planned=planned)
     unscored = arm.planned - arm.scored
     figures = f"{share:.1%} of {arm.scored:,} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"
     bounded = f"; {unscored:,} unscored may have gone either way" if unscored else ""
     verdict = PASS if arm.low >= least else FAIL if arm.high < least else UNSURE
     why = "; too few cases to tell which side of it the truth is" if verdict is UNSURE else ""
     message = figures + bounded + why
-    return Check(name, verdict, message, label, share, arm.low, arm.high, least, arm.cases, asked)
+    return Check(name, verdict, message, label, share, arm.low, arm.high, least, arm.cases, planned)
 
 
 def _check_increase(name: str, pair: ArmComparison, measure: Measure, tolerated: float) -> Check:

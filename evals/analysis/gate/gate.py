@@ -79,7 +79,7 @@ def check_run(
     """
     left_out = 0
     if only is not None:
-        left_out = len({arm.key for one in (run, baseline) if one is not None for arm in one.arms} - set(only))
+        left_out = len({arm.key for side in (run, baseline) if side is not None for arm in side.arms} - set(only))
         run, baseline = _ChosenArms(run, only), None if baseline is None else _ChosenArms(baseline, only)
     figures = tuple(read_figures(run, arm, limits.measure) for arm in range(len(run.arms)))
     comparison = None

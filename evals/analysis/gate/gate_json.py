@@ -1,4 +1,4 @@
-"""What a gate says, as JSON."""
+"""The result of a gate, as JSON."""
 
 from __future__ import annotations
 

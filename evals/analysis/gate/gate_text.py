@@ -1,4 +1,4 @@
-"""What a gate says, in words."""
+"""The result of a gate, in words."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ def build_matrix(
         (arm.model, arm.toolset_label): _cell(place, arm, summary.rooms.get(arm.model, ModelLimits()), tools)
         for place, arm in enumerate(summary.arms)
     }
-    for one in summary.left_out:
-        cells.setdefault((one.model, one.toolset), _left_out(one))
+    for left_out in summary.left_out:
+        cells.setdefault((left_out.model, left_out.toolset), _left_out(left_out))
     picks = choose_toolsets(summary, side, cells, margin, advance)
     toolsets = order_toolsets(summary)
     rows = tuple(
@@ -148,9 +148,10 @@ def _find_reasons(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bo
         yield CellReason(CellProblem.NOT_RUN, missing)
 
 
-def _left_out(one: LeftOut) -> Cell:
-    state = CellState.UNSUPPORTED if one.verdict is FitVerdict.UNSUPPORTED else CellState.NO_CHOICE
-    return Cell(one.toolset, state, verdict=one.verdict, reasons=(CellReason(CellProblem.LEFT_OUT, cause=one.reason),))
+def _left_out(left_out: LeftOut) -> Cell:
+    state = CellState.UNSUPPORTED if left_out.verdict is FitVerdict.UNSUPPORTED else CellState.NO_CHOICE
+    reason = CellReason(CellProblem.LEFT_OUT, cause=left_out.reason)
+    return Cell(left_out.toolset, state, verdict=left_out.verdict, reasons=(reason,))
 
 
 def _find_notes(summary: RunSummary, side: Side) -> Iterator[MatrixNote]:
@@ -177,7 +178,7 @@ _FIRST = (str(FULL), str(BY_WINDOW))
 
 def order_models(summary: RunSummary) -> tuple[str, ...]:
     """The models of a run, those left out of it among them, in the order asked for."""
-    left_out = dict.fromkeys(one.model for one in summary.left_out)
+    left_out = dict.fromkeys(row.model for row in summary.left_out)
     named = dict.fromkeys(arm.model for arm in summary.arms)
     known = [model for model in summary.rooms if model in named or model in left_out]
     return merged([tuple(named), known, tuple(left_out)])
@@ -186,9 +187,9 @@ def order_models(summary: RunSummary) -> tuple[str, ...]:
 def order_toolsets(summary: RunSummary) -> tuple[str, ...]:
     """The labels of its toolsets, likewise: each model was asked some of them, and left out of others."""
     models = order_models(summary)
-    asked = (tuple(arm.toolset_label for arm in summary.arms if arm.model == model) for model in models)
-    left_out = (tuple(one.toolset for one in summary.left_out if one.model == model) for model in models)
-    return merged([*asked, *left_out], rank=lambda label: _FIRST.index(label) if label in _FIRST else len(_FIRST))
+    offered = (tuple(arm.toolset_label for arm in summary.arms if arm.model == model) for model in models)
+    left_out = (tuple(row.toolset for row in summary.left_out if row.model == model) for model in models)
+    return merged([*offered, *left_out], rank=lambda label: _FIRST.index(label) if label in _FIRST else len(_FIRST))
 
 
 def merged(chains: Iterable[Sequence[str]], rank: Callable[[str], int] = lambda _: 0) -> tuple[str, ...]:

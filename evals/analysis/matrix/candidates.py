@@ -81,7 +81,7 @@ def hardly_calls(arm: ArmSummary, margin: float, *, needs_calls: bool) -> bool:
 
 
 def size_key(arm: ArmSummary) -> tuple[float, float, str]:
-    """What makes a toolset small: all the definitions it sends, what it grows by included; then its prompts."""
+    """The size of a toolset: first the tokens of all definitions it sends, its growth included; then its prompts."""
     return (
         math.inf if arm.definition_tokens_total is None else arm.definition_tokens_total,
         math.inf if arm.prompt_tokens is None else arm.prompt_tokens,
@@ -89,15 +89,15 @@ def size_key(arm: ArmSummary) -> tuple[float, float, str]:
     )
 
 
-def is_same_toolset(one: ArmSummary, other: ArmSummary) -> bool:
+def is_same_toolset(first: ArmSummary, second: ArmSummary) -> bool:
     """Whether two arms that may be chosen are one toolset by two names: the same list of tools in all trials, of the
     same size, that does not change as one goes on.
     """
-    if not (is_assignable(one) and is_assignable(other)) or one.first_offer is None:
+    if not (is_assignable(first) and is_assignable(second)) or first.first_offer is None:
         return False
-    if {parse_recommended(one.toolset).kind, parse_recommended(other.toolset).kind} - _LISTS:
+    if {parse_recommended(first.toolset).kind, parse_recommended(second.toolset).kind} - _LISTS:
         return False
-    return (one.first_offer, one.offered_tokens) == (other.first_offer, other.offered_tokens)
+    return (first.first_offer, first.offered_tokens) == (second.first_offer, second.offered_tokens)
 
 
 def other_cells(pick: Pick, arms: Sequence[ArmSummary], cells: Iterable[Cell]) -> list[Cell]:
@@ -122,6 +122,6 @@ def other_cells(pick: Pick, arms: Sequence[ArmSummary], cells: Iterable[Cell]) -
 
 
 def may_suit(cell: Cell, pick: Pick) -> bool:
-    """Whether a toolset may do for the model where the best does, as far as is known."""
+    """Whether a toolset may be good enough where the best is, as far as is known."""
     too_long = {candidate.arm for candidate in pick.candidates if candidate.overflowing}
     return cell.state not in _UNFIT and cell.arm not in too_long and cell.arm not in pick.never_calls

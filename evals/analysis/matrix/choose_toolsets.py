@@ -160,7 +160,7 @@ def _contrast_arms(
         evidence = {arm: evidence[arm] if arm in evidence else side.read(arm) for arm in (pair.old, pair.new)}
         cases = pair_cases(evidence[pair.old], evidence[pair.new], about.cases, about.epochs)
         findings.append(find_difference(cases, Measure.ACCURACY, IntervalSettings(margin, pair.level, 0, RESAMPLES)))
-        overflowing.append(sum(one.newly_overflows for one in cases.pairs))
+        overflowing.append(sum(case.newly_overflows for case in cases.pairs))
         if advance is not None:
             advance(number + 1)
     verdicts = give_verdicts(findings, margin)
@@ -173,7 +173,7 @@ def _contrast_arms(
 def _candidates_of(
     fields: Iterable[_ModelCandidates], held: Mapping[tuple[int | None, int | None], Candidate]
 ) -> dict[str, tuple[Candidate, ...]]:
-    return {one.model: tuple(held.get((one.best, arm), Candidate(arm)) for arm in one.arms) for one in fields}
+    return {field.model: tuple(held.get((field.best, arm), Candidate(arm)) for arm in field.arms) for field in fields}
 
 
 def _smaller(group: _ModelCandidates, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> int | None:
@@ -242,16 +242,16 @@ def _concrete(pick: Pick, arms: Sequence[ArmSummary]) -> str:
 
 def _find_open(pick: Pick, others: Sequence[int], margin: float) -> Pick:
     """With what looks good and is smaller, and how many cases would do."""
-    promising = next((one for one in _before(pick) if one.arm in others and _looks_good(one, margin)), None)
+    promising = next((each for each in _before(pick) if each.arm in others and _looks_good(each, margin)), None)
     if promising is not None:
         pick = replace(pick, promising=promising.arm)
         if pick.sure:
             return replace(pick, cases_wanted=_cases(promising, margin, pick.level))
     if pick.sure or any(rival.overflowing for rival in pick.rivals):
         return pick
-    wanted = [_cases(rival, margin, LEVEL) for rival in pick.rivals if not rival.holds]
-    enough = [cases for cases in wanted if cases is not None]
-    return replace(pick, cases_wanted=max(enough) if enough and len(enough) == len(wanted) else None)
+    cases_needed = [_cases(rival, margin, LEVEL) for rival in pick.rivals if not rival.holds]
+    enough = [cases for cases in cases_needed if cases is not None]
+    return replace(pick, cases_wanted=max(enough) if enough and len(enough) == len(cases_needed) else None)
 
 
 def _before(pick: Pick) -> Iterator[Candidate]:

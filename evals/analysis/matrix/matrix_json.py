@@ -81,20 +81,20 @@ def _pick(pick: Pick, toolsets: dict[int, str]) -> dict[str, Any]:
         "promising": arm(pick.promising),
         "cases_wanted": pick.cases_wanted,
         "level": pick.level,
-        "candidates": [_candidate(one, toolsets) for one in pick.candidates],
-        "rivals": [_candidate(one, toolsets) for one in pick.rivals],
+        "candidates": [_candidate(candidate, toolsets) for candidate in pick.candidates],
+        "rivals": [_candidate(candidate, toolsets) for candidate in pick.rivals],
         "idle": [arm(place) for place in pick.never_calls],
         "reasons": list(pick.reasons),
     }
 
 
-def _candidate(one: Candidate, toolsets: dict[int, str]) -> dict[str, Any]:
-    figures = _contrast(one.contrast) if one.contrast is not None else None
+def _candidate(candidate: Candidate, toolsets: dict[int, str]) -> dict[str, Any]:
+    figures = _contrast(candidate.contrast) if candidate.contrast is not None else None
     return {
-        "arm": one.arm,
-        "toolset": toolsets[one.arm],
-        "holds": one.holds,
-        "overflowing": one.overflowing,
+        "arm": candidate.arm,
+        "toolset": toolsets[candidate.arm],
+        "holds": candidate.holds,
+        "overflowing": candidate.overflowing,
         "contrast": figures,
     }
 

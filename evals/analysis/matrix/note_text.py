@@ -51,9 +51,9 @@ def _describe_reason(reason: CellReason, cell: Cell) -> str:
     match reason.problem:
         case CellProblem.TOO_LONG | CellProblem.TOO_MANY_TOOLS:
             what = "too long" if reason.problem is CellProblem.TOO_LONG else "with too many tools"
-            asked = f", {cell.turned_away:,} of them not asked" if 0 < cell.turned_away < reason.trials else ""
-            asked = " and not asked" if cell.turned_away == reason.trials else asked
-            return _with_cause(f"{trials} {what} for the model{asked}", reason.cause)
+            turned_away = f", {cell.turned_away:,} of them not asked" if 0 < cell.turned_away < reason.trials else ""
+            turned_away = " and not asked" if cell.turned_away == reason.trials else turned_away
+            return _with_cause(f"{trials} {what} for the model{turned_away}", reason.cause)
         case CellProblem.FAILED:
             return _with_cause(f"{trials} failed", reason.cause)
         case CellProblem.NOT_RUN:

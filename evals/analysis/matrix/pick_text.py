@@ -49,7 +49,7 @@ class _Context:
 
     @property
     def points(self) -> str:
-        """How far is too far, in words: `2.0 points`."""
+        """The margin in words: `2.0 points`."""
         return f"{format_margin(self.margin)} points"
 
     def name(self, arm: int) -> str:
@@ -129,7 +129,7 @@ def _main(context: _Context) -> Iterator[str]:
 
 
 def _nothing(context: _Context) -> str:
-    """Why there is no best."""
+    """Why there is no best toolset."""
     if context.pick.never_calls:
         return describe_only_never_calling([context.arms[arm] for arm in context.pick.never_calls], context.margin)
     states = {cell.state for cell in context.cells}
@@ -145,7 +145,7 @@ def _nothing(context: _Context) -> str:
 
 
 def _undecided(context: _Context, best: int) -> str:
-    """Why there is a best and no choice."""
+    """Why there is a best toolset but no choice."""
     arm, as_measured = context.arms[best], _as_measured(context, best)
     if context.about.drafts:
         of = f"{context.about.drafts:,} of {plural(context.about.cases, 'case')}"
@@ -177,7 +177,7 @@ def _doubt(context: _Context, best: int) -> str:
     against = [rival for rival in context.pick.rivals if not rival.holds]
     if not against:
         return f"too little is known of {_listed(_unknown(context))}"
-    worst = min(against, key=lambda one: (not one.overflowing, _low(one)))
+    worst = min(against, key=lambda candidate: (not candidate.overflowing, _low(candidate)))
     name = context.name(worst.arm)
     if worst.overflowing:
         does = "does" if worst.overflowing == 1 else "do"
@@ -220,11 +220,11 @@ def _best(context: _Context, best: int) -> str:
 
 def _in_all(context: _Context) -> str:
     """Where others fit it in part."""
-    return " in every case that any does" if any(one.overflowing for one in context.pick.candidates) else ""
+    return " in every case that any does" if any(candidate.overflowing for candidate in context.pick.candidates) else ""
 
 
 def _smaller(context: _Context, best: int, choice: int) -> str:
-    contrast = next(one.contrast for one in context.pick.candidates if one.arm == choice)
+    contrast = next(candidate.contrast for candidate in context.pick.candidates if candidate.arm == choice)
     assert contrast is not None  # noqa: S101  it was compared with the best
     assert contrast.old is not None and contrast.new is not None  # noqa: S101, PT018  it holds, so it has figures
     over = f"{contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else "all cases"
@@ -244,15 +244,15 @@ def _saved(chosen: ArmSummary, best: ArmSummary) -> str:
 
 
 def _promise(context: _Context) -> Iterator[str]:
-    """How many cases would do, for what is not sure."""
+    """How many cases would settle a doubtful choice."""
     pick = context.pick
     if pick.choice is not None and not pick.sure and not any(rival.overflowing for rival in pick.rivals):
-        wanted = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
-        if advice := describe_advice(wanted, context.margin):
+        contrasts = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
+        if advice := describe_advice(contrasts, context.margin):
             yield f"To be sure of {context.name(pick.choice)}: {advice}."
     if pick.promising is None:
         return
-    contrast = next(one.contrast for one in pick.candidates if one.arm == pick.promising)
+    contrast = next(candidate.contrast for candidate in pick.candidates if candidate.arm == pick.promising)
     assert contrast is not None  # noqa: S101  it was compared with the best
     wanted_more = describe_advice([contrast], context.margin, pick.level)
     difference = format_difference(contrast, context.margin, pick.level)
@@ -263,7 +263,9 @@ def _promise(context: _Context) -> Iterator[str]:
 
 
 def _too_long(context: _Context) -> Iterator[str]:
-    """Smaller toolsets that would do, but for what no longer fits: they may grow, or talk longer."""
+    """Smaller toolsets that are good enough, except that some cases no longer fit: they may grow, or the conversations
+    get longer.
+    """
     too_long = []
     for candidate in context.pick.candidates:
         if candidate.arm in (context.pick.choice, context.pick.best):
@@ -274,9 +276,9 @@ def _too_long(context: _Context) -> Iterator[str]:
     if len(too_long) > _FEW:
         yield f"{len(too_long):,} smaller ones do not fit it in cases that fit with the best."
         return
-    for one in too_long:
-        cases = plural(one.overflowing, "case")
-        yield f"{context.name(one.arm)} does not fit it in {cases} that {_fit(one.overflowing)} with the best."
+    for longer in too_long:
+        cases = plural(longer.overflowing, "case")
+        yield f"{context.name(longer.arm)} does not fit it in {cases} that {_fit(longer.overflowing)} with the best."
 
 
 def _fit(count: int) -> str:
@@ -284,7 +286,7 @@ def _fit(count: int) -> str:
 
 
 def _describe_never_calling(context: _Context) -> Iterator[str]:
-    """What is left out as it called nothing, where something else is the best."""
+    """Toolsets that are left out because the model called nothing with them, where another one is the best."""
     if context.pick.best is not None:
         yield from describe_never_calling([context.arms[arm] for arm in context.pick.never_calls], context.margin)
 
@@ -321,7 +323,7 @@ def describe_never_calling(arms: Sequence[ArmSummary], margin: float) -> tuple[s
         arms: Of one model, for each of which `candidates.hardly_calls` is true.
         margin: Accuracy that may be lost, a fraction.
     """
-    return tuple(f"{said[0].upper()}{said[1:]}." for said in _tell(arms, margin))
+    return tuple(f"{text[0].upper()}{text[1:]}." for text in _tell(arms, margin))
 
 
 def describe_only_never_calling(arms: Sequence[ArmSummary], margin: float) -> str:

@@ -23,7 +23,7 @@ from toolbelt.text import UNSAFE, plural, visible
 _WIDTH = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 UNSURE = "  # as measured, not sure"
-"""Behind what is recommended without being sure."""
+"""The comment after a recommendation that is not sure."""
 
 
 def recommendation(matrix: Matrix, *, evidence: bool = True) -> str:
@@ -70,8 +70,8 @@ def _dumped(value: object, text: str, style: str | None = None) -> str:
 
 def _head(matrix: Matrix, *, is_any: bool) -> Iterator[str]:
     day = f" of {matrix.created[:10]}" if matrix.created else ""
-    asked = plural(matrix.cases, "case") + (f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else "")
-    yield f"Run {matrix.run}{day}: dataset {matrix.dataset}, catalog {matrix.catalog}, {asked} for each toolset."
+    cases = plural(matrix.cases, "case") + (f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else "")
+    yield f"Run {matrix.run}{day}: dataset {matrix.dataset}, catalog {matrix.catalog}, {cases} for each toolset."
     is_unsure = any(row.pick.choice is not None and not row.pick.sure for row in matrix.rows)
     yield (
         f"A model is given the smallest toolset that is surely not worse than its best by more than "

@@ -82,14 +82,14 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         _arm(
             number,
             names,
-            wanted,
+            planned_trials,
             groups.get(number, {}),
             timings.get(number, Timing()),
             epochs.get(number, EpochMeasures()),
             clusters,
             reasons,
         )
-        for number, *names, wanted in planned
+        for number, *names, planned_trials in planned
     )
     tokenizers = {arm.model: arm.tokenizer for arm in arms if arm.tokenizer}
     return _run(run, created, status or stored_status, reason, plan, arms, tokenizers)
@@ -114,15 +114,15 @@ def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[
     sums |= {expression for rate in RATES.values() for expression in (rate.numerator, rate.denominator)}
     most = {"epoch", *(RATES[name].denominator for name in CALL_RATES)}
     known = {"cost_usd", *_MEANS}
-    wanted = [f"{what}({of})" for what, ofs in (("sum", sums), ("max", most), ("count", known)) for of in sorted(ofs)]
+    columns = [f"{what}({of})" for what, ofs in (("sum", sums), ("max", most), ("count", known)) for of in sorted(ofs)]
     groups: dict[int, dict[str, Row]] = {}
     # Names and expressions are this package's own.
     rows = connection.execute(
-        f"SELECT arm, outcome, {', '.join(wanted)} FROM trials WHERE run = ? GROUP BY arm, outcome",  # noqa: S608
+        f"SELECT arm, outcome, {', '.join(columns)} FROM trials WHERE run = ? GROUP BY arm, outcome",  # noqa: S608
         (run,),
     )
     for arm, outcome, *values in rows:
-        groups.setdefault(arm, {})[outcome] = dict(zip(wanted, values, strict=True))
+        groups.setdefault(arm, {})[outcome] = dict(zip(columns, values, strict=True))
     return groups
 
 
@@ -260,7 +260,7 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
         "code": dict(summary.code),
         "suite": summary.suite or None,
         "rooms": {model: asdict(room) for model, room in summary.rooms.items()},
-        "left_out": [asdict(one) for one in summary.left_out],
+        "left_out": [asdict(row) for row in summary.left_out],
         "cases": summary.cases,
         "excluded": dict(summary.excluded),
         "epochs": summary.epochs,

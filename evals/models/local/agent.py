@@ -26,7 +26,7 @@ from toolbelt.evals.offers import Offer
 from toolbelt.providers.chat import Usage
 
 SURE = 0.3
-"""The fit of a tool at hand from which the agent does not look for a better one: nine of ten such are right."""
+"""From this fit on, the agent does not look for a better tool: nine of ten tools with it are right."""
 _Call = tuple[str, Mapping[str, Any]]
 
 
@@ -55,10 +55,10 @@ class LocalModel:
         began = time.perf_counter()
         history = read_history(request.messages)
         meta = find_meta_tools(request.offer)
-        made = _choose(request, history, meta)
+        chosen = _choose(request, history, meta)
         calls = tuple(
             ToolUse.from_text(f"call_{number}", name, json.dumps(arguments))
-            for number, (name, arguments) in enumerate(made, start=len(history.calls))
+            for number, (name, arguments) in enumerate(chosen, start=len(history.calls))
         )
         text = "" if calls else _words(history, meta)
         return Reply(
@@ -74,11 +74,11 @@ class LocalModel:
         return 0.0
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """There is nothing to close."""
 
 
 LOCAL_MODELS: Mapping[str, Callable[[], Model]] = MappingProxyType({"local/bm25": LocalModel})
-"""By name."""
+"""The local models by name."""
 
 
 def make_local_model(name: str) -> Model:
@@ -93,7 +93,7 @@ def make_local_model(name: str) -> Model:
 
 
 def _words(history: History, meta: MetaTools | None) -> str:
-    """What is said where nothing is called."""
+    """The text of a reply without calls."""
     if _has_selected(history, meta):
         return "That is done."
     if meta is not None and (loaded := find_loaded(history, meta)):
@@ -108,19 +108,19 @@ def _choose(request: Request, history: History, meta: MetaTools | None) -> list[
     if choice is not None and choice in offer.by_name:
         position = next(index for index, offered in enumerate(offer.tools) if offered.name == choice)
         return _forced(history, offer, [position], meta)
-    made = _freely(history, offer, meta)
-    if choice == "required" and not made:
+    calls = _freely(history, offer, meta)
+    if choice == "required" and not calls:
         return _forced(history, offer, range(len(offer.tools)), meta)
-    return made
+    return calls
 
 
 def _freely(history: History, offer: Offer, meta: MetaTools | None) -> list[_Call]:
     others = frozenset[str]() if meta is None else meta.names
     plan = plan_calls(history, offer, [at for at, offered in enumerate(offer.tools) if offered.name not in others])
-    if meta is not None and not _has_selected(history, meta) and (wanted := _wanted(plan)):
+    if meta is not None and not _has_selected(history, meta) and (wishes := _wanted(plan)):
         if find_loaded(history, meta):
             return []
-        if steps := find_next_steps(history, wanted, meta):
+        if steps := find_next_steps(history, wishes, meta):
             return steps
     left = list(history.calls)
     return [call for call in _as_calls(plan) if not _struck_off(call, left)]
@@ -131,7 +131,7 @@ def _has_selected(history: History, meta: MetaTools | None) -> bool:
 
 
 def _wanted(plan: Plan) -> tuple[tuple[str, ...], ...]:
-    """Words for which better tools are to be looked for; none where those at hand will do."""
+    """Words for which the agent looks for better tools; none if the tools at hand are good enough."""
     unsure = tuple(call.words for call in plan.calls if call.fit < SURE)
     return tuple(words for words in (*unsure, *plan.unserved) if words)
 
@@ -141,7 +141,7 @@ def _as_calls(plan: Plan) -> list[_Call]:
 
 
 def _struck_off(call: _Call, left: list[_Call]) -> bool:
-    """Whether the call was made before; each made one answers for one."""
+    """Whether the call was made before; each earlier call counts for one."""
     if call in left:
         left.remove(call)
         return True
@@ -149,10 +149,10 @@ def _struck_off(call: _Call, left: list[_Call]) -> bool:
 
 
 def _forced(history: History, offer: Offer, among: Sequence[int], meta: MetaTools | None) -> list[_Call]:
-    """The best of them, however badly it fits; the first, where nothing speaks for any."""
-    made = _as_calls(plan_calls(history, offer, among, enough=0.0))
-    if made:
-        return made[:1]
+    """The best of the tools, however badly it fits; the first if none fits at all."""
+    calls = _as_calls(plan_calls(history, offer, among, enough=0.0))
+    if calls:
+        return calls[:1]
     offered = offer.tools[among[0]]
     if meta is not None and offered.name == meta.load:
         steps = find_next_steps(history, (query_words(history),), meta)

@@ -16,7 +16,7 @@ FREE_TEXT = word_set(
     "body description input term terms topic task subject instruction instructions note comment "
     "sentence goal request summary title"
 )
-"""Words in the names of parameters that take what somebody says as it is."""
+"""Words in the names of parameters that take free text."""
 KINDS_OF_VALUE = (
     (word_set("url link href website webpage site endpoint uri"), ("url",)),
     (word_set("email mail recipient"), ("email",)),
@@ -50,7 +50,7 @@ PREPOSITIONS = (
 """Words in a parameter's name, and what stands before its value."""
 OTHER_PREPOSITIONS = word_set("in at near around of for from to by with")
 SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-"""How a boolean is said."""
+"""Words for booleans."""
 
 
 _MOST_PARAMETERS = 40
@@ -67,57 +67,57 @@ _BEHIND = re.compile(
 
 
 def fill_arguments(parameters: Mapping[str, Any], text: str, *, fallback: bool = True) -> dict[str, Any]:
-    """What a text gives for a tool's parameters.
+    """The values that a text gives for a tool's parameters.
 
-    A required parameter for which nothing is found is left out, and the call so openly wrong: nothing is made up.
+    A required parameter without a value is left out, so the call is clearly wrong: no value is invented.
 
     Args:
-        parameters: JSON Schema of the arguments, in whatever state.
-        text: What the user said.
+        parameters: JSON Schema of the arguments; it may be invalid.
+        text: The user's message.
         fallback: Whether a parameter that takes free text may be given the whole of it.
     """
     return _Filling(text, fallback).fill(parameters, 0) if parameters.get("properties") else {}
 
 
 def fill_each(parameters: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
-    """Arguments for each call that a text asks of one tool: several where a value is one of a list of its like.
+    """Arguments for each call of one tool that a text asks for: several if a value is in a list of similar values.
 
-    `the weather in Rome and Oslo` makes two of a tool that takes one city, and one of a tool that takes two.
+    `the weather in Rome and Oslo` gives two calls of a tool with one city, and one call of a tool with two cities.
     """
     if not parameters.get("properties"):
         return [{}]
     filling = _Filling(text, fallback=True)
-    made = filling.fill(parameters, 0)
+    arguments = filling.fill(parameters, 0)
     for name, used in filling.used.items():
-        row = find_row(text, filling.found, used)
-        if name in made and len(row) > 1 and all(value is used or value in filling.left for value in row):
-            kind = "string" if isinstance(made[name], str) else "number"
+        row = find_row(text, filling.values, used)
+        if name in arguments and len(row) > 1 and all(value is used or value in filling.left for value in row):
+            kind = "string" if isinstance(arguments[name], str) else "number"
             options = [as_type(value, kind) for value in row]
-            return [made | {name: option} for option in options if option is not None]
-    return [made]
+            return [arguments | {name: option} for option in options if option is not None]
+    return [arguments]
 
 
 def required_names(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """The parameters that must be given, as far as the schema says so in a way that can be read."""
+    """The required parameters, as far as the schema is readable."""
     required = parameters.get("required")
     return tuple(name for name in required if isinstance(name, str)) if isinstance(required, list | tuple) else ()
 
 
 class _Filling:
-    """One text whose values are handed out, each once.
+    """A text whose values are assigned to parameters, each at most once.
 
     Attributes:
-        found: Every value of the text.
-        left: Those not handed out yet.
-        used: The value that each parameter of the uppermost level was given.
+        values: Every value of the text.
+        left: Values not assigned yet.
+        used: The value of each parameter of the top level.
     """
 
     def __init__(self, text: str, fallback: bool) -> None:
         self._text = text
         self._folded = text.lower() if len(text.lower()) == len(text) else text
         self._fallback = fallback
-        self.found = find_values(text)
-        self.left = list(self.found)
+        self.values = find_values(text)
+        self.left = list(self.values)
         self.used: dict[str, Value] = {}
 
     def fill(self, parameters: Mapping[str, Any], depth: int) -> dict[str, Any]:
@@ -127,11 +127,11 @@ class _Filling:
         required = set(required_names(parameters))
         known = [name for name in properties if isinstance(name, str)][:_MOST_PARAMETERS]
         schemas = {name: schema if isinstance(schema := properties[name], Mapping) else {} for name in known}
-        made = self._repository(known)
+        arguments = self._repository(known)
         # What is said outright goes first, so that nothing takes it away; what is left over goes last.
         for means in (self._named, self._of_kind, self._left_over):
             for name in known:
-                if name in made or (name not in required and means != self._named):
+                if name in arguments or (name not in required and means != self._named):
                     continue
                 value = means(name, schemas[name], depth)
                 if isinstance(value, Value):
@@ -140,8 +140,8 @@ class _Filling:
                         self.used[name] = value
                     value = as_type(value, _type_of(schemas[name]))
                 if value is not None:
-                    made[name] = value
-        return {name: made[name] for name in known if name in made}
+                    arguments[name] = value
+        return {name: arguments[name] for name in known if name in arguments}
 
     def _repository(self, known: Sequence[str]) -> dict[str, Any]:
         """`owner/repo` for a tool that takes both apart."""
@@ -174,13 +174,13 @@ class _Filling:
         return not _NEGATION.search(self._folded[max(match.start() - 24, 0) : match.start()])
 
     def _option(self, options: Sequence[Any]) -> Any:
-        """The option that is said first; the longest of those that begin there."""
-        said: list[tuple[int, int, int, Any]] = []
+        """The option that comes first in the text; the longest of those that begin there."""
+        candidates: list[tuple[int, int, int, Any]] = []
         for option in options[:_MOST_OPTIONS]:
             spoken = split_name(str(option)).lower().strip()
-            if spoken and spoken in self._folded and (found := _option_pattern(spoken).search(self._folded)):
-                said.append((found.start(), -len(spoken), len(said), option))
-        return min(said, key=lambda entry: entry[:3])[3] if said else None
+            if spoken and spoken in self._folded and (match := _option_pattern(spoken).search(self._folded)):
+                candidates.append((match.start(), -len(spoken), len(candidates), option))
+        return min(candidates, key=lambda entry: entry[:3])[3] if candidates else None
 
     def _of_kind(self, name: str, schema: Mapping[str, Any], depth: int) -> Any:
         """A value of the kind that type and name ask for."""
@@ -233,7 +233,7 @@ class _Filling:
         for value_kind in kinds:
             taken = [value for value in self.left if value.kind == value_kind and as_type(value, kind) is not None]
             if taken:
-                row = find_row(self._text, self.found, taken[0])
+                row = find_row(self._text, self.values, taken[0])
                 taken = [value for value in taken if value in row] if len(row) > 1 else taken
                 self.left = [value for value in self.left if value not in taken]
                 return [as_type(value, kind) for value in taken]
@@ -254,11 +254,11 @@ class _Filling:
     def _stands_behind(self, value: Value, words: Set[str]) -> bool:
         """Whether a name stands behind the preposition that a parameter of these words goes with."""
         before = self._folded[: value.start].rstrip().rpartition(" ")[2]
-        wanted = next((said for names, said in PREPOSITIONS if names & words), OTHER_PREPOSITIONS)
-        return before in wanted
+        prepositions = next((prepositions for names, prepositions in PREPOSITIONS if names & words), OTHER_PREPOSITIONS)
+        return before in prepositions
 
     def _left_over(self, name: str, schema: Mapping[str, Any], _: int) -> Any:
-        """What nobody else took: a quote, a name, a word behind a preposition; for free text all that was said."""
+        """A value that no other parameter took: a quote, a name, a word after a preposition; or all free text."""
         if schema.get("default") is not None:
             return schema["default"]
         if _type_of(schema) != "string" or _options(schema) is not None:
@@ -277,7 +277,11 @@ class _Filling:
         behind = [re.match(r"[\w'’-]+", self._text[match.end() :]) for match in _mention(name).finditer(self._folded)]
         for match in (*behind, *_BEHIND.finditer(self._text)):
             word = match[0].split()[-1] if match else ""
-            if word and word.lower() not in (*STOP_WORDS, *own) and not any(word in value.text for value in self.found):
+            if (
+                word
+                and word.lower() not in (*STOP_WORDS, *own)
+                and not any(word in value.text for value in self.values)
+            ):
                 return word
         return None
 
@@ -309,13 +313,15 @@ def _type_of(schema: Mapping[str, Any]) -> str:
     """The first of its types that is not null; `string` where none can be read."""
     kind = schema.get("type")
     if isinstance(kind, list | tuple):
-        kind = next((one for one in kind if isinstance(one, str) and one != "null"), None)
+        kind = next((option for option in kind if isinstance(option, str) and option != "null"), None)
     if not isinstance(kind, str):
         if isinstance(schema.get("properties"), Mapping):
             return "object"
         choices = schema.get("anyOf") or schema.get("oneOf")
-        inner = [one for one in choices if isinstance(one, Mapping)] if isinstance(choices, list | tuple) else []
-        return next((_type_of(one) for one in inner if one.get("type") not in (None, "null")), "string")
+        inner = (
+            [option for option in choices if isinstance(option, Mapping)] if isinstance(choices, list | tuple) else []
+        )
+        return next((_type_of(option) for option in inner if option.get("type") not in (None, "null")), "string")
     return kind
 
 

@@ -38,19 +38,19 @@ def split_clauses(sentence: str) -> list[str]:
 
 
 def _split(separator: re.Pattern[str], text: str) -> list[str]:
-    hidden = _QUOTED.sub(lambda found: "\x00" * len(found[0]), text)
+    hidden = _QUOTED.sub(lambda match: "\x00" * len(match[0]), text)
     parts: list[str] = []
     start = 0
     for cut in separator.finditer(hidden):
         parts.append(text[start : cut.start()])
         start = cut.end()
     parts.append(text[start:])
-    kept = [stripped for part in parts if (stripped := _BULLET.sub("", part).strip())]
-    return kept[:MOST_CLAUSES]
+    clauses = [stripped for part in parts if (stripped := _BULLET.sub("", part).strip())]
+    return clauses[:MOST_CLAUSES]
 
 
 ENOUGH = 0.09
-"""The fit from which a tool is called."""
+"""The least fit with which a tool is called."""
 _PART_OF_ONE = 0.16
 _PART_OF_TENFOLD = 0.11
 FEW_WORDS = 3
@@ -67,9 +67,9 @@ class PlannedCall:
 
     Attributes:
         offered: The tool.
-        arguments: What was found for it.
-        words: What it was chosen for.
-        fit: How well it fits them.
+        arguments: The arguments found for it.
+        words: The words for which it was chosen.
+        fit: Its fit to these words.
     """
 
     offered: Offered
@@ -83,8 +83,8 @@ class Plan:
     """What to do with the tools at hand.
 
     Attributes:
-        calls: In the order they were asked for; empty where no tool is good enough.
-        unserved: Words of the parts of what was said that no tool is good enough for.
+        calls: In the order of the text; empty if no tool is good enough.
+        unserved: Words of the parts of the text for which no tool is good enough.
     """
 
     calls: tuple[PlannedCall, ...]
@@ -92,7 +92,7 @@ class Plan:
 
 
 def enough_for_a_part(tools: int) -> float:
-    """The fit from which a part of what was said is taken for a request of its own.
+    """The least fit with which a part of the text counts as a request of its own.
 
     It grows with the number of tools: the more there are, the likelier one of them fits by chance.
     """
@@ -100,7 +100,7 @@ def enough_for_a_part(tools: int) -> float:
 
 
 def query_words(history: History) -> list[str]:
-    """The words to choose by: of what was said last, and of what came before where that was next to nothing."""
+    """The words to choose by: those of the last message, and of the one before if the last has very few."""
     words = search_words(history.query)
     return words if len(set(words)) >= FEW_WORDS else words + search_words(history.before)
 
@@ -177,12 +177,12 @@ def _part(text: str, ranking: Ranking, among: Sequence[int]) -> _Part:
 
 
 def _asks(part: _Part) -> bool:
-    """Whether a part reads as if something were wanted, and not told."""
+    """Whether a part reads like a request and not like a statement."""
     return len(set(part.words)) >= FEW_WORDS and _TELLING.match(part.text) is None
 
 
 def _separate(parts: Sequence[_Part], offer: Offer) -> list[PlannedCall]:
-    """A call for each part that is a request, with what is told about it right behind; none where that is but one."""
+    """A call for each part that is a request, together with the statements after it; none if there is only one."""
     if sum(part.is_request for part in parts) < 2:
         return []
     groups: list[_Part] = []
@@ -214,6 +214,6 @@ def _says_more(part: _Part, before: _Part, offer: Offer) -> bool:
 
 
 def _complete_arguments(parameters: Mapping[str, Any], text: str) -> dict[str, Any] | None:
-    """The arguments that stand in a text; `None` unless they are all that is required, and more than nothing."""
-    made = fill_arguments(parameters, text, fallback=False)
-    return made if made and set(required_names(parameters)) <= made.keys() else None
+    """The arguments in a text; `None` if there are none, or if a required one is missing."""
+    arguments = fill_arguments(parameters, text, fallback=False)
+    return arguments if arguments and set(required_names(parameters)) <= arguments.keys() else None

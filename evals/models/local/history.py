@@ -1,4 +1,4 @@
-"""What the baseline reads out of a conversation."""
+"""Reads the user's requests and the calls from a conversation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LONGEST_READ = 6_000
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A conversation, as far as it matters.
+    """The parts of a conversation that the baseline uses.
 
     Attributes:
-        query: What the user said last, but for a bare "Go ahead.", which asks for what was asked before.
-        before: What the user said before that; empty if nothing.
-        calls: Name and arguments of each call made since, in order.
-        answers: What those calls were answered with, in the same order; empty for one without.
+        query: The user's last message, except a bare "Go ahead.", which repeats the request before it.
+        before: The user's message before that; empty if there is none.
+        calls: Name and arguments of each call since then, in order.
+        answers: The results of those calls, in the same order; empty for a call without one.
         turn: How many of the calls were made before the user's very last message.
     """
 
@@ -34,8 +34,8 @@ class History:
 
 
 def read_history(messages: Sequence[Message]) -> History:
-    """Read a conversation in OpenAI's form; what is in no such form is passed over."""
-    said: list[str] = []
+    """Read a conversation in OpenAI's form; parts in other forms are ignored."""
+    user_texts: list[str] = []
     calls: list[tuple[str, Mapping[str, Any]]] = []
     answers: dict[int, str] = {}
     open_ids: dict[Any, int] = {}
@@ -44,10 +44,10 @@ def read_history(messages: Sequence[Message]) -> History:
         role = message.get("role")
         if role == "user":
             text = message_text(message)
-            if said and is_go_ahead(text):
+            if user_texts and is_go_ahead(text):
                 turn = len(calls)
                 continue
-            said.append(text)
+            user_texts.append(text)
             calls, answers, open_ids, turn = [], {}, {}, 0
         elif role == "assistant":
             for call_id, name, arguments in _calls(message):
@@ -56,8 +56,8 @@ def read_history(messages: Sequence[Message]) -> History:
         elif role == "tool" and (number := open_ids.get(message.get("tool_call_id"))) is not None:
             answers[number] = message_text(message)
     return History(
-        query=_bounded(said[-1]) if said else "",
-        before=_bounded(said[-2]) if len(said) > 1 else "",
+        query=_bounded(user_texts[-1]) if user_texts else "",
+        before=_bounded(user_texts[-2]) if len(user_texts) > 1 else "",
         calls=tuple(calls),
         answers=tuple(answers.get(number, "") for number in range(len(calls))),
         turn=turn,
@@ -102,13 +102,13 @@ _WRAPPINGS = (('"', '"'), ("“", "”"), ("'", "'"))
 
 
 def _calls(message: Message) -> list[tuple[Any, str, Mapping[str, Any]]]:
-    made = []
+    parsed = []
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list | tuple) else ():
         function = call.get("function") if isinstance(call, Mapping) else None
         if isinstance(function, Mapping):
-            made.append((call.get("id"), str(function.get("name")), _object(function.get("arguments"))))
-    return made
+            parsed.append((call.get("id"), str(function.get("name")), _object(function.get("arguments"))))
+    return parsed
 
 
 def _object(text: object) -> Mapping[str, Any]:

@@ -54,7 +54,7 @@ BY_TOOLKIT = MetaTools(
 
 
 def find_meta_tools(offer: Offer) -> MetaTools | None:
-    """The meta-tools that are offered; `load_tools` bears one name in both, and is told by what it takes."""
+    """The meta-tools that are offered; `load_tools` is in both sets, and its parameters show which one it is."""
     for meta in (BY_TOOLKIT, BY_CATEGORY):
         if meta.browse in offer.by_name and meta.load in offer.by_name:
             properties = parameters_of(offer.by_name[meta.load]).get("properties")
@@ -63,31 +63,31 @@ def find_meta_tools(offer: Offer) -> MetaTools | None:
     return None
 
 
-def find_next_steps(history: History, wanted: Sequence[Sequence[str]], meta: MetaTools) -> list[_Call]:
+def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: MetaTools) -> list[_Call]:
     """The next calls of meta-tools; none where there is nothing more to look for.
 
-    Browses first. Then loads what fits best what is wanted by its name, its description and the tools it names: where
-    they are there at once the first wish first, else one for each wish together, as each further message costs a turn.
-    Where nothing describes itself, and no name has a word of what is wanted, it loads the largest: that is the
-    likeliest to hold anything.
+    The first call browses. Then the entries that fit the wishes best, by name, description and the tools they name, are
+    loaded. If loaded tools are available at once, one entry is loaded for the first wish. Otherwise one entry for each
+    wish is loaded at the same time, as each further message costs a turn. If no entry has a description, and no name
+    has a word of a wish, the largest entry is loaded, as it most likely holds a fitting tool.
 
     Args:
         history: The conversation.
-        wanted: The words of each wish.
-        meta: By which tools.
+        wishes: The words of each wish.
+        meta: The meta-tools to call.
     """
     answered = list(zip(history.calls, history.answers, strict=True))
     answers = [answer for (name, _), answer in answered if name == meta.browse]
     if not answers:
         return [(meta.browse, {})]
-    entries = next((found for answer in reversed(answers) if (found := _read_entries(answer, meta.entries))), [])
+    entries = next((parsed for answer in reversed(answers) if (parsed := _read_entries(answer, meta.entries))), [])
     tried = {str(arguments.get(meta.argument)) for name, arguments in history.calls if name == meta.load}
     left = [index for index, entry in enumerate(entries) if entry.name not in tried and not entry.is_loaded]
     room = MOST_LOADED - len(tried)
     if not left or room <= 0:
         return []
     ranking = Ranking([words_of(entry.name, entry.text, {}) for entry in entries])
-    best = (match.position for words in wanted if (match := ranking.find_best(words, left)) is not None)
+    best = (match.position for words in wishes if (match := ranking.find_best(words, left)) is not None)
     chosen = list(dict.fromkeys(best))[: 1 if meta.at_once else room]
     if not chosen and not tried and not any(entry.text.strip() for entry in entries):
         chosen = [max(left, key=lambda index: entries[index].size)]

@@ -14,9 +14,9 @@ from toolbelt.catalog.search import ToolIndex, describe, search_words, split_nam
 from toolbelt.evals.offers import Offer, Offered
 
 NAME_SHARE = 0.25
-"""What it adds to a fit that a tool's whole name was said; found on MetaTool's and BFCL's cases."""
+"""Added to the fit if the text has a tool's whole name; chosen on MetaTool's and BFCL's cases."""
 UNSEEN = 10
-"""Tools that are imagined beside those at hand: of one tool alone no word would tell more than another."""
+"""Number of imaginary tools beside those at hand: with one tool alone, all words would have the same weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Match:
 
 
 class Ranking:
-    """Tools, to be held against words."""
+    """Ranks tools by their words."""
 
     def __init__(self, tools: Sequence[Words]) -> None:
         self._tools = tools
@@ -62,27 +62,27 @@ class Ranking:
             words: As `search_words` gives them; repeats count once.
             among: Positions to choose from; all, if `None`.
         """
-        said = list(dict.fromkeys(words))
-        scores = self._index.scores_of(said)
+        unique_words = list(dict.fromkeys(words))
+        scores = self._index.scores_of(unique_words)
         position = max(range(len(scores)) if among is None else among, key=scores.__getitem__, default=0)
         if not scores or not scores[position]:
             return None
-        return Match(position, scores[position], self._fit(said, position))
+        return Match(position, scores[position], self._fit(unique_words, position))
 
-    def _fit(self, said: Sequence[str], position: int) -> float:
+    def _fit(self, words: Sequence[str], position: int) -> float:
         """Weight in common over the geometric mean of both sides' weights, so that no side's length gives it away."""
         tool = self._tools[position]
         weight = self._weigh
-        common = sum(weight(word) for word in said if word in tool.counts)
-        named = sum(weight(word) for word in said if word in tool.name)
+        common = sum(weight(word) for word in words if word in tool.counts)
+        named = sum(weight(word) for word in words if word in tool.name)
         whole_name = sum(map(weight, sorted(tool.name)))
         if position not in self._weights:
             self._weights[position] = sum(map(weight, tool.counts))
-        together = math.sqrt(sum(map(weight, said)) * self._weights[position])
+        together = math.sqrt(sum(map(weight, words)) * self._weights[position])
         return (common / together if together else 0.0) + NAME_SHARE * (named / whole_name if whole_name else 0.0)
 
     def _weigh(self, word: str) -> float:
-        """How much a word tells, were the tools at hand some of a few more that do not have it."""
+        """The weight of a word, as if a few more tools without it were offered."""
         count = self._index.count(word)
         return math.log(1 + (len(self._tools) + UNSEEN - count + 0.5) / (count + 0.5))
 

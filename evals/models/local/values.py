@@ -62,7 +62,7 @@ _NUMBER_WORD = re.compile(rf"\b({'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _PROPER = re.compile(r"\b([A-Z][\w'’.&-]*[\w](?: (?:(?:of|the|de|la|van|von) )?[A-Z][\w'’&-]*)*(?:, [A-Z]{2}\b)?)")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:\n]\s*)$")
 _HIDDEN = "\x00"
-"""Stands for each character of what was found, so that nothing is found in it again."""
+"""Replaces each character of a found value, so that no other value is found in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +90,18 @@ class Value:
 @lru_cache(maxsize=64)  # of one message, each tool asks for the same parts
 def find_values(text: str) -> tuple[Value, ...]:
     """Every value of a text in order, none within another."""
-    found: list[Value] = []
+    values: list[Value] = []
     hidden = text
     for kind, pattern in _VALUE_PATTERNS:
-        before = len(found)
+        before = len(values)
         for match in pattern.finditer(hidden):
             inner = next(group for group in match.groups() if group is not None)
-            found.append(Value(kind, inner, match.start(), match.end()))
-        for value in found[before:]:
+            values.append(Value(kind, inner, match.start(), match.end()))
+        for value in values[before:]:
             hidden = f"{hidden[: value.start]}{_HIDDEN * (value.end - value.start)}{hidden[value.end :]}"
-    found.extend(_number_words(hidden))
-    found.extend(_proper_names(hidden))
-    return tuple(sorted(found, key=lambda value: value.start))
+    values.extend(_number_words(hidden))
+    values.extend(_proper_names(hidden))
+    return tuple(sorted(values, key=lambda value: value.start))
 
 
 def _number_words(text: str) -> Iterator[Value]:
@@ -124,7 +124,7 @@ def _proper_names(text: str) -> Iterator[Value]:
 
 
 def read_number(text: str, whole: bool) -> int | float | None:
-    """The number that a text writes; `None` where it is none, or no whole one though that is asked for."""
+    """The number in a text; `None` if it is no number, or not whole where a whole one is required."""
     plain = text.replace(",", "")
     convert: Callable[[str], int | float] = int if re.fullmatch(r"[-+]?\d{1,300}", plain) else float
     try:

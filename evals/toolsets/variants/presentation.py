@@ -77,7 +77,7 @@ def _bare(schema: Any) -> Any:
 
 
 def _anonymous_names(catalog: Catalog, meta_ids: Collection[str], seed: int) -> Mapping[str, str]:
-    """A number for each tool, drawn, so that it says nothing about where a tool stands in the catalog."""
+    """A random number for each tool, so that it does not show the tool's position in the catalog."""
     ids = [tool.id for tool in catalog.tools if tool.id not in meta_ids]
     numbers = list(range(1, len(ids) + 1))
     random.Random(f"{seed}\0names").shuffle(numbers)  # noqa: S311  no secret

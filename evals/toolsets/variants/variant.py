@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[0-9]{1,7}")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What is changed about a toolset, so that one thing can be told from another.
+    """What is changed about a toolset, to measure the effect of one thing.
 
     Attributes:
         shuffled: The order is another in each trial, so that a liking for some position averages out.

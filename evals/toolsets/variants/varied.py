@@ -97,7 +97,7 @@ _Key = tuple[int, int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """How far a variant could not be had, over some cases.
+    """How often a variant could not be fully applied, over some cases.
 
     Attributes:
         tried: Cases looked at.
@@ -176,7 +176,7 @@ class Varied:
         return reached.union(self._distractor_ids(case, first))
 
     def find_shortfall(self, cases: Iterable[Case]) -> Shortfall:
-        """How far the variant could not be had in the first request of some cases."""
+        """How often the variant could not be fully applied in the first request of some cases."""
         variant, shortfall = self._variant, Shortfall(fewest=self._variant.distractors)
         for case in cases:
             first = self._base.offer(case, Conversation(case.messages))
@@ -192,7 +192,7 @@ class Varied:
     def _make(self, case: Case, epoch: int, offers: Sequence[Offer]) -> Offer:
         company = self._distractor_ids(case, offers[0])
         first = _mixed(
-            offers[0].tools, [self._renderer.offered(one) for one in company], SeededDraw(self._seed, case.id)
+            offers[0].tools, [self._renderer.offered(tool) for tool in company], SeededDraw(self._seed, case.id)
         )
         if self._filler is not None:
             first = self._filler.padded(first, self._variant.padded)
@@ -208,7 +208,7 @@ class Varied:
         return Offer(tuple(offered for batch in batches for offered in batch if offered.tool.id in present))
 
     def _distractor_ids(self, case: Case, shown: Offer) -> list[str]:
-        """As many as are wanted and there: never right, never shown already, never a meta-tool."""
+        """As many distractors as are wanted and available: never right, never shown already, never a meta-tool."""
         if not self._variant.distractors:
             return []
         universe, draw = self._universe.of(case), SeededDraw(self._seed, case.id)

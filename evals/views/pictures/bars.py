@@ -1,4 +1,4 @@
-"""The sheet of pictures with a bar for each arm: names, bars, figures, a legend."""
+"""The common layout of pictures with a bar for each arm: names, bars, figures, a legend."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from toolbelt.render.numbers import format_interval, format_number, format_share
 from toolbelt.views.blocks import Picture
 
 _ROW = 0.25
-"""Inches an arm takes."""
+"""Height of an arm's row, in inches."""
 _WIDE = 3.9
 _KEY = 0.52
-"""Inches an entry of the legend takes beside its text."""
+"""Width of a legend entry besides its text, in inches."""
 _LIGHT = "#c3ccd2"
 SOLID: Mapping[str, Any] = {"facecolor": ACCENT, "edgecolor": ACCENT, "linewidth": 0.6}
 BEHIND: Mapping[str, Any] = {"facecolor": _LIGHT, "edgecolor": GREY, "linewidth": 0.6}
@@ -85,7 +85,7 @@ def bar_sheet(
     for model, members in groups.items():
         if len(groups) > 1:
             rows.append(Row(model))
-        rows += [Row(one.label, one) for one in members]
+        rows += [Row(item.label, item) for item in members]
     figures = [describe_shown(row.shown) if row.shown else "" for row in rows]
     left = 0.25 + max(widest([row.text for row in rows if row.shown]), widest([*groups], bold=True) - 0.3)
     right = 0.25 + widest(figures, SMALL)
@@ -135,9 +135,9 @@ _TOKENS = "Prompt tokens by arm"
 
 
 def draw_accuracy(summary: RunSummary) -> Picture | None:
-    """`None` where no arm has anything scored."""
+    """The picture of accuracy; `None` if no arm has a scored trial."""
     shown = shown_arms(summary)
-    if not any(one.arm.scored for one in shown):
+    if not any(item.arm.scored for item in shown):
         return None
     note = left_out(summary)
     keys = [
@@ -168,9 +168,9 @@ def draw_accuracy(summary: RunSummary) -> Picture | None:
 
 
 def draw_tokens(summary: RunSummary) -> Picture | None:
-    """`None` where the tokens of no arm are known."""
+    """The picture of prompt tokens; `None` if no arm's tokens are known."""
     shown = shown_arms(summary)
-    if not any(_prompt_parts(one.arm) for one in shown):
+    if not any(_prompt_parts(item.arm) for item in shown):
         return None
     note = " ".join(filter(None, (left_out(summary), _token_note(shown))))
     keys = [Key("tool definitions, own count", _HATCHED), Key("the rest of the prompt", BEHIND)]
@@ -193,7 +193,9 @@ def draw_tokens(summary: RunSummary) -> Picture | None:
 
 
 def _prompt_parts(arm: ArmSummary) -> tuple[float, float] | None:
-    """Definitions and the rest, in tokens; a provider that counts definitions as fewer than we do leaves no rest."""
+    """Tokens of the definitions and of the rest. The rest is 0 where the provider counts fewer tokens than our count of
+    the definitions.
+    """
     if arm.prompt_tokens is None or arm.definition_tokens_total is None:
         return None
     return arm.definition_tokens_total, max(0.0, arm.prompt_tokens - arm.definition_tokens_total)
@@ -217,11 +219,11 @@ def _token_text(shown: Shown) -> str:
 
 def _token_note(shown: Sequence[Shown]) -> str:
     notes = []
-    if any(not one.arm.prompt_tokens_reported and one.arm.prompt_tokens is not None for one in shown):
+    if any(not item.arm.prompt_tokens_reported and item.arm.prompt_tokens is not None for item in shown):
         notes.append("~ own count, as the provider did not report the tokens of every trial.")
     if any(
-        one.arm.prompt_tokens is not None and (one.arm.definition_tokens_total or 0) > one.arm.prompt_tokens
-        for one in shown
+        item.arm.prompt_tokens is not None and (item.arm.definition_tokens_total or 0) > item.arm.prompt_tokens
+        for item in shown
     ):
         notes.append("Some providers count definitions as fewer tokens than we do.")
     return " ".join(notes)

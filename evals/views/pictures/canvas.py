@@ -1,4 +1,4 @@
-"""Axes: where their marks are, and what these say."""
+"""Axes: the positions and labels of their marks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def short_number(value: float) -> str:
 
 
 def linear_marks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round values from `low` to `high`, about so many."""
+    """About so many round values from `low` to `high`."""
     span = high - low
     if span < 1e-9:
         return [low]
@@ -44,28 +44,28 @@ def linear_marks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def logarithmic_marks(low: float, high: float) -> list[float]:
-    """Round values from `low` to `high`, both above 0: 1, 2, 5, 10, …, fewer where there are many tens."""
+    """Round values from `low` to `high`, both above 0: 1, 2, 5, 10, …; fewer if the range has many powers of ten."""
     decades = math.log10(high / low)
     steps = (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.5 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [step * 10.0**power for power in powers for step in steps]
-    return [value for value in found if low * 0.999 <= value <= high * 1.001]
+    marks = [step * 10.0**power for power in powers for step in steps]
+    return [value for value in marks if low * 0.999 <= value <= high * 1.001]
 
 
 def is_logarithmic(values: Sequence[float]) -> bool:
-    """Whether values differ so much that an even axis would heap the small ones up."""
+    """Whether values differ so much that a linear axis would crowd the small ones."""
     return bool(values) and min(values) > 0.01 and max(values) / min(values) > 12
 
 
 def share_range(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
-    """A part of 0 to 1 that shows all, with some air, and makes no mountain of a small difference."""
+    """A range within 0 to 1 that shows all values with a margin, and does not exaggerate small differences."""
     low, high = min(lows, default=0.0), max(highs, default=1.0)
     air = max(0.04, (0.3 - (high - low)) / 2)
     return max(0.0, low - air), min(1.0, high + air)
 
 
 SIZE = 8.5
-"""Of text, in points."""
+"""The size of text, in points."""
 SMALL = 7.5
 TITLE = 10.5
 INK = "#1a1a1a"
@@ -97,7 +97,7 @@ _STYLE = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the arms of a model are told from those of others, without colour too.
+    """How a picture distinguishes the arms of a model from those of others, without colour too.
 
     Attributes:
         colour: Of its marks; safe for the colour-blind.
@@ -116,13 +116,13 @@ _DASHES = ("-", (0, (5, 2)), (0, (1.2, 1.4)), (0, (5, 1.5, 1.2, 1.5)), (0, (9, 2
 
 
 def style(number: int) -> Style:
-    """The style of the model of that number; the combination repeats after more models than a picture can show."""
+    """The style of the model with that number; styles repeat only after more models than a picture can show."""
     return Style(_COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)], _DASHES[number % len(_DASHES)])
 
 
 @contextmanager
 def own_settings() -> Iterator[None]:
-    """Draw and save inside: the settings of the user's matplotlib do not reach our pictures, nor ours theirs."""
+    """A context to draw and save in: the user's matplotlib settings and ours do not affect each other."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
@@ -130,7 +130,7 @@ def own_settings() -> Iterator[None]:
 
 
 class Sheet:
-    """A figure that is laid out in inches from its lower left corner.
+    """A figure whose coordinates are inches from its lower left corner.
 
     Args:
         width: In inches.
@@ -147,7 +147,7 @@ class Sheet:
         self._whole = self.figure.transFigure
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Any:
-        """A field to draw on; all in inches."""
+        """Axes to draw on; all in inches."""
         place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
         return self.figure.add_axes(place)
 
@@ -201,7 +201,7 @@ class Sheet:
         )
 
     def save(self) -> tuple[bytes, bytes]:
-        """As SVG, with its fonts as shapes, and as PNG; the same bytes for the same picture."""
+        """The picture as SVG, with text as shapes, and as PNG; the same picture gives the same bytes."""
         svg, png = io.BytesIO(), io.BytesIO()
         FigureCanvasAgg(self.figure).print_png(png, metadata={"Software": None})
         FigureCanvasSVG(self.figure).print_svg(svg, metadata={"Date": None, "Creator": None})  # last: it sets 72 dpi
@@ -245,7 +245,7 @@ def _drawable() -> frozenset[int]:
 
 
 def drawable(text: str, most: int) -> str:
-    """Foreign text as a picture can show it: on one line, at most so many characters, unknown ones as boxes."""
+    """Foreign text for a picture: on one line, with at most so many characters, unknown ones as boxes."""
     plain = "".join(char if ord(char) in _drawable() else _MISSING for char in visible(text))
     if len(plain) <= most:
         return plain
@@ -255,6 +255,6 @@ def drawable(text: str, most: int) -> str:
 
 
 def distinct(texts: Sequence[str], most: int) -> list[str]:
-    """As `drawable`, each told from the others: those that look the same when cut get their number, from 1."""
+    """Like `drawable`, but each is unique: texts that look the same when cut get a number, from 1."""
     shown = [drawable(text, most) for text in texts]
     return [f"#{n} {text}" if shown.count(text) > 1 else text for n, text in enumerate(shown, start=1)]

@@ -19,7 +19,7 @@ from toolbelt.views.blocks import Picture
 def draw_pictures(
     summary: RunSummary, *, economics: Sequence[ArmEconomics] = (), matrix: Matrix | None = None
 ) -> tuple[Picture, ...]:
-    """Those for which there is something to show; the same bytes for the same summary.
+    """The pictures that have something to show; the same summary gives the same bytes.
 
     Importing this takes about a second, as it brings matplotlib along.
 

@@ -1,4 +1,4 @@
-"""What a solved case costs by toolset, without a provider's cache and with it."""
+"""The cost of a solved case by toolset, with and without a provider's cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ACROSS = Key(WAYS[Caching.ACROSS], {"color": INK}, is_upright=True)
 
 
 def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Picture | None:
-    """In dollars where any arm has a price, else in tokens; `None` where caching says nothing of any arm.
+    """The picture in dollars if any arm has a price, else in tokens; `None` if caching changes nothing for any arm.
 
     Args:
         summary: What the run came to.
@@ -33,41 +33,41 @@ def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Pi
     """
     if not has_savings(economics):
         return None
-    in_dollars = any(one.rates is not None and not why_none(one) for one in economics)
+    in_dollars = any(costs.rates is not None and not why_none(costs) for costs in economics)
     title = _USD if in_dollars else _TOKENS
     shown = shown_arms(summary)
 
-    def drawn(one: Shown) -> ArmEconomics | None:
-        found = economics[one.number - 1]
-        return None if why_none(found) or (in_dollars and found.rates is None) else found
+    def drawn(item: Shown) -> ArmEconomics | None:
+        costs = economics[item.number - 1]
+        return None if why_none(costs) or (in_dollars and costs.rates is None) else costs
 
-    def describe_shown(one: Shown) -> str:
-        found = economics[one.number - 1]
-        if why_none(found):
-            return why_none(found)
-        values = [amount(found, caching) for caching in Caching]
-        text = " → ".join(format_amount(found, value) for value in values if value is not None)
-        return f"no price; tokens {text}" if in_dollars and found.rates is None else text
+    def describe_shown(item: Shown) -> str:
+        costs = economics[item.number - 1]
+        if why_none(costs):
+            return why_none(costs)
+        values = [amount(costs, caching) for caching in Caching]
+        text = " → ".join(format_amount(costs, value) for value in values if value is not None)
+        return f"no price; tokens {text}" if in_dollars and costs.rates is None else text
 
     note = " ".join(filter(None, (left_out(summary), _price_note(economics) if in_dollars else _READ_NOTE)))
     keys = [_WITHOUT, _WITHIN]
     keys += [_REBILLED] if any(map(rebilled, economics)) else []
-    keys += [_ACROSS] if any(Caching.ACROSS in one.bills for one in economics) else []
+    keys += [_ACROSS] if any(Caching.ACROSS in costs.bills for costs in economics) else []
     sheet, axes, rows = bar_sheet(title, shown, keys, describe_shown, note)
     bars = [drawn(row.shown) if row.shown else None for row in rows]
-    most = max((amount(one, caching) or 0.0 for one in bars if one for caching in Caching), default=0.0) or 1.0
+    most = max((amount(costs, caching) or 0.0 for costs in bars if costs for caching in Caching), default=0.0) or 1.0
     axes.set_xlim(0, most * 1.03)
     marks = linear_marks(0, most * 1.03)
     axes.set_xticks(marks, _ticks(marks) if in_dollars else [short_number(mark) for mark in marks])
-    for place, one in enumerate(bars):
-        if one is None:
+    for place, costs in enumerate(bars):
+        if costs is None:
             continue
-        whole, cached, added = amount(one, Caching.NONE), amount(one, Caching.WITHIN), rebilled(one) or 0.0
+        whole, cached, added = amount(costs, Caching.NONE), amount(costs, Caching.WITHIN), rebilled(costs) or 0.0
         axes.barh(place, whole, height=0.74, **BEHIND)
         axes.barh(place, (cached or 0.0) - added, height=0.4, **SOLID)
         if added:
             axes.barh(place, added, left=(cached or 0.0) - added, height=0.4, **_ADDED)
-        best = amount(one, Caching.ACROSS)
+        best = amount(costs, Caching.ACROSS)
         if best is not None:
             # White below black is seen on the dark bar and beside it.
             for colour, width in (("white", 3.6), (INK, 1.6)):
@@ -90,17 +90,17 @@ def _caption(*, in_dollars: bool) -> str:
 
 
 def _price_note(economics: Sequence[ArmEconomics]) -> str:
-    """Short, as it stands below the picture; the report has the rest."""
+    """A short note below the picture; the report has the details."""
     notes = []
-    if priced_as := next((one.priced_as for one in economics if one.priced_as), ""):
+    if priced_as := next((costs.priced_as for costs in economics if costs.priced_as), ""):
         notes.append(f"As if at the price of {drawable(priced_as, 34)}.")
-    if any(one.rates is not None and not one.has_answers for one in economics):
+    if any(costs.rates is not None and not costs.has_answers for costs in economics):
         notes.append("Prompts alone where the tokens of answers are not known.")
     return " ".join(notes)
 
 
 def _ticks(marks: Sequence[float]) -> list[str]:
-    """Dollars, all to the digit in which they differ."""
+    """Dollars, all with as many digits as are needed to tell them apart."""
     step = min((high - low for low, high in pairwise(marks)), default=1.0)
     places = max(2, 1 - math.floor(math.log10(step)))
     texts = [f"{mark:,.{places}f}" for mark in marks]

@@ -1,4 +1,4 @@
-"""The picture of models × toolsets: how often the right tools are called, and what cannot be given to a model."""
+"""The picture of models × toolsets: how often the right tools are called, and which pairs have no accuracy."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from toolbelt.evals.views.pictures.canvas import (
 from toolbelt.views.blocks import Picture
 
 MOST_MODELS = 40
-"""Models a picture shows; of more, the first ones, which it says."""
+"""The most models in a picture; of more, it shows the first ones and says so."""
 MOST_TOOLSETS = 60
 _TITLE = "Accuracy by model and toolset"
 _MOST_LETTERS = 34
 _TINY = 6.3
 _WIDE, _WIDEST, _HIGH, _GAP = 0.78, 2.4, 0.4, 0.03
-"""Of a cell, in inches."""
+"""Size of a cell, in inches."""
 _TURN = 40.0
-"""Degrees by which names of toolsets that are too long for their column are turned."""
+"""Degrees by which toolset names are turned if they are too long for their column."""
 _FAR_COLUMNS, _FAR_ROWS = 14, 20
 """From where names stand on the other side too, as they would else be out of sight."""
 _UNSCORED = {"facecolor": "#f4f4f4", "edgecolor": "#c4c4c4", "linewidth": 0, "hatch": "////"}
@@ -70,7 +70,7 @@ class _Field:
         return self.bottom + _HIGH * self.rows
 
     def corner(self, row: int, column: int) -> tuple[float, float]:
-        """Lower left, of the cell itself."""
+        """The lower left corner of the cell itself."""
         return self.left + self.wide * column + _GAP / 2, self.top - _HIGH * (row + 1) + _GAP / 2
 
     def middle(self, row: int, column: int) -> tuple[float, float]:
@@ -78,7 +78,7 @@ class _Field:
 
 
 def draw_heat_map(matrix: Matrix) -> Picture | None:
-    """`None` where there is one model and one toolset, or none, so that there is nothing to choose from."""
+    """The heat map; `None` where there is at most one model and one toolset, so that there is no choice."""
     if len(matrix.rows) * len(matrix.toolsets) < 2:
         return None
     rows = matrix.rows[:MOST_MODELS]
@@ -165,7 +165,7 @@ def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCel
 
 
 def _frame(sheet: Sheet, left: float, bottom: float, wide: float, high: float, *, is_sure: bool = True) -> None:
-    """Black with white within, which is seen on any ground; dashed where it is not sure."""
+    """A frame in black and white, visible on any background; dashed if the recommendation is not sure."""
     lines = ((0.034, "white", 1.4, "-"), (0.008, INK, 2.0, "-"))
     for inset, colour, width, dashes in lines if is_sure else ((0.012, "white", 2.4, "-"), (0.012, INK, 1.4, _DASHES)):
         sheet.bar(
@@ -240,18 +240,20 @@ def _left_out(matrix: Matrix) -> str:
 
 def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> str:
     flat = [cell for line in cells for cell in line]
-    said = ["Share of the scored trials in which the right tools were called, a line a model and a column a toolset."]
+    sentences = [
+        "Share of the scored trials in which the right tools were called, a line a model and a column a toolset."
+    ]
     if any(cell.is_chosen for cell in flat):
-        said.append(f"Framed: to be given, sure: {choice_meaning(matrix)}.")
+        sentences.append(f"Framed: to be given, sure: {choice_meaning(matrix)}.")
     if any(cell.is_unsure for cell in flat):
-        said.append(f"Dashed: to be given, not sure: {UNSURE_MEANING}.")
+        sentences.append(f"Dashed: to be given, not sure: {UNSURE_MEANING}.")
     if any(cell.is_chosen or cell.is_unsure for cell in flat):
-        said.append(f"Small: {SMALL_MEANING}.")
+        sentences.append(f"Small: {SMALL_MEANING}.")
     if any(cell.is_best for cell in flat):
-        said.append("★: the model's best.")
+        sentences.append("★: the model's best.")
     if any(cell.step is None for cell in flat):
-        said.append("Hatched: no accuracy, for the reason given; it is not a score of 0.")
+        sentences.append("Hatched: no accuracy, for the reason given; it is not a score of 0.")
     for kind, meaning in OVERFLOW_MEANINGS.items():
         if any(cell.overflow_kind is kind for cell in flat):
-            said.append(f"{kind.capitalize()}: {meaning}.")
-    return " ".join([*said, note]).strip()
+            sentences.append(f"{kind.capitalize()}: {meaning}.")
+    return " ".join([*sentences, note]).strip()

@@ -1,4 +1,4 @@
-"""Where labels go, so that none lies on another, on a mark, or outside."""
+"""Places labels so that none overlaps another or a mark, or lies outside."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _DIRECTIONS = tuple(math.radians(angle) for angle in (0, 180, 90, 270, 45, 315, 
 _PASSES = 3
 _LINE_WEIGHT = 4
 _CROSSING = 1500
-"""What it costs that the line to a label runs over another label, in the unit of distance; some must, in a crowd."""
+"""The cost of a line to a label that crosses another label, in units of distance; in a crowd some must cross."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,6 @@ def _best(
     return best
 
 
-def _crosses(one: Placed, other: Placed) -> bool:
+def _crosses(label: Placed, other: Placed) -> bool:
     """Whether the line that leads to one label runs over the other."""
-    return any(map(other.box.holds, one.leader)) or any(map(one.box.holds, other.leader))
+    return any(map(other.box.holds, label.leader)) or any(map(label.box.holds, other.leader))

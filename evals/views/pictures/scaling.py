@@ -53,30 +53,30 @@ def find_curves(shown: Sequence[Shown]) -> list[Curve]:
     """Curves with at least two oracle arms, in the order of the arms."""
     plain: dict[tuple[str, str], Shown] = {}
     full: dict[tuple[str, str], Shown] = {}
-    found: dict[tuple[str, str, str], list[Shown]] = {}
-    for one in shown:
-        if one.arm.accuracy.value is None or not one.arm.tools_offered:
+    by_kind: dict[tuple[str, str, str], list[Shown]] = {}
+    for item in shown:
+        if item.arm.accuracy.value is None or not item.arm.tools_offered:
             continue
-        key = (one.model, one.arm.variant)
-        spec = find_toolset(one.arm.toolset)
+        key = (item.model, item.arm.variant)
+        spec = find_toolset(item.arm.toolset)
         if spec == FULL:
-            full[key] = one
+            full[key] = item
         elif spec is not None and spec.kind is ToolsetKind.ORACLE:
             if spec.distractors:
-                found.setdefault((*key, "near" if spec.near else "random"), []).append(one)
+                by_kind.setdefault((*key, "near" if spec.near else "random"), []).append(item)
             else:
-                plain[key] = one
+                plain[key] = item
     curves = []
-    for (model, variant, kind), arms in found.items():
+    for (model, variant, kind), arms in by_kind.items():
         start = [plain[model, variant]] if (model, variant) in plain else []
-        ordered = sorted([*start, *arms], key=lambda one: one.arm.tools_offered or 0)
+        ordered = sorted([*start, *arms], key=lambda item: item.arm.tools_offered or 0)
         if len(ordered) > 1:
             curves.append(Curve(model, kind, variant, tuple(ordered), full.get((model, variant))))
     return curves
 
 
 def draw_scaling(summary: RunSummary) -> Picture | None:
-    """`None` where fewer than two oracle arms of a model have anything scored."""
+    """The picture of the curves; `None` where fewer than two oracle arms of a model have a scored trial."""
     curves = find_curves(shown_arms(summary))
     if not curves:
         return None
@@ -113,7 +113,7 @@ def draw_scaling(summary: RunSummary) -> Picture | None:
 
 
 def curve_texts(curves: Sequence[Curve]) -> list[str]:
-    """What tells the curves apart, and no more."""
+    """The names of the curves; with the model only if there are several models."""
     texts = []
     several = len({curve.model for curve in curves}) > 1
     for curve in curves:
@@ -123,8 +123,8 @@ def curve_texts(curves: Sequence[Curve]) -> list[str]:
 
 
 def _scales(axes: Any, curves: Sequence[Curve]) -> None:
-    shown = [one for curve in curves for one in chain(curve.arms, [curve.full] if curve.full else [])]
-    tools = [one.arm.tools_offered or 1.0 for one in shown]
+    shown = [item for curve in curves for item in chain(curve.arms, [curve.full] if curve.full else [])]
+    tools = [item.arm.tools_offered or 1.0 for item in shown]
     low, high = min(tools) / 1.25, max(tools) * 1.25
     axes.set_xscale("log")
     axes.set_xlim(low, high)
@@ -132,12 +132,12 @@ def _scales(axes: Any, curves: Sequence[Curve]) -> None:
     axes.set_xticks(marks, [short_number(mark) for mark in marks])
     axes.minorticks_off()
     axes.set_xlabel("tools offered at the first request (mean)")
-    rates = [one.arm.accuracy for one in shown]
+    rates = [item.arm.accuracy for item in shown]
     accuracy_axis(axes, [rate.low or 0.0 for rate in rates], [rate.high or 1.0 for rate in rates])
 
 
 def _draw_curve(axes: Any, curve: Curve, how: Style) -> None:
-    points = [(one.arm.tools_offered, one.arm.accuracy) for one in curve.arms]
+    points = [(item.arm.tools_offered, item.arm.accuracy) for item in curve.arms]
     if curve.full is not None:
         points.append((curve.full.arm.tools_offered, curve.full.arm.accuracy))
     for tools, rate in points:

@@ -9,7 +9,7 @@ from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.views.pictures.canvas import Style, distinct, drawable, style
 
 MOST_ARMS = 60
-"""Arms a picture shows; of more, the first ones, which it says."""
+"""The most arms in a picture; of more, it shows the first ones and says so."""
 _MOST_LETTERS = 34
 
 
@@ -33,12 +33,12 @@ class Shown:
 
     @property
     def full_label(self) -> str:
-        """What tells it from all other arms."""
+        """A label that distinguishes it from all other arms."""
         return f"{self.model} · {self.label}"
 
 
 def shown_arms(summary: RunSummary) -> list[Shown]:
-    """The arms in their order, at most `MOST_ARMS`, with names that can be drawn and told apart."""
+    """The arms in their order, at most `MOST_ARMS`, with unique names that can be drawn."""
     arms = summary.arms[:MOST_ARMS]
     models = list(dict.fromkeys(arm.model for arm in summary.arms))
     model_names = dict(zip(models, distinct(models, _MOST_LETTERS), strict=True))
@@ -57,10 +57,10 @@ def shown_arms(summary: RunSummary) -> list[Shown]:
 
 def by_model(shown: Sequence[Shown]) -> Mapping[str, list[Shown]]:
     """The arms of each model, in their order."""
-    found: dict[str, list[Shown]] = {}
-    for one in shown:
-        found.setdefault(one.model, []).append(one)
-    return found
+    groups: dict[str, list[Shown]] = {}
+    for item in shown:
+        groups.setdefault(item.model, []).append(item)
+    return groups
 
 
 def left_out(summary: RunSummary, missing: Sequence[Shown] = ()) -> str:
@@ -69,7 +69,7 @@ def left_out(summary: RunSummary, missing: Sequence[Shown] = ()) -> str:
     if len(summary.arms) > MOST_ARMS:
         parts.append(f"The first {MOST_ARMS} of {len(summary.arms)} arms.")
     if missing:
-        names = ", ".join(one.full_label for one in missing[:3])
+        names = ", ".join(item.full_label for item in missing[:3])
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         parts.append(f"Nothing scored: {names}{more}.")
     return " ".join(parts)

@@ -40,7 +40,7 @@ _NAME = "Accuracy against definition tokens"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An arm with something scored, and where it stands.
+    """An arm with scored trials, and its position.
 
     Attributes:
         shown: The arm.
@@ -69,7 +69,8 @@ class _Entry:
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Places of the points to which no other is better in one and as good in the other, cheapest first.
+    """Positions of the points that no other point beats in one value while it is at least as good in the other,
+    cheapest first.
 
     Args:
         points: Cost, where less is better, and worth, where more is.
@@ -84,7 +85,7 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def find_front(points: Sequence[Point]) -> list[int]:
-    """Places of the points on the Pareto front, cheapest first.
+    """Positions of the points on the Pareto front, cheapest first.
 
     Oracle arms know the answer and are nobody's choice: the front leaves them out, unless there are no others.
     """
@@ -93,12 +94,12 @@ def find_front(points: Sequence[Point]) -> list[int]:
 
 
 def draw_tradeoff(summary: RunSummary) -> Picture | None:
-    """`None` where no arm has anything scored."""
+    """The picture of the trade-off; `None` if no arm has a scored trial."""
     shown = shown_arms(summary)
-    points = [point for one in shown if (point := _point(one)) is not None]
+    points = [point for item in shown if (point := _point(item)) is not None]
     if not points:
         return None
-    note = left_out(summary, [one for one in shown if _point(one) is None])
+    note = left_out(summary, [item for item in shown if _point(item) is None])
     tries = [(True, 1.0)] if len(points) <= _MOST_NAMED else []
     for named, scale in (*tries, (False, 1.0), (False, 1.5), (False, 2.2)):
         sheet, is_clear = _draw(points, note, named=named, scale=scale)
@@ -120,12 +121,12 @@ def _is_oracle(point: Point) -> bool:
 
 
 def front_text(points: Sequence[Point]) -> str:
-    """What the key says of the front."""
+    """The legend's text for the front."""
     return f"Pareto front (filled){', without oracle' if _leaves_oracle_out(points) else ''}"
 
 
 def _leaves_oracle_out(points: Sequence[Point]) -> bool:
-    """Whether there are oracle arms that the front passes over."""
+    """Whether there are oracle arms that the front leaves out."""
     return any(map(_is_oracle, points)) and not all(map(_is_oracle, points))
 
 
@@ -239,7 +240,7 @@ def _entries(points: Sequence[Point], *, named: bool) -> list[_Entry]:
         if not named or len(models) > 1:
             entries.append(_Entry(model, shown[0].style, is_bold=not named))
         if not named:
-            entries += [_Entry(f"{one.number}  {one.label}") for one in shown]
+            entries += [_Entry(f"{item.number}  {item.label}") for item in shown]
     if len(points) > 1:
         entries.append(_Entry(front_text(points), is_front=True))
     return [*entries, _Entry("95% interval", is_interval=True)]

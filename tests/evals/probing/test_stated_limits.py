@@ -53,7 +53,7 @@ def refused(said: str, *outcomes: CheckOutcome) -> ToolLimit | None:
 def test_the_limit_lies_below_a_refusal(outcomes: tuple[CheckOutcome, ...], limit: tuple[int, int] | None) -> None:
     found = refused("no", *outcomes)
     assert (found and (found.taken, found.refused)) == limit
-    assert found is None or found.told is None
+    assert found is None or found.stated is None
 
 
 def test_where_no_tool_was_ever_taken_there_is_no_limit() -> None:
@@ -111,7 +111,7 @@ def test_L15_a_limit_is_told_only_where_the_api_names_one_number_that_can_be_it(
 ) -> None:
     limit = refused(said, *outcomes)
     assert limit is not None
-    assert limit.told == told
+    assert limit.stated == told
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_whatever_is_said_a_limit_is_one_that_was_not_refused_and_not_seen_to_be
     outcomes = tuple(W if place < first else R for place in range(4))
     limit = refused(said.replace("{", "").replace("}", ""), *outcomes)
     assert limit is not None
-    assert limit.told is None or limit.taken <= limit.told < limit.refused
+    assert limit.stated is None or limit.taken <= limit.stated < limit.refused
 
 
 @pytest.mark.parametrize(

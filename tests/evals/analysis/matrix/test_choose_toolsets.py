@@ -23,7 +23,7 @@ from toolbelt.evals.analysis.matrix.matrix import Candidate, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.running.limits import LeftOut
-from toolbelt.loadouts.fit import FitVerdict as Fits
+from toolbelt.loadouts.fit import FitVerdict
 
 CASES = 200
 CHANCE = 1e-4
@@ -195,7 +195,7 @@ def test_E4_the_only_one_that_fits_is_chosen() -> None:
     found = pick(arms)
     assert (found.best, found.choice) == (1, 1)
     assert found.reasons == ("loadout:minimal is the only toolset of this run that fits it (90.0%).",)
-    left_out = (LeftOut("m", "loadout:auto", Fits.REFUSES, "Nothing fits."),)
+    left_out = (LeftOut("m", "loadout:auto", FitVerdict.REFUSES, "Nothing fits."),)
     assert pick(WrittenRun([Asked("tiered", right(18, 20))], left_out=left_out)).choice == 0
     failed = pick([*arms, Asked("tiered", "e" * 20)])
     assert (failed.choice, failed.sure) == (1, False), "what failed may fit, and be better"
