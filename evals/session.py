@@ -91,7 +91,7 @@ class SessionOptions:
 def start_run(request: RunRequest, options: SessionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:
     """Set a run up and run it; errors are those of `run_eval`."""
     inputs, plan = plan_run(request, reporter)
-    arms = prepare_arms(inputs, plan, options.model_options(inputs.workspace.models), reporter)
+    arms = prepare_arms(inputs, plan, options.model_options(inputs.project.models), reporter)
     for note in find_shortfalls(arms, inputs.cases_of(plan)):
         reporter.note(note)
     _refuse_unpriced(arms, options.max_cost_usd)
@@ -108,14 +108,14 @@ def estimate_eval(
     from toolbelt.evals.setup.estimate import estimate_run
 
     inputs, plan = plan_run(request, reporter)
-    return plan, estimate_run(inputs, plan, options.model_options(inputs.workspace.models), reporter)
+    return plan, estimate_run(inputs, plan, options.model_options(inputs.project.models), reporter)
 
 
 def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Plan]:
     """Open the files of a run, and make its plan."""
     inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter)
     plan = make_plan(inputs, request.models, request.toolsets, request.variants, request.settings, reporter)
-    note_probes(request.store, plan, inputs.workspace, reporter)
+    note_probes(request.store, plan, inputs.project, reporter)
     return inputs, plan
 
 
@@ -130,7 +130,7 @@ def continue_run(
         inputs.refuse_changes(plan)
         if options.api_base is None:  # else the rest would go to somebody else, cases, key and all
             options = replace(options, api_base=plan.api_base)
-        arms = prepare_arms(inputs, plan, options.model_options(inputs.workspace.models), reporter)
+        arms = prepare_arms(inputs, plan, options.model_options(inputs.project.models), reporter)
         for note in find_shortfalls(arms, inputs.cases_of(plan)):
             reporter.note(note)
         _refuse_unpriced(arms, options.max_cost_usd)
@@ -167,7 +167,7 @@ def _run_session(
         text = f"run {run} is kept; go on with: toolbelt eval resume {run}"
         reporter.note(Note(NoteKind.INTERRUPTED, text, (run,)))
         raise
-    return Run(run, store.path, end, "; ".join(runner.reasons), models=inputs.workspace.models)
+    return Run(run, store.path, end, "; ".join(runner.reasons), models=inputs.project.models)
 
 
 def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) -> None:

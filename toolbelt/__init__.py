@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test compar
     from toolbelt.loadouts import ToolLoadoutRegistry as ToolLoadoutRegistry
     from toolbelt.loadouts import WellKnownLoadouts as WellKnownLoadouts
     from toolbelt.project.opening import open_project as open_project
+    from toolbelt.project.project import Project as Project
     from toolbelt.runtime.context import Capability as Capability
     from toolbelt.runtime.context import ToolContext as ToolContext
     from toolbelt.runtime.executable import ExecutableTool as ExecutableTool
@@ -94,6 +95,7 @@ _MODULES = {
         "WellKnownLoadouts",
     ),
     "toolbelt.project.opening": ("open_project",),
+    "toolbelt.project.project": ("Project",),
     "toolbelt.runtime.context": (
         "Capability",
         "ToolContext",

@@ -9,7 +9,7 @@ import click
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import catalog_option, config_option, json_option, option
-from toolbelt.command.project import open_workspace
+from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import ConsoleReporter
 from toolbelt.evals.cli.dataset_generate_views import show_estimate, show_result
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
@@ -144,8 +144,8 @@ def generate(
         max_requests=max_requests,
         overwrite=force,
     )
-    workspace = open_workspace(catalog, config, read_loadouts_too=False)
-    session = DraftSession(settings, workspace.catalog, workspace.models, workspace.tokenizer, ConsoleReporter())
+    project = open_current_project(catalog, config, read_loadouts_too=False)
+    session = DraftSession(settings, project.catalog, project.models, project.tokenizer, ConsoleReporter())
     if dry_run:
         show_estimate(session.estimate(), session.jobs, model, as_json=as_json)
         return OK

@@ -16,7 +16,7 @@ from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings,
 from toolbelt.evals.cases.imports.formats import FORMATS
 from toolbelt.evals.cases.imports.importer import ImportResult, import_cases
 from toolbelt.evals.cli.options import CommaList
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import examine_config
@@ -135,8 +135,8 @@ def _check_role(role: str, catalog: CatalogFile | None) -> None:
     """Raises `NotFoundError` with the nearest names if the role is not a loadout; linting would refuse it later."""
     config = examine_config(Path.cwd())
     config.refuse()
-    workspace = Workspace(config, catalog or CatalogFile(Catalog(), ""), DEFAULT_TOKENIZER)
-    workspace.registry.require_loadout(role)
+    project = Project(config, catalog or CatalogFile(Catalog(), ""), DEFAULT_TOKENIZER)
+    project.registry.require_loadout(role)
 
 
 def _notify_result(result: ImportResult) -> None:

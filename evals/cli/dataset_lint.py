@@ -14,7 +14,7 @@ from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.evals.cases.lint.lint import lint_dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.findings import Finding, sorted_findings
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 
 
 @click.command(epilog=examples("toolbelt dataset lint ./mine --strict"))
@@ -32,9 +32,9 @@ def lint(
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        opened, workspace = open_with_project(dataset, catalog, config)
+        opened, project = open_with_project(dataset, catalog, config)
         form: LayoutKind | None = opened.layout
-        findings = _findings(opened, workspace, own_catalog=catalog is None)
+        findings = _findings(opened, project, own_catalog=catalog is None)
         complete = True
     except InvalidFileError as error:  # what cannot be read is a finding too
         form, findings, complete = detect_layout(dataset), error.findings, False
@@ -51,7 +51,7 @@ def lint(
     ctx.exit(exit_code(findings, strict=strict))
 
 
-def _findings(dataset: Dataset, workspace: Workspace, *, own_catalog: bool) -> tuple[Finding, ...]:
+def _findings(dataset: Dataset, project: Project, *, own_catalog: bool) -> tuple[Finding, ...]:
     with progress("linting cases", len(dataset)) as advance:
-        findings = tuple(lint_dataset(dataset, workspace.registry, advance, own_catalog=own_catalog))
+        findings = tuple(lint_dataset(dataset, project.registry, advance, own_catalog=own_catalog))
     return sorted_findings([*dataset.warnings, *findings])

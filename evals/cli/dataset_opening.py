@@ -6,7 +6,7 @@ from toolbelt.command.options import Command, config_option, json_option, option
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.setup import project
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 
 own_catalog_option = option(
     "--catalog",
@@ -25,7 +25,7 @@ def dataset_options(command: Command) -> Command:
 
 def open_with_project(
     reference: str, catalog: str | None, config: str | None, tokenizer: str | None = None
-) -> tuple[Dataset, Workspace]:
+) -> tuple[Dataset, Project]:
     """A dataset with the project around it; notes are shown.
 
     Args:

@@ -17,7 +17,7 @@ from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.evals.cli.dataset_views import card_data, case_view, dataset_view, list_view
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.stores.catalogs import shipped_datasets
 from toolbelt.text import plural
 
@@ -31,8 +31,8 @@ def list_datasets(datasets: tuple[str, ...], catalog: str | None, config: str | 
     """The datasets that come with toolbelt, or those named, with their cases, tools and digest."""
     rows = []
     for name in datasets or shipped_datasets():
-        dataset, workspace = open_with_project(name, catalog, config)
-        rows.append(_summary(dataset, workspace))
+        dataset, project = open_with_project(name, catalog, config)
+        rows.append(_summary(dataset, project))
         dataset.close()
     if as_json:
         print_json({"datasets": rows})
@@ -49,7 +49,7 @@ def list_datasets(datasets: tuple[str, ...], catalog: str | None, config: str | 
 @dataset_options
 def show(dataset: str, case_id: str | None, catalog: str | None, config: str | None, as_json: bool) -> None:
     """What DATASET, a shipped name, a folder or a file of cases, holds: its card, counts, roles, what is left out."""
-    opened, workspace = open_with_project(dataset, catalog, config)
+    opened, project = open_with_project(dataset, catalog, config)
     if case_id is not None:
         index = opened.get(case_id)
         data = {**_case(opened.case(index)), "source": opened.source, "line": opened.line(index)}
@@ -60,7 +60,7 @@ def show(dataset: str, case_id: str | None, catalog: str | None, config: str | N
         return
     card = _card(opened)
     data = {
-        **_summary(opened, workspace),
+        **_summary(opened, project),
         **_answers_given(opened),
         "card": None if card is None else card_data(card),
     }
@@ -87,10 +87,10 @@ def _answers_given(dataset: Dataset) -> dict[str, Any]:
     return {"drafts": dataset.drafts, "answered": len(dataset.answered), "unanswered": unanswered}
 
 
-def _summary(dataset: Dataset, workspace: Workspace) -> dict[str, Any]:
+def _summary(dataset: Dataset, project: Project) -> dict[str, Any]:
     catalog = dataset.catalog_file.catalog
-    resolve = workspace.registry.resolve
-    names = [entry.loadout.name for entry in workspace.catalog_loadouts]
+    resolve = project.registry.resolve
+    names = [entry.loadout.name for entry in project.catalog_loadouts]
     return {
         "name": dataset.name,
         "source": dataset.source,

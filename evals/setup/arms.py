@@ -113,23 +113,23 @@ def _prepare(
         return used[-1]
 
     def resolve_auto() -> Resolution:
-        workspace, limits = inputs.workspace, plan.limits.get(arm.model)
+        project, limits = inputs.project, plan.limits.get(arm.model)
         # Outside a suite a model that is said to call no tools is asked all the same, whatever the toolset.
-        facts = facts_for_auto(workspace, arm.model, limits, ask_anyway=plan.ask_anyway or not plan.suite)
-        choice = None if facts.toolset is None else workspace.choose([arm.model], facts=facts)[1]
+        facts = facts_for_auto(project, arm.model, limits, ask_anyway=plan.ask_anyway or not plan.suite)
+        choice = None if facts.toolset is None else project.choose([arm.model], facts=facts)[1]
         if choice is not None and (unmet := choice.unmet_recommendation):
             notes.append(Note(NoteKind.UNMET, f"{arm.model} with {BY_WINDOW}: {unmet}", (arm.model, str(BY_WINDOW))))
-        return workspace.resolve(AUTO, [arm.model], facts=facts)
+        return project.resolve(AUTO, [arm.model], facts=facts)
 
     context = ToolsetContext(
         catalog=inputs.catalog,
-        registry=inputs.workspace.registry,
+        registry=inputs.project.registry,
         renderer=renderer,
         roles=inputs.dataset.roles,
         seed=plan.seed,
         resolve_auto=resolve_auto,
-        agents=inputs.workspace.config.agents,
-        toolkits=inputs.workspace.config.toolkits,
+        agents=inputs.project.config.agents,
+        toolkits=inputs.project.config.toolkits,
     )
     toolset = make_toolset(arm.spec, context)
     if isinstance(toolset, Dynamic):

@@ -19,7 +19,7 @@ from toolbelt.evals.toolsets.agents import describe_agents
 from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.loadouts.auto import ladder_of
 from toolbelt.loadouts.inspection import loadout_data
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,18 +28,18 @@ class RunInputs:
 
     Attributes:
         dataset: The cases.
-        workspace: The catalog they are over, and every loadout.
+        project: The catalog they are over, and every loadout.
         catalog_reference: Where the catalog is, if it is not the dataset's own.
     """
 
     dataset: Dataset
-    workspace: Workspace
+    project: Project
     catalog_reference: str | None = None
 
     @property
     def catalog(self) -> Catalog:
         """The catalog that the cases use."""
-        return self.workspace.catalog
+        return self.project.catalog
 
     @cached_property
     def _surroundings(self) -> str:
@@ -49,7 +49,7 @@ class RunInputs:
                 text = definition_text(openai_definition(tool, self.catalog.wire_names[tool.id]))
                 digest.update(f"{tool.id}\0{plugin.category_key}\0{text}\0".encode(errors="surrogatepass"))
         digest.update(repr((self.catalog.core, tuple(self.catalog.categories.items()))).encode(errors="surrogatepass"))
-        for loadout in self.workspace.registry.get_all():
+        for loadout in self.project.registry.get_all():
             digest.update(f"{loadout.name}\0{loadout_data(loadout)!r}\0".encode(errors="surrogatepass"))
         return digest.hexdigest()
 
@@ -58,7 +58,7 @@ class RunInputs:
 
         Where a toolset goes by them, also the agents and toolkits of the project, its models and the catalog's ladder.
         """
-        specs, config = tuple(toolsets), self.workspace.config
+        specs, config = tuple(toolsets), self.project.config
         text = self._surroundings
         if any(spec.agent for spec in specs):
             text += f"\0{describe_agents(config.agents, config.toolkits)}"
@@ -137,6 +137,6 @@ def open_inputs(
     Raises:
         ToolbeltError: anything that is not there or is wrong.
     """
-    opened, workspace = open_with_project(dataset, catalog, config, tokenizer, reporter)
-    fallback = workspace.config.catalog if opened.catalog_is_fallback else None
-    return RunInputs(opened, workspace, catalog or fallback)
+    opened, project = open_with_project(dataset, catalog, config, tokenizer, reporter)
+    fallback = project.config.catalog if opened.catalog_is_fallback else None
+    return RunInputs(opened, project, catalog or fallback)

@@ -13,14 +13,14 @@ from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
 from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.models.facts import ModelFacts
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.text import plural
 
 _IN_PROCESS = ("local/", "scripted/")
 """Prefixes of models that run in this process."""
 
 
-def find_limits(workspace: Workspace, models: Iterable[str], max_tokens: int | None = None) -> dict[str, ModelLimits]:
+def find_limits(project: Project, models: Iterable[str], max_tokens: int | None = None) -> dict[str, ModelLimits]:
     """The limits of each model, as far as they are known.
 
     A model that runs in this process accepts any prompt, unless `toolbelt.yaml` gives it a limit. The number of tools
@@ -28,34 +28,32 @@ def find_limits(workspace: Workspace, models: Iterable[str], max_tokens: int | N
     provider's model name mostly forwards to that provider.
 
     Args:
-        workspace: Where facts of models are.
+        project: Where facts of models are.
         models: Names.
         max_tokens: The longest answer, where it was given; it is what is kept free then.
     """
     limits = {}
     for model in dict.fromkeys(models):
-        if model.startswith(_IN_PROCESS) and workspace.models.find_project_model(model) is None:
+        if model.startswith(_IN_PROCESS) and project.models.find_project_model(model) is None:
             continue
-        facts = workspace.facts(model)
+        facts = project.facts(model)
         if (facts.context_window, facts.max_tools, facts.tool_calling) != (None, None, None):
             reserve = max_tokens or facts.output_reserve
             limits[model] = ModelLimits(facts.context_window, reserve, facts.max_tools, facts.tool_calling)
     return limits
 
 
-def facts_for_auto(
-    workspace: Workspace, model: str, limits: ModelLimits | None, *, ask_anyway: bool = False
-) -> ModelFacts:
+def facts_for_auto(project: Project, model: str, limits: ModelLimits | None, *, ask_anyway: bool = False) -> ModelFacts:
     """The limits by which `loadout:auto` chooses for a model: those known when the run began, so that a resumed run
     does the same.
 
     Args:
-        workspace: Where facts of models are.
+        project: Where facts of models are.
         model: Its name.
         limits: What was known; without them, only the window counts, as in runs that an earlier version began.
         ask_anyway: Whether a model that is known to call no tools is asked, too.
     """
-    facts = workspace.facts(model)
+    facts = project.facts(model)
     limits = limits or ModelLimits(facts.context_window)
     return replace(
         facts,
@@ -67,7 +65,7 @@ def facts_for_auto(
 
 
 def leave_out(
-    workspace: Workspace,
+    project: Project,
     arms: Sequence[Arm],
     limits: Mapping[str, ModelLimits],
     reporter: EvalReporter,
@@ -77,7 +75,7 @@ def leave_out(
     """The arms of a suite that can be run, and the pairs that cannot.
 
     Args:
-        workspace: Where loadouts and facts of models are.
+        project: Where loadouts and facts of models are.
         arms: All of the suite.
         limits: Of each model.
         reporter: Gets a note for each reason.
@@ -89,8 +87,8 @@ def leave_out(
     left_out: dict[tuple[str, str], LeftOut] = {}
     for model in dict.fromkeys(arm.model for arm in arms):
         toolsets = tuple(dict.fromkeys(arm.spec for arm in arms if arm.model == model))
-        facts = facts_for_auto(workspace, model, limits.get(model), ask_anyway=ask_anyway)
-        left_out |= {(model, pair.toolset): pair for pair in _cannot_be_asked(workspace, facts, toolsets)}
+        facts = facts_for_auto(project, model, limits.get(model), ask_anyway=ask_anyway)
+        left_out |= {(model, pair.toolset): pair for pair in _cannot_be_asked(project, facts, toolsets)}
     askable = tuple(arm for arm in arms if (arm.model, arm.toolset) not in left_out)
     notes = _notes(tuple(left_out.values()))
     if not askable:
@@ -100,14 +98,14 @@ def leave_out(
     return askable, tuple(left_out.values())
 
 
-def _cannot_be_asked(workspace: Workspace, facts: ModelFacts, toolsets: Sequence[ToolsetSpec]) -> tuple[LeftOut, ...]:
+def _cannot_be_asked(project: Project, facts: ModelFacts, toolsets: Sequence[ToolsetSpec]) -> tuple[LeftOut, ...]:
     model = facts.name
     if facts.tool_calling is False:
         reason = f"It calls no tools, says {facts.sources.get('tool_calling', 'toolbelt')}."
         return tuple(LeftOut(model, str(toolset), FitVerdict.UNSUPPORTED, reason) for toolset in toolsets)
     if BY_WINDOW not in toolsets:
         return ()
-    _, choice = workspace.choose([model], facts=facts)
+    _, choice = project.choose([model], facts=facts)
     if choice.loadout is not None:
         return ()
     if choice.outcome is AutoOutcome.UNKNOWN:

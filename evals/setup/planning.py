@@ -49,12 +49,12 @@ def make_plan(
         ToolbeltError: an unknown or malformed suite, toolset, loadout or filter; no case is left, or nothing of the
             suite can be asked; too many trials.
     """
-    dataset, workspace = inputs.dataset, inputs.workspace
-    workspace.refuse_wrong_definitions()
+    dataset, project = inputs.dataset, inputs.project
+    project.refuse_wrong_definitions()
     specs = _find_toolsets(inputs, toolsets, settings.suite, reporter)
     for spec in specs:
         if spec.loadout:
-            workspace.get_lineage(spec.loadout)  # which says all that is wrong with it
+            project.get_lineage(spec.loadout)  # which says all that is wrong with it
     indices = inputs.select(settings.filter, settings.seed).indices
     if not len(indices):
         raise ToolbeltError(f"No case of dataset {dataset.name!r} is left to ask.")
@@ -63,10 +63,10 @@ def make_plan(
             raise ToolbeltError(f"The name of model {model!r} is not UTF-8.")
     shown = _in_variants(specs, expand_variants(variants or (PLAIN,)), reporter)
     arms = tuple(Arm(model, str(spec), variant.name) for model in dict.fromkeys(models) for spec, variant in shown)
-    limits = find_limits(workspace, models, settings.sampling.max_tokens)
+    limits = find_limits(project, models, settings.sampling.max_tokens)
     left_out: tuple[LeftOut, ...] = ()
     if settings.suite:
-        arms, left_out = leave_out(workspace, arms, limits, reporter, ask_anyway=settings.ask_anyway)
+        arms, left_out = leave_out(project, arms, limits, reporter, ask_anyway=settings.ask_anyway)
         specs = tuple(dict.fromkeys(arm.spec for arm in arms))
     if (size := len(indices) * len(arms) * settings.epochs) > MAX_TRIALS:
         raise ToolbeltError(f"A run has at most {MAX_TRIALS:,} trials, and this would be {size:,}.")
@@ -84,11 +84,11 @@ def make_plan(
         catalog_name=inputs.catalog.name,
         surroundings=inputs.digest_surroundings(specs),
         chosen=dataset.fingerprint(indices),
-        config=None if workspace.config.path is None else str(workspace.config.path.resolve()),
+        config=None if project.config.path is None else str(project.config.path.resolve()),
         arms=arms,
         cases=len(indices),
         excluded=dict(dataset.excluded),
-        tokenizer=workspace.tokenizer,
+        tokenizer=project.tokenizer,
         without_role=sum(dataset.case(index).role is None for index in indices) if BY_ROLE in specs else 0,
         drafts=drafts,
         code={"toolbelt": __version__, **read_code(Path())},
@@ -100,7 +100,7 @@ def make_plan(
 def _find_toolsets(
     inputs: RunInputs, toolsets: Sequence[str], suite: str, reporter: EvalReporter
 ) -> tuple[ToolsetSpec, ...]:
-    registry, config = inputs.workspace.registry, inputs.workspace.config
+    registry, config = inputs.project.registry, inputs.project.config
     if suite:
         members = make_suite(suite, inputs.catalog, registry)
         for repeat in members.repeats:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.learned_facts import News
 
 
-def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: EvalReporter) -> None:
+def note_probes(store: Path, plan: Plan, project: Project, reporter: EvalReporter) -> None:
     """One note for each model of a plan whose probe, at the same address, contradicts what is known of it.
 
     A probe changes nothing of a run: what is known is what the project and the tables say, so that a run on another
@@ -25,7 +25,7 @@ def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: EvalRep
     Args:
         store: Where probes are kept, if they are; a file that cannot be read is for the run to refuse.
         plan: Of the run that is about to begin.
-        workspace: Where facts of models are.
+        project: Where facts of models are.
         reporter: Gets the notes.
     """
     if not store.exists():
@@ -41,7 +41,7 @@ def note_probes(store: Path, plan: Plan, workspace: Workspace, reporter: EvalRep
     except ToolbeltError:
         return
     for probe in probes:
-        if contradictions := tuple(_describe_contradictions(find_news(probe, workspace.facts(probe.model)))):
+        if contradictions := tuple(_describe_contradictions(find_news(probe, project.facts(probe.model)))):
             where = f" at {probe.api_base}" if probe.api_base else ""
             named = shlex.join(("toolbelt", "model", "probes", probe.model, *_store_arguments(store)))
             text = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
 from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import examine_config
@@ -14,7 +14,7 @@ from toolbelt.stores.config import examine_config
 
 def open_with_project(
     dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: EvalReporter
-) -> tuple[Dataset, Workspace]:
+) -> tuple[Dataset, Project]:
     """A dataset with the project around it; see `toolbelt.evals.setup.inputs.open_inputs`."""
     examined = examine_config(Path.cwd(), config)
     examined.refuse()
@@ -25,4 +25,4 @@ def open_with_project(
         opened = open_dataset(dataset, catalog=given, fallback_catalog=examined.catalog, progress=advance)
     for text in (*opened.catalog_file.notes, *opened.notes):
         reporter.note(Note(NoteKind.DATASET, text, (dataset,)))
-    return opened, Workspace(examined, opened.catalog_file, counter)
+    return opened, Project(examined, opened.catalog_file, counter)

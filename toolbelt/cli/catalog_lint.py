@@ -10,13 +10,13 @@ from toolbelt.catalog.lint import lint_catalog
 from toolbelt.command.findings import exit_code, show_findings
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
-from toolbelt.command.project import open_workspace
+from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import progress
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 
 
 @click.command(epilog=examples("toolbelt catalog lint --catalog tools.json --strict"))
@@ -29,20 +29,20 @@ def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | No
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        findings = _findings(open_workspace(catalog, config, read_loadouts_too=False))
+        findings = _findings(open_current_project(catalog, config, read_loadouts_too=False))
     except InvalidFileError as error:  # what cannot be read is a finding too
         findings = error.findings
     show_findings(findings, as_json=as_json)
     ctx.exit(exit_code(findings, strict=strict))
 
 
-def _findings(workspace: Workspace) -> tuple[Finding, ...]:
-    file = workspace.catalog_file
+def _findings(project: Project) -> tuple[Finding, ...]:
+    file = project.catalog_file
     found: list[Finding] = []
     with progress("linting tools", len(file.catalog.tools)) as advance:
         for subject, finding in lint_catalog(file.catalog, advance):
             found.append(replace(finding, file=file.source, line=file.find_line(subject)))
-    registry = ToolLoadoutRegistry(one.loadout for one in workspace.catalog_loadouts)
+    registry = ToolLoadoutRegistry(one.loadout for one in project.catalog_loadouts)
     for plugin_name, finding in lint_catalog_for_loadouts(file.catalog, registry):
         plugin = file.catalog.find_plugin(plugin_name) if plugin_name else None
         found.append(replace(finding, file=file.source, line=file.find_line(plugin) if plugin else None))

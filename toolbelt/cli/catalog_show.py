@@ -11,20 +11,20 @@ from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.files import plugin_data, tool_data
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, workspace_options
-from toolbelt.command.project import open_workspace
+from toolbelt.command.options import option, project_options
+from toolbelt.command.project import open_current_project
 from toolbelt.console.catalog_views import stats_view, tool_view, tools_view
 from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.stores.catalogs import open_catalog, shipped_catalogs
 
 
 @click.command("list", epilog=examples("toolbelt catalog list --plugin git", "toolbelt catalog list --shipped"))
 @option("--plugin", "plugin_names", multiple=True, metavar="P", help="Only this plugin; may be repeated.")
 @option("--shipped", is_flag=True, help="The catalogs that come with toolbelt, instead of tools.")
-@workspace_options
+@project_options
 def list_tools(
     plugin_names: tuple[str, ...],
     shipped: bool,
@@ -37,25 +37,25 @@ def list_tools(
     if shipped:
         _list_shipped(as_json)
         return
-    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
-    found = [workspace.catalog.get_plugin(name) for name in plugin_names] or workspace.catalog.plugins
-    tokens = workspace.tokens()
+    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    found = [project.catalog.get_plugin(name) for name in plugin_names] or project.catalog.plugins
+    tokens = project.tokens()
     if not as_json:
         screen = make_screen()
         show_view(tools_view(found, tokens, screen), screen)
         return
-    rows = [_row(workspace, plugin, tool, tokens) for plugin in found for tool in plugin.tools]
-    print_json({"catalog": workspace.catalog.name, "tokenizer": tokens.tokenizer, "tools": rows})
+    rows = [_row(project, plugin, tool, tokens) for plugin in found for tool in plugin.tools]
+    print_json({"catalog": project.catalog.name, "tokenizer": tokens.tokenizer, "tools": rows})
 
 
 @click.command(epilog=examples("toolbelt catalog show git_push", "toolbelt catalog show github"))
 @click.argument("plugin_or_tool")
-@workspace_options
+@project_options
 def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
     """One plugin, or one tool with its description, schema, wire name and tokens."""
-    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
-    tokens = workspace.tokens()
-    found = _find(workspace, plugin_or_tool)
+    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    tokens = project.tokens()
+    found = _find(project, plugin_or_tool)
     if isinstance(found, Plugin):
         if as_json:
             total = tokens.of([tool.id for tool in found.tools])
@@ -64,21 +64,21 @@ def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer
             screen = make_screen()
             show_view(tools_view([found], tokens, screen), screen)
         return
-    plugin = workspace.catalog.get_plugin(found.plugin or "")
+    plugin = project.catalog.get_plugin(found.plugin or "")
     if as_json:
-        print_json({**tool_data(found), **_row(workspace, plugin, found, tokens)})
+        print_json({**tool_data(found), **_row(project, plugin, found, tokens)})
     else:
-        wire_name = workspace.catalog.wire_names[found.id]
+        wire_name = project.catalog.wire_names[found.id]
         show_view(tool_view(found, plugin.effective_category, wire_name, tokens))
 
 
 @click.command(epilog=examples("toolbelt catalog stats --catalog tiered --json"))
 @option("--all", "show_all", is_flag=True, help="Every category and plugin, however many.")
-@workspace_options
+@project_options
 def stats(show_all: bool, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
     """How many plugins, tools and tokens there are, by category and by plugin."""
-    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
-    data = _stats(workspace, workspace.tokens())
+    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    data = _stats(project, project.tokens())
     if as_json:
         print_json(data)
         return
@@ -105,33 +105,33 @@ def _list_shipped(as_json: bool) -> None:
         click.echo(f"{row['name']:<12} {row['plugins']:>3} plugins {row['tools']:>4} tools  {row['description']}")
 
 
-def _find(workspace: Workspace, reference: str) -> Plugin | Tool:
+def _find(project: Project, reference: str) -> Plugin | Tool:
     """A plugin by name, else a tool; a plugin of the name goes first unless the reference holds a slash."""
-    plugin = workspace.catalog.find_plugin(reference)
+    plugin = project.catalog.find_plugin(reference)
     if plugin is not None:
         return plugin
     try:
-        return workspace.catalog.get_tool(reference)
+        return project.catalog.get_tool(reference)
     except NotFoundError as error:
-        known = [*(plugin.name for plugin in workspace.catalog.plugins), *error.known]
+        known = [*(plugin.name for plugin in project.catalog.plugins), *error.known]
         raise NotFoundError("plugin or tool", reference, known) from None
 
 
-def _row(workspace: Workspace, plugin: Plugin, tool: Tool, tokens: ToolTokens) -> dict[str, Any]:
+def _row(project: Project, plugin: Plugin, tool: Tool, tokens: ToolTokens) -> dict[str, Any]:
     return {
         "id": tool.id,
         "name": tool.name,
         "plugin": plugin.name,
         "category": plugin.effective_category,
-        "wire_name": workspace.catalog.wire_names[tool.id],
+        "wire_name": project.catalog.wire_names[tool.id],
         "tokens": tokens.by_id[tool.id],
-        "core": tool.id in workspace.catalog.core,
+        "core": tool.id in project.catalog.core,
         "description": tool.description,
     }
 
 
-def _stats(workspace: Workspace, tokens: ToolTokens) -> dict[str, Any]:
-    catalog = workspace.catalog
+def _stats(project: Project, tokens: ToolTokens) -> dict[str, Any]:
+    catalog = project.catalog
     by_category: dict[str, list[Plugin]] = {category: [] for category in catalog.categories}
     spelled = {fold(category): category for category in catalog.categories}
     for plugin in catalog.plugins:

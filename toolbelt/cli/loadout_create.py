@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import click
 
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, workspace_options
-from toolbelt.command.project import open_workspace
+from toolbelt.command.options import option, project_options
+from toolbelt.command.project import open_current_project
 from toolbelt.console.inspection_view import inspection_view
 from toolbelt.console.screen import notify, print_json, show_blocks
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
@@ -26,7 +26,7 @@ from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.reader import LOADOUT_KEYS, read_loadout_file
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.sources import parse_yaml
 from toolbelt.sources.keys import Kind
 from toolbelt.stores.config_schema import format_loadout
@@ -68,7 +68,7 @@ def ask_name(name: str | None, given: Answers, check: Check) -> str:
     return _ask("Name", lambda typed: typed, lambda typed: check(typed, given)) if name is None else name
 
 
-def ask_answers(workspace: Workspace, name: str, given: Answers, check: Check) -> Answers:
+def ask_answers(project: Project, name: str, given: Answers, check: Check) -> Answers:
     """What is not given of a loadout's definition, asked for key by key.
 
     Raises:
@@ -82,11 +82,11 @@ def ask_answers(workspace: Workspace, name: str, given: Answers, check: Check) -
             question = f"{question}, separated by commas"
         return _ask(question, lambda typed: _with(answers, key, typed), lambda fuller: check(name, fuller))
 
-    _echo_names("Loadouts to build on", [loadout.name for loadout in workspace.registry.get_all()])
+    _echo_names("Loadouts to build on", [loadout.name for loadout in project.registry.get_all()])
     answers = complete(given, "extends", "Extends (empty for none)")
-    _echo_names("Categories", workspace.catalog.categories)
+    _echo_names("Categories", project.catalog.categories)
     answers = complete(answers, "categories", "Include categories")
-    _list_plugins(workspace, name, answers)
+    _list_plugins(project, name, answers)
     answers = complete(answers, "plugins", "Add plugins (or plugin/tool)")
     answers = complete(answers, "discoverable", "Discoverable patterns (a trailing * makes a prefix)")
     answers = complete(answers, "disabled", "Disable")
@@ -140,10 +140,10 @@ def _with(answers: Answers, key: str, typed: str) -> Answers:
     return replace(answers, **{key: value})
 
 
-def _list_plugins(workspace: Workspace, name: str, answers: Answers) -> None:
+def _list_plugins(project: Project, name: str, answers: Answers) -> None:
     inherited = ToolLoadout(name, answers.extends or None, included_categories=frozenset(answers.categories))
-    registry = ToolLoadoutRegistry([*(one.loadout for one in workspace.written), inherited])
-    plugins = workspace.catalog.plugins
+    registry = ToolLoadoutRegistry([*(one.loadout for one in project.written), inherited])
+    plugins = project.catalog.plugins
     active = set(registry.resolve_active_plugins(name, plugins))
     _echo_names("Active so far", sorted(active))
     _echo_names("Not active", [plugin.name for plugin in plugins if plugin.name not in active])
@@ -169,7 +169,7 @@ UNNAMED = "the new loadout"
 @option("--description", default="", metavar="TEXT", help="What it is for.")
 @option("--output", "-o", metavar="FILE", help="[default: NAME.loadout.yaml beside toolbelt.yaml, or here]")
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
-@workspace_options
+@project_options
 def create(
     name: str | None,
     extends: str | None,
@@ -186,18 +186,18 @@ def create(
     as_json: bool,
 ) -> None:
     """Write loadout NAME to a file of its own; asks for what is missing where there is a terminal."""
-    workspace = open_workspace(catalog, config, tokenizer)
+    project = open_current_project(catalog, config, tokenizer)
     answers = Answers(extends, categories, plugins, discoverable, disabled, description)
     if name is None or not answers.to_dict():
         _require_terminal(as_json)
-        name, answers, inspection = _interview(workspace, name, answers, output, force)
+        name, answers, inspection = _interview(project, name, answers, output, force)
     else:
-        _refuse_second_definition(workspace, name, _target(workspace, name, output))
-        inspection = _inspected(workspace, name, answers)
-        _warn_of_shadowing(workspace, name)
-    target = _target(workspace, name, output)
+        _refuse_second_definition(project, name, _target(project, name, output))
+        inspection = _inspected(project, name, answers)
+        _warn_of_shadowing(project, name)
+    target = _target(project, name, output)
     write_text(target, format_loadout(name, answers.to_dict()), overwrite=force)
-    _show_written(workspace, name, target)
+    _show_written(project, name, target)
     if as_json:
         data = {"name": name, "output": str(target), "tokens": inspection.active_tokens}
         print_json({**data, "loadout": loadout_data(inspection.resolution.chain[-1])})
@@ -209,25 +209,25 @@ def _require_terminal(as_json: bool) -> None:
 
 
 def _interview(
-    workspace: Workspace, name: str | None, given: Answers, output: str | None, force: bool
+    project: Project, name: str | None, given: Answers, output: str | None, force: bool
 ) -> tuple[str, Answers, Inspection]:
-    check = partial(_check, workspace, output, force)
+    check = partial(_check, project, output, force)
     name = ask_name(name, given, check)
-    _warn_of_shadowing(workspace, name)
-    answers = ask_answers(workspace, name, given, check)
-    inspection = _inspected(workspace, name, answers)
+    _warn_of_shadowing(project, name)
+    answers = ask_answers(project, name, given, check)
+    inspection = _inspected(project, name, answers)
     confirm(inspection)
     return name, answers, inspection
 
 
-def _check(workspace: Workspace, output: str | None, force: bool, name: str | None, answers: Answers) -> None:
+def _check(project: Project, output: str | None, force: bool, name: str | None, answers: Answers) -> None:
     """Raise, while answers are still being given, everything that would be refused when all are there."""
     if name is not None:
-        _refuse_second_definition(workspace, name, _target(workspace, name, output))
+        _refuse_second_definition(project, name, _target(project, name, output))
     called = UNNAMED if name is None else name
-    _refuse_mistakes(_lint(workspace, called, answers)[1])
+    _refuse_mistakes(_lint(project, called, answers)[1])
     if name is not None or output:
-        _refuse_place(_target(workspace, called, output), force)
+        _refuse_place(_target(project, called, output), force)
 
 
 def _refuse_place(target: Path, force: bool) -> None:
@@ -243,11 +243,11 @@ def _refuse_place(target: Path, force: bool) -> None:
         raise ToolbeltError(f"{str(target)!r} exists already; use --force to replace it, or another name.")
 
 
-def _refuse_second_definition(workspace: Workspace, name: str, target: Path) -> None:
+def _refuse_second_definition(project: Project, name: str, target: Path) -> None:
     """Beside `toolbelt.yaml`, a second loadout of the name would make every command refuse the project."""
-    if not target.name.endswith(LOADOUT_SUFFIXES) or target.resolve().parent != _project_folder(workspace).resolve():
+    if not target.name.endswith(LOADOUT_SUFFIXES) or target.resolve().parent != _project_folder(project).resolve():
         return
-    for one in workspace.config.loadouts:
+    for one in project.config.loadouts:
         if fold(one.loadout.name) == fold(name) and Path(one.document.source).resolve() != target.resolve():
             place = one.finding("", "").place
             raise ToolbeltError(
@@ -255,18 +255,18 @@ def _refuse_second_definition(workspace: Workspace, name: str, target: Path) -> 
             )
 
 
-def _lint(workspace: Workspace, name: str, answers: Answers) -> tuple[ToolLoadoutRegistry, tuple[Finding, ...]]:
+def _lint(project: Project, name: str, answers: Answers) -> tuple[ToolLoadoutRegistry, tuple[Finding, ...]]:
     """All loadouts with the new one, and what is wrong or doubtful about that."""
     try:
         document = parse_yaml(format_loadout(name, answers.to_dict()), UNNAMED)
     except UnicodeEncodeError:
         raise ToolbeltError("A loadout file is UTF-8, and what was given here is not.") from None
     written, findings = read_loadout_file(document, name)
-    registry = ToolLoadoutRegistry(one.loadout for one in workspace.written)
+    registry = ToolLoadoutRegistry(one.loadout for one in project.written)
     if written is not None:
         registry.register(written.loadout)
         findings += lint_definitions([written], registry)
-        findings += lint_against_catalog(written, registry, workspace.catalog)
+        findings += lint_against_catalog(written, registry, project.catalog)
     return registry, tuple(replace(finding, line=None) for finding in findings)
 
 
@@ -275,44 +275,44 @@ def _refuse_mistakes(findings: Iterable[Finding]) -> None:
         raise InvalidFileError(sorted_findings(errors))
 
 
-def _inspected(workspace: Workspace, name: str, answers: Answers) -> Inspection:
+def _inspected(project: Project, name: str, answers: Answers) -> Inspection:
     """The loadout as it would resolve; what is wrong with it is raised before anything is written."""
-    registry, findings = _lint(workspace, name, answers)
+    registry, findings = _lint(project, name, answers)
     for finding in findings:
         if finding.severity is Severity.WARNING:
             notify(finding.message, "warning")
     _refuse_mistakes(findings)
-    return Inspection(registry.resolve(name, workspace.catalog), workspace.tokens())
+    return Inspection(registry.resolve(name, project.catalog), project.tokens())
 
 
-def _warn_of_shadowing(workspace: Workspace, name: str) -> None:
+def _warn_of_shadowing(project: Project, name: str) -> None:
     """Whoever reuses a name changes more than one loadout, which is easily overlooked."""
-    if fold(name) in {fold(one.loadout.name) for one in workspace.catalog_loadouts}:
-        shadowed = f"the one that catalog {workspace.catalog.name!r} brings"
+    if fold(name) in {fold(one.loadout.name) for one in project.catalog_loadouts}:
+        shadowed = f"the one that catalog {project.catalog.name!r} brings"
     elif ToolLoadoutRegistry().get_loadout(name) is not None:
         shadowed = "the built-in one"
     else:
         return
-    lineages = [workspace.registry.trace_lineage(one.name) for one in workspace.registry.get_all()]
+    lineages = [project.registry.trace_lineage(one.name) for one in project.registry.get_all()]
     heirs = [visible(one.name) for one in lineages if fold(name) in map(fold, one.names[:-1])]
     named = f": {', '.join(heirs)}" if heirs else ""
     notify(f"Loadout {name!r} shadows {shadowed}, also for every loadout that extends it{named}.", "warning")
 
 
-def _show_written(workspace: Workspace, name: str, target: Path) -> None:
-    folder = _project_folder(workspace).resolve()
+def _show_written(project: Project, name: str, target: Path) -> None:
+    folder = _project_folder(project).resolve()
     found = target.parent.resolve() == folder and target.name.endswith(LOADOUT_SUFFIXES)
     notify(f"wrote {target}" + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if found else ""))
     if not found:
         notify(f"a loadout is found as a *{LOADOUT_SUFFIXES[0]} in {folder}; move it there to use it", "warning")
 
 
-def _target(workspace: Workspace, name: str, output: str | None) -> Path:
+def _target(project: Project, name: str, output: str | None) -> Path:
     if output:
         return Path(output)
     stem = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "loadout"
-    return _project_folder(workspace) / f"{stem}{LOADOUT_SUFFIXES[0]}"
+    return _project_folder(project) / f"{stem}{LOADOUT_SUFFIXES[0]}"
 
 
-def _project_folder(workspace: Workspace) -> Path:
-    return workspace.config.path.parent if workspace.config.path else Path()
+def _project_folder(project: Project) -> Path:
+    return project.config.path.parent if project.config.path else Path()

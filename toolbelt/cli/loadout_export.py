@@ -7,7 +7,7 @@ import click
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
-from toolbelt.command.project import open_workspace
+from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import notify, print_json
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
@@ -47,11 +47,11 @@ def export(
     """
     if models and (name is None or name.casefold() != AUTO):
         raise ToolbeltError("--model goes with NAME 'auto', which chooses by it.")
-    workspace = open_workspace(catalog, config)
-    tools = workspace.resolve(name, models).active_tools
+    project = open_current_project(catalog, config)
+    tools = project.resolve(name, models).active_tools
     if not tools:
-        notify(f"nothing of catalog {workspace.catalog.name!r} is active, so nothing is exported.", "warning")
-    definitions = export_definitions(tools, workspace.catalog.wire_names, form)
+        notify(f"nothing of catalog {project.catalog.name!r} is active, so nothing is exported.", "warning")
+    definitions = export_definitions(tools, project.catalog.wire_names, form)
     if output is None:
         print_json(definitions)
         return

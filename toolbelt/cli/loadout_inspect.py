@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, source_options, workspace_options
-from toolbelt.command.project import open_workspace
+from toolbelt.command.options import option, project_options, source_options
+from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import notify, print_json, show_blocks, show_view
 from toolbelt.loadouts.inspection import Inspection, decision_data
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.text import visible
 
 MANY_TOOLS = 250
@@ -28,7 +28,7 @@ MANY_TOOLS = 250
 @option("--model", "-m", "models", multiple=True, metavar="M", help="A litellm model name; may be repeated.")
 @option("--tools/--no-tools", "show_tools", default=None, help="Name the active tools, or only count them.")
 @option("--all", "show_all", is_flag=True, help="Name every plugin, however many.")
-@workspace_options
+@project_options
 def inspect(
     name: str | None,
     models: tuple[str, ...],
@@ -45,15 +45,15 @@ def inspect(
     context window.
     Without NAME: the whole catalog, which is what an agent without a loadout gets.
     """
-    workspace = open_workspace(catalog, config, tokenizer)
+    project = open_current_project(catalog, config, tokenizer)
     if name is not None and name.casefold() == AUTO:
-        inspection = workspace.inspect_auto(models)
+        inspection = project.inspect_auto(models)
         if inspection.auto is not None and inspection.auto.loadout is None:
-            _show_no_choice(workspace, inspection, models[0], as_json)
+            _show_no_choice(project, inspection, models[0], as_json)
             return
     else:
-        inspection = workspace.inspect(name, workspace.model_names(models))
-    _warn(workspace, inspection, models)
+        inspection = project.inspect(name, project.model_names(models))
+    _warn(project, inspection, models)
     if as_json:
         print_json(inspection.to_dict())
         return
@@ -69,41 +69,41 @@ def inspect(
 @source_options
 def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None, as_json: bool) -> None:
     """Why PLUGIN_OR_TOOL is active, discoverable, disabled or hidden under loadout NAME: the chain, rule by rule."""
-    workspace = open_workspace(catalog, config)
-    decision = workspace.resolve(name).why(plugin_or_tool)
+    project = open_current_project(catalog, config)
+    decision = project.resolve(name).why(plugin_or_tool)
     from toolbelt.console.loadout_views import decision_view  # tables, which `inspect` does without
 
     if as_json:
-        print_json({"loadout": name, "catalog": workspace.catalog.name, **decision_data(decision)})
+        print_json({"loadout": name, "catalog": project.catalog.name, **decision_data(decision)})
     else:
         show_view(decision_view(decision))
 
 
-def _show_no_choice(workspace: Workspace, inspection: Inspection, model: str, as_json: bool) -> None:
+def _show_no_choice(project: Project, inspection: Inspection, model: str, as_json: bool) -> None:
     reasons = inspection.auto.reasons if inspection.auto else ()
-    if workspace.facts(model).context_window is None:
-        _warn_of_unknown_window(workspace, model)
+    if project.facts(model).context_window is None:
+        _warn_of_unknown_window(project, model)
     if as_json:
         print_json({**inspection.to_dict(), "loadout": None})
     else:
         click.echo("\n  ".join(visible(line) for line in (f"{model}: no loadout chosen", *reasons)))
 
 
-def _warn(workspace: Workspace, inspection: Inspection, asked: tuple[str, ...]) -> None:
+def _warn(project: Project, inspection: Inspection, asked: tuple[str, ...]) -> None:
     if inspection.is_empty:
-        name, catalog = inspection.resolution.loadout, workspace.catalog.name
+        name, catalog = inspection.resolution.loadout, project.catalog.name
         notify(f"loadout {name!r} matches nothing of catalog {catalog!r}; an agent would get no tools.", "warning")
-        if workspace.catalog.categories:
-            first = next(iter(workspace.catalog.categories))
+        if project.catalog.categories:
+            first = next(iter(project.catalog.categories))
             notify(f"the catalog has its own categories; try: toolbelt loadout create mine --category {first!r}")
-    if not inspection.tokens.exact and workspace.tokenizer != inspection.tokens.tokenizer:
-        notify(f"the vocabulary of {workspace.tokenizer} is not installed; counts are estimates.", "warning")
+    if not inspection.tokens.exact and project.tokenizer != inspection.tokens.tokenizer:
+        notify(f"the vocabulary of {project.tokenizer} is not installed; counts are estimates.", "warning")
     for fit in inspection.models:
-        if fit.context_window is None and (fit.model in asked or fit.model in workspace.config.models):
-            _warn_of_unknown_window(workspace, fit.model)
+        if fit.context_window is None and (fit.model in asked or fit.model in project.config.models):
+            _warn_of_unknown_window(project, fit.model)
 
 
-def _warn_of_unknown_window(workspace: Workspace, model: str) -> None:
-    similar = workspace.models.find_similar(model)
+def _warn_of_unknown_window(project: Project, model: str) -> None:
+    similar = project.models.find_similar(model)
     hint = f" Names like it: {', '.join(similar)}." if similar else ""
     notify(f"the context window of {model!r} is unknown.{hint}", "warning")

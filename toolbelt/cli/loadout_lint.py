@@ -10,11 +10,11 @@ import click
 from toolbelt.command.findings import exit_code, show_findings
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
-from toolbelt.command.project import open_workspace
+from toolbelt.command.project import open_current_project
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 
 
 @click.command(epilog=examples("toolbelt loadout lint --strict"))
@@ -27,28 +27,28 @@ def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | No
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        findings = _findings(open_workspace(catalog, config))
+        findings = _findings(open_current_project(catalog, config))
     except InvalidFileError as error:  # what cannot be read is a finding too
         findings = error.findings
     show_findings(findings, as_json=as_json)
     ctx.exit(exit_code(findings, strict=strict))
 
 
-def _findings(workspace: Workspace) -> tuple[Finding, ...]:
-    catalog, registry = workspace.catalog, workspace.registry
+def _findings(project: Project) -> tuple[Finding, ...]:
+    catalog, registry = project.catalog, project.registry
     of_catalog = []
     for plugin_name, finding in lint_catalog_for_loadouts(catalog, registry):
         plugin = catalog.find_plugin(plugin_name) if plugin_name else None
-        line = workspace.catalog_file.find_line(plugin) if plugin else None
-        of_catalog.append(replace(finding, file=workspace.catalog_file.source, line=line))
-    return sorted_findings([*workspace.lint(), *_lint_models(workspace), *of_catalog])
+        line = project.catalog_file.find_line(plugin) if plugin else None
+        of_catalog.append(replace(finding, file=project.catalog_file.source, line=line))
+    return sorted_findings([*project.lint(), *_lint_models(project), *of_catalog])
 
 
-def _lint_models(workspace: Workspace) -> Iterable[Finding]:
+def _lint_models(project: Project) -> Iterable[Finding]:
     """Loadouts that models of toolbelt.yaml are to be given and that there are not."""
-    config = workspace.config
+    config = project.config
     if config.document is None or not config.own_models:
         return ()
     from toolbelt.models.project_models import lint_recommended
 
-    return lint_recommended(config.document, config.own_models, workspace.registry)
+    return lint_recommended(config.document, config.own_models, project.registry)

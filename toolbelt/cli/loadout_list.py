@@ -5,27 +5,27 @@ from __future__ import annotations
 import click
 
 from toolbelt.command.groups import examples
-from toolbelt.command.options import source_options, workspace_options
-from toolbelt.command.project import open_workspace
+from toolbelt.command.options import project_options, source_options
+from toolbelt.command.project import open_current_project
 from toolbelt.console.loadout_views import definition_view, list_view
 from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.loadouts.inspection import Inspection, loadout_data
 
 
 @click.command("list", epilog=examples("toolbelt loadout list --catalog assistant"))
-@workspace_options
+@project_options
 def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
     """All loadouts: parent, what is active and discoverable, tokens, and the share of the catalog saved."""
-    workspace = open_workspace(catalog, config, tokenizer)
-    workspace.refuse_errors()
-    tokens = workspace.tokens()
+    project = open_current_project(catalog, config, tokenizer)
+    project.refuse_errors()
+    tokens = project.tokens()
     rows = [
         (
             loadout,
-            Inspection(workspace.registry.resolve(loadout.name, workspace.catalog), tokens),
-            workspace.origin(loadout),
+            Inspection(project.registry.resolve(loadout.name, project.catalog), tokens),
+            project.origin(loadout),
         )
-        for loadout in workspace.registry.get_all()
+        for loadout in project.registry.get_all()
     ]
     if not as_json:
         screen = make_screen()
@@ -33,7 +33,7 @@ def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None
         return
     print_json(
         {
-            "catalog": workspace.catalog.name,
+            "catalog": project.catalog.name,
             "tokenizer": tokens.tokenizer,
             "loadouts": [
                 {
@@ -58,10 +58,10 @@ def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None
 @source_options
 def show(name: str, catalog: str | None, config: str | None, as_json: bool) -> None:
     """The definition of loadout NAME and of all it inherits from, root first."""
-    workspace = open_workspace(catalog, config)
-    found = workspace.registry.require_loadout(name)
-    lineage = workspace.registry.trace_lineage(name)
-    origins = [workspace.origin(loadout) for loadout in lineage.loadouts]
+    project = open_current_project(catalog, config)
+    found = project.registry.require_loadout(name)
+    lineage = project.registry.trace_lineage(name)
+    origins = [project.origin(loadout) for loadout in lineage.loadouts]
     if not as_json:
         show_view(definition_view(lineage.loadouts, lineage.broken, origins))
         return

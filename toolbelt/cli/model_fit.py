@@ -10,8 +10,8 @@ import click
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, workspace_options
-from toolbelt.command.project import open_workspace
+from toolbelt.command.options import option, project_options
+from toolbelt.command.project import open_current_project
 from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
@@ -24,7 +24,7 @@ from toolbelt.models.recommended import RecommendedKind, RecommendedToolset, par
 from toolbelt.models.violations import Violation
 from toolbelt.models.wire_form import make_wire_form, wire_data
 from toolbelt.patterns import fold
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.stores.files import write_text
 from toolbelt.text import json_text, plural
 
@@ -62,7 +62,7 @@ _STANDARD = "-"
     help="Of the definitions that --fix writes.",
 )
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
-@workspace_options
+@project_options
 def fit(
     loadouts: tuple[str, ...],
     models: tuple[str, ...],
@@ -89,23 +89,23 @@ def fit(
     or trimmed; with the map from what is sent back to tools and parameters, a list of all that was changed, and a JSON
     Patch for each tool that makes its own definition of it again.
     """
-    workspace = open_workspace(catalog, config, tokenizer)
-    toolsets = _find_toolsets(workspace, loadouts)
+    project = open_current_project(catalog, config, tokenizer)
+    toolsets = _find_toolsets(project, loadouts)
     if fix is not None and not loadouts:
         toolsets = toolsets[:1]  # the whole catalog
-    models_to_fit = [workspace.ask(name) for name in workspace.model_names(models)]
-    calculator = workspace.comparer(_all_tools(toolsets))
+    models_to_fit = [project.ask(name) for name in project.model_names(models)]
+    calculator = project.comparer(_all_tools(toolsets))
     if fix is not None:
         if len(toolsets) != 1 or len(models_to_fit) != 1:
             raise ToolbeltError("--fix writes the tools of one --loadout, or of the whole catalog, for one --model.")
-        _warn_unknown_windows(workspace, models_to_fit, (*models, *workspace.config.models))
+        _warn_unknown_windows(project, models_to_fit, (*models, *project.config.models))
         model_fit = calculator.fit(toolsets[0], models_to_fit[0])
         _warn_if_refused(model_fit)
-        _write_fixed(workspace, toolsets[0], models_to_fit[0], fix, form, force=force, as_json=as_json)
+        _write_fixed(project, toolsets[0], models_to_fit[0], fix, form, force=force, as_json=as_json)
         return _exit_code([model_fit]) if check or strict else OK
-    _warn_unknown_windows(workspace, models_to_fit, (*models, *workspace.config.models))
+    _warn_unknown_windows(project, models_to_fit, (*models, *project.config.models))
     matrix = Matrix(
-        workspace.catalog.name,
+        project.catalog.name,
         toolsets,
         compare(toolsets, models_to_fit, calculator),
         _find_violations(calculator, models_to_fit),
@@ -121,20 +121,20 @@ def fit(
     return _exit_code(fits, strict=strict) if check or strict else OK
 
 
-def _find_toolsets(workspace: Workspace, names: Sequence[str]) -> list[CandidateToolset]:
+def _find_toolsets(project: Project, names: Sequence[str]) -> list[CandidateToolset]:
     if any(name.casefold() == AUTO for name in names):
         raise ToolbeltError("'auto' is another loadout for each model; see: toolbelt loadout inspect auto --model M")
     if names:
-        found = [(name, workspace.resolve(name)) for name in dict.fromkeys(names)]
+        found = [(name, project.resolve(name)) for name in dict.fromkeys(names)]
         for name, resolution in found:
             if not resolution.active_tools:
-                notify(f"loadout {name!r} matches nothing of catalog {workspace.catalog.name!r}.", "warning")
+                notify(f"loadout {name!r} matches nothing of catalog {project.catalog.name!r}.", "warning")
         return [
             CandidateToolset(resolution.loadout, resolution.active_tools, resolution.loadout) for _, resolution in found
         ]
-    workspace.refuse_errors()
-    whole = CandidateToolset(WHOLE, workspace.catalog.tools)
-    every = [workspace.registry.resolve(one.name, workspace.catalog) for one in workspace.registry.get_all()]
+    project.refuse_errors()
+    whole = CandidateToolset(WHOLE, project.catalog.tools)
+    every = [project.registry.resolve(one.name, project.catalog) for one in project.registry.get_all()]
     return [whole, *(CandidateToolset(one.loadout, one.active_tools, one.loadout) for one in every if one.active_tools)]
 
 
@@ -169,7 +169,7 @@ def _warn_if_refused(fit: ModelFit) -> None:
 
 
 def _write_fixed(
-    workspace: Workspace,
+    project: Project,
     toolset: CandidateToolset,
     model: ModelToFit,
     file: str,
@@ -181,11 +181,11 @@ def _write_fixed(
     facts, rules = model.facts, find_rules(model.facts)
     if rules is None:
         notify(f"no rules are known of the API of {facts.name!r}; only names are made legal.", "warning")
-    wire = make_wire_form(toolset.tools, workspace.catalog.wire_names, find_tool_rules(facts))
+    wire = make_wire_form(toolset.tools, project.catalog.wire_names, find_tool_rules(facts))
     made = {
         "model": facts.name,
         "loadout": toolset.loadout,
-        "catalog": workspace.catalog.name,
+        "catalog": project.catalog.name,
         "api": None if rules is None else rules.title,
         **wire_data(wire, form),
     }
@@ -252,9 +252,9 @@ def _is_recommended(toolset: CandidateToolset, given: RecommendedToolset) -> boo
     return given.kind is RecommendedKind.LOADOUT and fold(given.name) == fold(toolset.loadout)
 
 
-def _warn_unknown_windows(workspace: Workspace, models: Sequence[ModelToFit], named: Sequence[str]) -> None:
+def _warn_unknown_windows(project: Project, models: Sequence[ModelToFit], named: Sequence[str]) -> None:
     for one in models:
         if one.facts.context_window is None and one.facts.name in named:
-            similar = workspace.models.find_similar(one.facts.name)
+            similar = project.models.find_similar(one.facts.name)
             hint = f" Names like it: {', '.join(similar)}." if similar else ""
             notify(f"the context window of {one.facts.name!r} is unknown.{hint}", "warning")

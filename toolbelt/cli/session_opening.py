@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from toolbelt.catalog import Catalog
 from toolbelt.command.options import Command, option
-from toolbelt.command.project import open_workspace
+from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.stores.config import Config
@@ -37,12 +37,12 @@ class OpenedSessions:
     """One agent of a project, and what is kept of its sessions.
 
     Attributes:
-        workspace: The project.
+        project: The project.
         toolkits: The agent's.
         sessions: Of this agent alone.
     """
 
-    workspace: Workspace
+    project: Project
     toolkits: DynamicToolkits
     sessions: DynamicSessions
 
@@ -54,18 +54,18 @@ def open_sessions(
 
     Raises:
         ToolbeltError: there are no agents, with one to begin with.
-        NotFoundError: no such agent, with the nearest; else as `open_workspace`.
+        NotFoundError: no such agent, with the nearest; else as `open_project`.
         InvalidDefinitionError: the agent's toolkits cannot be used over this catalog.
     """
-    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
-    agents = {one.name: one for one in workspace.config.agents}
+    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    agents = {one.name: one for one in project.config.agents}
     if not agents:
-        raise ToolbeltError(_no_agents(workspace.config))
+        raise ToolbeltError(_no_agents(project.config))
     if agent not in agents:
         raise NotFoundError("agent", agent, agents)
-    expand = _expand_over(workspace.catalog)
-    toolkits = DynamicToolkits(agents[agent], workspace.config.toolkits, expand)
-    return OpenedSessions(workspace, toolkits, DynamicSessions([toolkits], SqliteSessionStore(store)))
+    expand = _expand_over(project.catalog)
+    toolkits = DynamicToolkits(agents[agent], project.config.toolkits, expand)
+    return OpenedSessions(project, toolkits, DynamicSessions([toolkits], SqliteSessionStore(store)))
 
 
 def require_text(option: str, value: str | None) -> None:

@@ -8,7 +8,7 @@ import click
 
 from toolbelt.cli.session_opening import agent_option, open_sessions, require_text, session_store_option
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, workspace_options
+from toolbelt.command.options import option, project_options
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.session_views import kept_view, session_view
 from toolbelt.errors import NotFoundError
@@ -23,7 +23,7 @@ from toolbelt.stores.sessions import SqliteSessionStore
 @agent_option()
 @option("--session", "session_id", metavar="S", help="A session's id.  [default: list what is kept]")
 @session_store_option
-@workspace_options
+@project_options
 def show(
     agent: str | None,
     session_id: str | None,
@@ -43,11 +43,11 @@ def show(
         _list(agent, session_id, session_store, config, as_json)
         return
     opened = open_sessions(agent, session_store, catalog, config, tokenizer)
-    made = SessionInspection(opened.sessions.show(agent, session_id), opened.toolkits, opened.workspace.tokens())
+    made = SessionInspection(opened.sessions.show(agent, session_id), opened.toolkits, opened.project.tokens())
     if made.uncounted:
-        name = opened.workspace.catalog.name
+        name = opened.project.catalog.name
         notify(f"not in catalog {name!r}, so not counted: {', '.join(made.uncounted)}", "warning")
-    data = {"store": session_store, "catalog": opened.workspace.catalog.name, **made.to_dict()}
+    data = {"store": session_store, "catalog": opened.project.catalog.name, **made.to_dict()}
     if as_json:
         print_json(data)
     else:

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from toolbelt.catalog import Catalog
-from toolbelt.command.project import open_workspace
+from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import notify
 from toolbelt.errors import InvalidFileError, ToolbeltError
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.sources import Document, decode, parse_json, parse_yaml, read_text
 from toolbelt.toolkits.inspection import ToolkitInspection
 
@@ -19,7 +19,7 @@ STANDARD_INPUT = "standard input"
 
 def open_toolkits(
     catalog: str | None, config: str | None, tokenizer: str | None, *, required: bool = True
-) -> tuple[Workspace, ToolkitInspection]:
+) -> tuple[Project, ToolkitInspection]:
     """The project and its toolkits over the catalog.
 
     Args:
@@ -29,21 +29,21 @@ def open_toolkits(
         required: Whether there have to be any; else it is told that there are none, with one to begin with.
 
     Raises:
-        ToolbeltError: there are none; else as `open_workspace`.
+        ToolbeltError: there are none; else as `open_project`.
     """
-    workspace = open_workspace(catalog, config, tokenizer, read_loadouts_too=False)
-    if not workspace.config.toolkits:
-        advice = f"{_missing(workspace.config.path)} For example: {_example(workspace.catalog)}"
+    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    if not project.config.toolkits:
+        advice = f"{_missing(project.config.path)} For example: {_example(project.catalog)}"
         if required:
             raise ToolbeltError(advice)
         notify(advice)
-    return workspace, ToolkitInspection.of(workspace.config.toolkits, workspace.catalog, workspace.tokens())
+    return project, ToolkitInspection.of(project.config.toolkits, project.catalog, project.tokens())
 
 
-def loading_agents(workspace: Workspace) -> dict[str, list[str]]:
+def loading_agents(project: Project) -> dict[str, list[str]]:
     """By toolkit, the names of the agents that may load it."""
     made: dict[str, list[str]] = {}
-    for agent in workspace.config.agents:
+    for agent in project.config.agents:
         for key in agent.allowed_toolkits:
             made.setdefault(key, []).append(agent.name)
     return made

@@ -6,7 +6,7 @@ import click
 
 from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits, read_tools_config
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, workspace_options
+from toolbelt.command.options import option, project_options
 from toolbelt.console.screen import make_screen, print_findings, print_json, show_view
 from toolbelt.console.toolkit_views import switches_view
 from toolbelt.findings import Severity
@@ -33,7 +33,7 @@ from toolbelt.toolkits.inspection import SwitchInspection
     help="The tools that are in no toolkit, too.",
 )
 @option("--message", metavar="TEXT", help="Show what the toolkits' directives make of this message of a user.")
-@workspace_options
+@project_options
 def resolve(
     tools_config: str,
     show_all: bool,
@@ -48,9 +48,9 @@ def resolve(
     A toolkit that is off beats all; else one that is on beats a tool that says nothing; else the tool's own switch
     counts; else its default. What an agent loads in a session it has, whatever is switched here.
     """
-    workspace, inspection = open_toolkits(catalog, config, tokenizer)
+    project, inspection = open_toolkits(catalog, config, tokenizer)
     document = read_tools_config(tools_config)
-    switched = SwitchInspection(inspection, document.data, show_all, message, loading_agents(workspace))
+    switched = SwitchInspection(inspection, document.data, show_all, message, loading_agents(project))
     print_findings(
         [document.finding(note.rule, note.message, str(note.key), severity=Severity.WARNING) for note in switched.notes]
     )

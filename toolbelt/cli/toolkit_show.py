@@ -6,7 +6,7 @@ import click
 
 from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits
 from toolbelt.command.groups import examples
-from toolbelt.command.options import workspace_options
+from toolbelt.command.options import project_options
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.toolkit_views import toolkit_view, toolkits_view
 from toolbelt.toolkits.inspection import ToolkitInspection
@@ -14,13 +14,13 @@ from toolbelt.toolkits.toolkit import Toolkit
 
 
 @click.command("list", epilog=examples("toolbelt toolkit list --catalog assistant"))
-@workspace_options
+@project_options
 def list_toolkits(catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
     """All toolkits: members, the tools they make of the catalog, their tokens, and whether they are on by default."""
-    workspace, inspection = open_toolkits(catalog, config, tokenizer, required=False)
+    project, inspection = open_toolkits(catalog, config, tokenizer, required=False)
     for toolkit in inspection.written:
         _warn_of_doubts(inspection, toolkit)
-    data = inspection.list_data(loading_agents(workspace))
+    data = inspection.list_data(loading_agents(project))
     if as_json:
         print_json(data)
     elif data["toolkits"]:
@@ -30,10 +30,10 @@ def list_toolkits(catalog: str | None, config: str | None, tokenizer: str | None
 
 @click.command(epilog=examples("toolbelt toolkit inspect research"))
 @click.argument("name")
-@workspace_options
+@project_options
 def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
     """Toolkit NAME: the tools each member stands for, their tokens, its prompt text and rules, and who may load it."""
-    workspace, inspection = open_toolkits(catalog, config, tokenizer)
+    project, inspection = open_toolkits(catalog, config, tokenizer)
     toolkit = inspection.get_toolkit(name)
     _warn_of_doubts(inspection, toolkit)
     if named := inspection.named_in_policy(toolkit):
@@ -44,7 +44,7 @@ def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str |
         )
     agents = [
         {"agent": agent.name, "initial": toolkit.key in agent.initial_toolkits}
-        for agent in workspace.config.agents
+        for agent in project.config.agents
         if toolkit.key in agent.allowed_toolkits
     ]
     data = inspection.toolkit_data(toolkit, agents)

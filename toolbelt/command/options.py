@@ -39,6 +39,6 @@ def source_options(command: Command) -> Command:
     return command
 
 
-def workspace_options(command: Command) -> Command:
+def project_options(command: Command) -> Command:
     """`--catalog --config --json --tokenizer`."""
     return source_options(tokenizer_option(command))

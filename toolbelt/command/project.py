@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from toolbelt.console.screen import ConsoleReporter
 from toolbelt.project.opening import open_project
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 
 
-def open_workspace(
+def open_current_project(
     catalog: str | None, config: str | None, tokenizer: str | None = None, *, read_loadouts_too: bool = True
-) -> Workspace:
+) -> Project:
     """The project of the working directory, with notes and progress on standard error; raises as `open_project`."""
     return open_project(
         catalog=catalog,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.findings import sorted_findings
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.catalogs import DEFAULT_CATALOG, find_shipped_catalog, open_catalog
@@ -23,7 +23,7 @@ def open_project(
     tokenizer: str | None = None,
     reporter: Reporter = SILENT,
     read_loadouts_too: bool = True,
-) -> Workspace:
+) -> Project:
     """Open a folder: its `toolbelt.yaml`, the loadouts beside it, and the catalog they name.
 
         project = open_project()
@@ -62,8 +62,8 @@ def open_project(
         reporter.note(note)
     if not read_loadouts_too:
         found.refuse()
-        return Workspace(replace(found, loadouts=()), catalog_file, name, reporter, folder)
-    project = Workspace(found, catalog_file, name, reporter, folder)
+        return Project(replace(found, loadouts=()), catalog_file, name, reporter, folder)
+    project = Project(found, catalog_file, name, reporter, folder)
     if found.findings:
         raise InvalidFileError(project.lint())  # with what is wrong about the rest, all at once
     return project

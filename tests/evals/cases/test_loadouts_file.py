@@ -11,7 +11,7 @@ from tests.evals.cases.samples import CATALOG, case, write_dataset
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 from toolbelt.stores.config import examine_config
 
 
@@ -21,8 +21,8 @@ def opened(tmp_path: Path, loadouts: Any, catalog: Catalog = CATALOG) -> Dataset
     return open_dataset(str(folder))
 
 
-def workspace(dataset: Dataset, tmp_path: Path) -> Workspace:
-    return Workspace(examine_config(tmp_path), dataset.catalog_file, "estimate")
+def workspace(dataset: Dataset, tmp_path: Path) -> Project:
+    return Project(examine_config(tmp_path), dataset.catalog_file, "estimate")
 
 
 def active(dataset: Dataset, tmp_path: Path) -> dict[str, list[str]]:

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import project
-from toolbelt.command.project import open_workspace
+from toolbelt.command.project import open_current_project
 from toolbelt.evals.running.limits import ModelLimits
 from toolbelt.evals.running.plan import Arm
 from toolbelt.evals.setup.model_limits import facts_for_auto, find_limits, leave_out
 from toolbelt.evals.setup.reporting import CallbackReporter, Note, NoteKind
 from toolbelt.loadouts.fit import FitVerdict
-from toolbelt.project.workspace import Workspace
+from toolbelt.project.project import Project
 
 __all__ = ["project"]
 MINE = {"name": "mine", "context_window": 10_000, "max_tools": 7, "tool_calling": True}
 
 
-def workspace(*models: dict[str, Any]) -> Workspace:
+def workspace(*models: dict[str, Any]) -> Project:
     Path("toolbelt.yaml").write_text(json.dumps({"models": models}))
-    return open_workspace("tiered", None)
+    return open_current_project("tiered", None)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ _OTHERWISE = "What is known of a model can be given, or corrected, under `models
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Workspace:
+class Project:
     """A folder with its toolbelt files, opened; `open_project` makes one.
 
     Attributes:
