@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from toolbelt.console.screen import notify, progress
+from toolbelt.evals.setup.reporting import NoteKind
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.client import Budget
@@ -20,8 +21,9 @@ class EvalConsoleReporter:
     """An `EvalReporter` for the command line."""
 
     def note(self, note: Note) -> None:
-        """A line."""
-        notify(note.text, "warning" if note.is_warning else "note")
+        """A line; a finding names its file, line and severity itself."""
+        label = "" if note.kind is NoteKind.FINDING else "warning" if note.is_warning else "note"
+        notify(note.text, label)
 
     def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
         """A line that is rewritten, once the work takes over a second."""

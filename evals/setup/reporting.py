@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
+
+from toolbelt.reporter import Reporter
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.client import Budget
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from toolbelt.evals.running.records import TrialRecord
     from toolbelt.evals.running.runner import Watcher
     from toolbelt.evals.running.store import RunStore
+    from toolbelt.findings import Finding
 
 
 class NoteKind(StrEnum):
@@ -22,6 +25,8 @@ class NoteKind(StrEnum):
 
     DATASET = "dataset"
     """Something about the files of the dataset or the catalog."""
+    FINDING = "finding"
+    """Something is doubtful in a file of the project; the text names file and line."""
     REPEATED_TOOLSET = "repeated_toolset"
     """A toolset of a suite shows the same tools as another one, and is left out."""
     NEEDLESS_VARIANT = "needless_variant"
@@ -94,6 +99,30 @@ class EvalReporter(Protocol):
     def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[Watcher]:
         """Report a session of a run; yields a watcher that gets every trial that is finished and stored."""
         ...
+
+
+class ProjectNotes(Reporter):
+    """Passes on what a project reports, as notes of the run."""
+
+    def __init__(self, reporter: EvalReporter) -> None:
+        self._reporter = reporter
+
+    def note(self, message: str) -> None:
+        """Something worth knowing."""
+        self._reporter.note(Note(NoteKind.DATASET, message))
+
+    def warn(self, message: str) -> None:
+        """Something that may be a mistake."""
+        self._reporter.note(Note(NoteKind.DATASET, message, is_warning=True))
+
+    def findings(self, findings: Sequence[Finding]) -> None:
+        """A note for each."""
+        for finding in findings:
+            self._reporter.note(Note(NoteKind.FINDING, str(finding), is_warning=True))
+
+    def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+        """As the run shows it."""
+        return self._reporter.progress(label, total)
 
 
 def _ignore(_: int) -> None:

@@ -134,6 +134,17 @@ def test_E9_what_should_be_known_is_a_value(office: Path) -> None:
     assert str(run.notes[0]) == run.notes[0].text
 
 
+def test_L10_what_is_doubtful_about_the_loadouts_is_a_note(office: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("toolbelt.yaml").write_text("loadouts: {mine: {plugins: [mail], discoverable: ['zzz*']}}\n")
+    notes: list[Note] = []
+    run_eval("office", toolsets="loadout:mine", limit=1, on_note=notes.append)
+    (finding,) = (note for note in notes if note.kind is NoteKind.FINDING)
+    assert finding.is_warning
+    assert "toolbelt.yaml:1" in finding.text
+    assert "zzz*" in finding.text
+    assert capfd.readouterr() == ("", "")
+
+
 def test_E8_trials_with_errors_are_run_again_if_asked(office: Path) -> None:
     run = run_eval("office", toolsets="full")
     assert resume_run(run, retry_errors=True).notes[0].kind is NoteKind.RETRIED

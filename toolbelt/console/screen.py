@@ -71,8 +71,8 @@ def print_json(data: Any) -> None:
 
 
 def notify(message: str, label: str = "note") -> None:
-    """A message for the user on standard error."""
-    sys.stderr.write(f"{label}: {visible(message)}\n")
+    """A message for the user on standard error; an empty label is left out."""
+    sys.stderr.write(f"{label}: {visible(message)}\n" if label else f"{visible(message)}\n")
 
 
 def print_findings(findings: Sequence[Finding]) -> None:
