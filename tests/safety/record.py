@@ -5,8 +5,9 @@
 
 The commands run one after the other in a new folder with the files of `inputs.yaml`. A recording has a file for each
 of them: the exit code, the JSON that was printed, the data files that were written, and the rows that were added to
-SQLite files. Messages for people are left out, because their wording may change. `options.json` lists the options of
-every command. What differs from run to run (times, ids of runs, paths) is replaced. In `commands.txt`, `copy A B`
+SQLite files. Messages for people are left out, because their wording may change; of those on standard error their kinds
+are kept (note, warning, error, the rule of a finding), so that none is lost. `options.json` lists the options of every
+command. What differs from run to run (times, ids of runs, paths) is replaced. In `commands.txt`, `copy A B`
 copies a file, and URL stands for a model server of this script.
 """
 
@@ -34,6 +35,8 @@ import pyarrow.parquet
 import yaml
 
 HERE = Path(__file__).parent
+_MESSAGE = re.compile(r"^(?:(note|warning|Error): .*|.+: (?:warning|error): .*\[([a-z-]+)\])$", re.MULTILINE)
+"""A message on standard error: its label, or the rule of a finding."""
 
 
 def write_inputs(folder: Path) -> None:
@@ -204,7 +207,9 @@ class Recorder:
             elif not path.name.endswith(("-shm", ".lock")):
                 files[name] = self._normaliser.value(read_file(path))
         printed = self._normaliser.value(_parse(ran.stdout.decode()))
-        return {"command": line, "exit": ran.returncode, "json": printed, "files": files, "stores": stores}
+        messages = [match[1] or match[2] for match in _MESSAGE.finditer(ran.stderr.decode(errors="replace"))]
+        data = {"json": printed, "messages": messages, "files": files, "stores": stores}
+        return {"command": line, "exit": ran.returncode, **data}
 
     def _changed(self) -> list[Path]:
         """The files that are new or changed since the last call."""
