@@ -23,7 +23,7 @@ class Finding:
         severity: `error` refuses the file, `warning` does not.
         message: One sentence that says what is wrong and what to do.
         file: Where it was read, as the user wrote the path; `None` for what is in no file.
-        line: 1-based, `None` where it cannot be told.
+        line: 1-based; `None` where it is unknown.
     """
 
     rule: str

@@ -41,7 +41,7 @@ _SHOWN = 20
     "form",
     type=click.Choice(tuple(sorted(FORMATS))),
     envvar="TOOLBELT_IMPORT_FORMAT",
-    help="What the sources are.  [default: told from their content]",
+    help="What the sources are.  [default: found from their content]",
 )
 @option(
     "--catalog",
@@ -52,7 +52,7 @@ _SHOWN = 20
     "[default: the tools in the sources]",
 )
 @option("--role", metavar="R", envvar="TOOLBELT_IMPORT_ROLE", help="The loadout that an agent doing this would have.")
-@option("--kind", metavar="K", envvar="TOOLBELT_IMPORT_KIND", help="Of every case.  [default: told from its calls]")
+@option("--kind", metavar="K", envvar="TOOLBELT_IMPORT_KIND", help="Of every case.  [default: found from its calls]")
 @option(
     "--tag",
     "tags",

@@ -17,7 +17,7 @@ from toolbelt.command.groups import LazyGroup, examples
         "show": ("toolbelt.evals.cli.show:show", "What a run came to; or one of its cases, request by request."),
         "report": ("toolbelt.evals.cli.export:report", "Table, page, Markdown, CSV and pictures of a run."),
         "compare": ("toolbelt.evals.cli.compare:compare", "Two runs, or arms of one: what differs, how surely."),
-        "recommend": ("toolbelt.evals.cli.recommend:recommend", "Which toolset each model of a run is to be given."),
+        "recommend": ("toolbelt.evals.cli.recommend:recommend", "The recommended toolset of each model of a run."),
         "gate": ("toolbelt.evals.cli.gate:gate", "Pass or fail a run against a baseline and limits, for CI."),
         "baseline": ("toolbelt.evals.cli.baseline:baseline", "Save what a run came to, as a file to commit."),
         "export": ("toolbelt.evals.cli.export:export", "A run as JSON, CSV, Parquet, JUnit XML, Markdown or HTML."),

@@ -35,7 +35,7 @@ class Watcher:
     """Counts the checks that ended, and notifies about waiting: at once, and then now and then.
 
     Attributes:
-        advance: Is told how many have ended.
+        advance: Called with the number that have ended.
         clock: Seconds, ever growing.
     """
 

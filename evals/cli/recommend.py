@@ -58,7 +58,7 @@ def recommend(
     config: str | None,
     as_json: bool,
 ) -> int:
-    """Which toolset each model of RUN (an id, the beginning of one, or `latest`) is to be given.
+    """The recommended toolset of each model of RUN (an id, the beginning of one, or `latest`).
 
     The smallest that is surely not worse than the model's best by more than the margin. Where the cases are too few
     to be sure of a smaller one, the best as measured, which is said not to be sure where another may be better. A

@@ -30,7 +30,7 @@ class Job:
         row: The run.
         table: One of `TABLES`.
         models: Where prices are looked up.
-        progress: Told how far it is.
+        progress: Called with the step that it is at.
     """
 
     store: RunStore
@@ -161,7 +161,7 @@ def export_run(
         file: Opened for text, with line ends as they are written, or for bytes, as the form is.
         table: One of `TABLES`, for a form that is one.
         models: Where prices are looked up; litellm's table, without a cache, if `None`.
-        progress: Told how far it is.
+        progress: Called with the step that it is at.
 
     Raises:
         ToolbeltError: no trial of the run has finished.

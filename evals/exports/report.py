@@ -26,7 +26,7 @@ class Report:
     """What was reported.
 
     Attributes:
-        findings: What is said of the run.
+        findings: What is known of the run.
         files: Those written, the page first.
     """
 
@@ -49,7 +49,7 @@ def write_report(
         row: The run; it may be going on: all files are of one moment.
         folder: Made if need be; files of these names in it are replaced when all are written, others left alone.
         options: What is to be said beyond the measures of each arm.
-        progress: Told how far it is.
+        progress: Called with the step that it is at.
 
     Raises:
         ToolbeltError: no trial of the run has finished; or a folder or device stands where a file is to be.

@@ -169,7 +169,7 @@ def analyze_run(
         store: The file of runs; read at one moment if the caller sees to that.
         row: The run.
         options: What is to be said.
-        progress: Told how far it is.
+        progress: Called with the step that it is at.
 
     Raises:
         ToolbeltError: no trial of the run has finished.

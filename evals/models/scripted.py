@@ -45,7 +45,7 @@ PREFIX = "scripted/"
 
 
 class ScriptedModel:
-    """Replies as it was told to.
+    """Replies as its script says.
 
     Args:
         replies: In order, one for each request since the last user message; or a function of the request, which may be

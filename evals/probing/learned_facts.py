@@ -150,7 +150,7 @@ def make_entry(model: str, news: Sequence[News], own: ProjectModel | None = None
     if own is not None and own.calls_tools:
         entry.setdefault("tool_calling", True)  # said through another key, which may say otherwise now
     if entry.get("output_reserve", 0) >= entry.get("context_window", float("inf")):
-        del entry["output_reserve"]  # said of another window
+        del entry["output_reserve"]  # it belongs to another window
     if entry.get("tool_calling") is False:
         entry = {key: value for key, value in entry.items() if not (key in _NEEDS_CALLING and value)}
     return entry

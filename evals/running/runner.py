@@ -79,7 +79,7 @@ class Runner:
         store: Keeps it.
         cases: The cases.
         trial_runners: One an arm.
-        watcher: Is told.
+        watcher: Receives finished trials and why the run stops.
         max_concurrency: Trials under way at once.
         reasons: Why the run cannot be finished now, in words.
     """

@@ -56,7 +56,7 @@ def has_tools(matched: Mapping[str, EntryMatch]) -> bool:
 
 
 def describe_agents(agents: Iterable[AgentSpec], toolkits: Iterable[Toolkit]) -> str:
-    """All that a toolset takes from the project's agents and toolkits, as one text that tells it from any other."""
+    """All that a toolset takes from the project's agents and toolkits, as one text, another for each project."""
     described = [
         (each.name, each.tools, each.allowed_toolkits, each.initial_toolkits, _plain(each.overrides)) for each in agents
     ]

@@ -54,7 +54,7 @@ def write_page(
         matrix: The run as models × toolsets.
         recommendation: What to paste into `toolbelt.yaml`, by that matrix.
         probes: The latest of each model.
-        advance: Told how many trials are written.
+        advance: Called with the number of trials written.
     """
     # Only what writes a page has to pay for the templates.
     from toolbelt.evals.viewer.rendering import render_frame

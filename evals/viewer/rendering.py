@@ -40,7 +40,7 @@ def render_frame(values: Mapping[str, Any], data: Any) -> Frame:
 
     Args:
         values: What the template shows, plain values.
-        data: What the script is told, plain values for JSON.
+        data: What the script receives, plain values for JSON.
     """
     style, script = _own("page.css"), _script()
     environment = Environment(

@@ -48,7 +48,7 @@ def comparison_view(
         comparison: Of what can be compared.
         screen: Whose width is to be kept.
         flips: Cases shown, of each pair, that got worse, and as many that got better.
-        details: Whether each of several pairs is told of in full; if they are few, if `None`.
+        details: Whether each of several pairs is shown in full; if `None`, only where they are few.
     """
     pairs = comparison.pairs
     parts: list[RenderableType] = [*_heading(comparison), *_first(comparison)]
@@ -63,7 +63,7 @@ def comparison_view(
     if len(pairs) <= DETAILED if details is None else details or len(pairs) == 1:
         parts += [part for pair in pairs for part in _pair(comparison, pair, screen.width, flips)]
     else:
-        parts.append(Text("--details tells of each in full, --arm NAME of one.", _FAINT))
+        parts.append(Text("--details shows each in full, --arm NAME one.", _FAINT))
     return Group(*parts, Text(), Text(comparison_text.legend(comparison), _FAINT))
 
 

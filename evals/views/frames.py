@@ -78,7 +78,7 @@ def write_trials(
         parquet: Written to, with the types of `TRIAL_COLUMNS`.
         about: Kept with the latter, under these keys and where pandas looks for a frame's `attrs`.
         chunk: Rows of each part at most.
-        advance: Told how many trials are written.
+        advance: Called with the number of trials written.
     """
     written = 0
     with contextlib.ExitStack() as stack:

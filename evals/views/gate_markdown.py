@@ -176,7 +176,7 @@ def _flips(comparison: Comparison, measure: Measure, epochs: int, most: int) -> 
     for pair in changed:
         rows, room = [], max(3, most // len(changed))
         for flip in pair.flips[:room]:
-            case = [escaped(_cut(flip.case)), _told(flip.old, measure), _told(flip.new, measure)]
+            case = [escaped(_cut(flip.case)), _attempt_text(flip.old, measure), _attempt_text(flip.new, measure)]
             rows.append([_MARKS[Verdict.REGRESSION if flip.change < 0 else Verdict.NO_REGRESSION], *case])
         text = _table(["", "case", "was", "is now"], rows)
         if len(pair.flips) > room:
@@ -184,7 +184,7 @@ def _flips(comparison: Comparison, measure: Measure, epochs: int, most: int) -> 
         yield _folded(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", text)
 
 
-def _told(attempt: Attempt, measure: Measure) -> str:
+def _attempt_text(attempt: Attempt, measure: Measure) -> str:
     if is_right_by(measure, attempt):
         return "right"
     lacked, surplus = missing_and_surplus(attempt)

@@ -73,7 +73,7 @@ def write_run_junit(
         connection: To the file of runs.
         run: Its id.
         file: Text, to be encoded as UTF-8.
-        advance: Told how many trials are written, now and then.
+        advance: Called now and then with the number of trials written.
 
     Raises:
         NotFoundError: there is no such run.

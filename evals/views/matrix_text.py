@@ -111,8 +111,8 @@ class HeatCell:
         overflow: The share of its trials that were too long, or held too many tools: `12% too long`, `12% too many`;
             empty where none was.
         overflow_kind: Which of the two; `None` where none was.
-        is_chosen: Whether the model is to be given this toolset, and surely.
-        is_unsure: Whether it is to be given as measured, without being sure.
+        is_chosen: Whether this toolset is recommended for the model, and surely.
+        is_unsure: Whether it is recommended as measured, without being sure.
         is_best: Whether it has the model's highest accuracy.
     """
 
@@ -202,9 +202,9 @@ def legend_lines(matrix: Matrix) -> Iterator[str]:
     if any(cell.step is not None for cell in cells):
         yield "Figures are accuracies: right by names, of the trials that were scored."
     if any(cell.is_chosen for cell in cells):
-        yield f"* to be given, sure: {choice_meaning(matrix)}"
+        yield f"* recommended, sure: {choice_meaning(matrix)}"
     if any(cell.is_unsure for cell in cells):
-        yield f"? to be given, not sure: {UNSURE_MEANING}"
+        yield f"? recommended, not sure: {UNSURE_MEANING}"
     if any(cell.is_chosen or cell.is_unsure for cell in cells):
         yield f"small: {SMALL_MEANING}"
     if any(cell.is_best for cell in cells):
@@ -230,7 +230,7 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
     given = [sign for sign, name in (("* sure", "is_chosen"), ("? not sure", "is_unsure"))
              if any(getattr(cell, name) for cell in cells)]  # fmt: skip
     if given:
-        yield f"{', '.join(given)}: to be given, {choice_meaning(matrix)}, else the best"
+        yield f"{', '.join(given)}: recommended, {choice_meaning(matrix)}, else the best"
         yield f"small: {SMALL_MEANING}"
 
 

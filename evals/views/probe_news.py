@@ -12,7 +12,7 @@ from rich.text import Text
 from toolbelt.evals.probing.learned_facts import News, format_entry
 from toolbelt.text import visible, visible_lines
 
-_TOLD = frozenset({"context_window", "max_tools"})
+_REPORTED = frozenset({"context_window", "max_tools"})
 """Facts that are not tried out, but read from what the provider reports."""
 _LABELS = {"max_tools": "most tools"}
 
@@ -31,7 +31,7 @@ def news_view(model: str, news: Sequence[News], *, replaces: bool) -> Renderable
     for finding in news:
         label = _LABELS.get(finding.key, finding.key.replace("_", " "))
         seen = Text(_shown(finding.seen), "bold")
-        verb = "told" if finding.key in _TOLD and not finding.note else "seen"
+        verb = "told" if finding.key in _REPORTED and not finding.note else "seen"
         if finding.is_contradiction:
             source = f" ({visible(finding.source)})" if finding.source else ""
             line = Text.assemble(("known: ", "red"), f"{_shown(finding.known)}{source}; {verb}: ", seen)

@@ -54,7 +54,7 @@ _READING = """\
   trial. **invalidated tokens**: of the prefix that changes of the tool list made uncacheable, over all requests, by our
   own count.
 - Tokens, requests and cost are means over the scored trials. A trial that ended with `error` or `context_overflow` says
-  nothing about the choice made: it is in no rate, and **scored / planned** tells how many are.
+  nothing about the choice made: it is in no rate, and **scored / planned** says how many are.
 - `–` stands where nothing was measured or a price is unknown, which is not zero."""
 
 
@@ -95,7 +95,7 @@ def report_markdown(
         economics: What caching makes of it, one an arm; without them there is no section about it.
         verdict: Markdown that stands on top, beneath the title: what a gate says.
         comparison: Markdown of a section, with its heading: what the arms differ in.
-        compatibility: Likewise: which toolset each model is to be given. Of a suite it stands before the arms.
+        compatibility: Likewise: the recommended toolset of each model. Of a suite it stands before the arms.
         probes: Likewise: what works with each model.
     """
     heat_map = [_picture(picture) for picture in pictures if picture.name == PICTURE]

@@ -34,7 +34,7 @@ from toolbelt.text import plural
     "form",
     type=click.Choice(FORMATS),
     envvar="TOOLBELT_IMPORT_FORMAT",
-    help="What SOURCE is.  [default: told from its content]",
+    help="What SOURCE is.  [default: found from its content]",
 )
 @option(
     "--output", "-o", metavar="FILE", help="A .json or .yaml file, written all or nothing.  [default: standard output]"

@@ -72,7 +72,7 @@ def show(config: str | None, as_json: bool) -> None:
 
 
 def _agent_data(agent: AgentSpec) -> dict[str, Any]:
-    """What is said of an agent itself; what it has is for `session show` and `toolkit inspect`."""
+    """The settings of an agent itself; what it has is for `session show` and `toolkit inspect`."""
     return {
         "name": agent.name,
         "display_name": agent.display_name,
@@ -83,7 +83,7 @@ def _agent_data(agent: AgentSpec) -> dict[str, Any]:
 
 
 def _row_text(key: str, row: dict[str, Any]) -> str:
-    """A loadout with its file; an agent or a model with what is said of it."""
+    """A loadout with its file; an agent or a model with its settings."""
     said = _said_of_model(row) if key == "models" else _said_of_others(row)
     return f"{row['name']} ({'; '.join(said)})" if said else row["name"]
 

@@ -45,7 +45,7 @@ def _findings(project: Project) -> tuple[Finding, ...]:
 
 
 def _lint_models(project: Project) -> Iterable[Finding]:
-    """Loadouts that models of toolbelt.yaml are to be given and that there are not."""
+    """Recommended toolsets in toolbelt.yaml that name a loadout which does not exist."""
     config = project.config
     if config.document is None or not config.own_models:
         return ()

@@ -64,7 +64,7 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
 
 
 def _find_probe(store: str, name: str) -> StandingProbe | None:
-    """The probe that stands for a model; a file that cannot be read is told, for what was asked for are the facts."""
+    """The latest probe of a model; a file that cannot be read is only a warning, as the facts were asked for."""
     if not os.path.exists(store):  # noqa: PTH110  the harness is loaded where something is kept, and not before
         return None
     from toolbelt.evals.probing.selection import find_latest

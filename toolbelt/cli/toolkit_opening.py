@@ -26,7 +26,7 @@ def open_toolkits(
         catalog: As the option of that name, like the next two.
         config: Of a `toolbelt.yaml`.
         tokenizer: What counts.
-        required: Whether there have to be any; else it is told that there are none, with one to begin with.
+        required: Whether there must be any; if not, a note says that there are none, with an example.
 
     Raises:
         ToolbeltError: there are none; else as `open_project`.

@@ -28,7 +28,7 @@ def models_view(models: Sequence[ModelFacts], screen: Console) -> RenderableType
     """Models, a line each; what comes last gives way on a narrow screen, and is named below."""
     headers: Sequence[str] = _HEADERS
     rows = [_row(facts) for facts in models]
-    if any(facts.toolset for facts in models):  # said of few models, and in few projects
+    if any(facts.toolset for facts in models):  # few models have one, in few projects
         headers = (*_HEADERS, "toolset")
         rows = [[*row, visible(facts.toolset or "")] for row, facts in zip(rows, models, strict=True)]
     table = line_table(screen, headers, rows, right=_RIGHT)

@@ -72,7 +72,7 @@ def import_catalog(
     Args:
         text: The whole text.
         source: The path as the user wrote it.
-        form: One of `FORMATS`; told from the data if `None`.
+        form: One of `FORMATS`; found from the data if `None`.
         name: Of the catalog, and of its plugin where the format knows none; from `source` if `None`.
         grouping: For JSON Lines, the fields to group by; found if `None`.
 

@@ -185,7 +185,7 @@ def _idle_patterns(definition: WrittenLoadout, registry: ToolLoadoutRegistry, ca
     disabled = {fold(entry) for entry in definition.entries("disabled")}
     for index, pattern in definition.numbered("discoverable"):
         if fold(pattern) in disabled:
-            continue  # told as that
+            continue  # reported as that
         matched = _matched_tools(pattern, catalog)
         plugins = [plugin for plugin in catalog.plugins if matches(pattern, plugin.name)]
         if not matched and not plugins:

@@ -45,7 +45,7 @@ def write_extract(stamp: object, values: Mapping[str, Any]) -> str:
     """The text of an extract, which is JSON.
 
     Args:
-        stamp: What tells one state of the table from another.
+        stamp: What distinguishes one state of the table from another.
         values: By model.
     """
     lines = (f"\n{json.dumps(name)}: {json.dumps(value)}" for name, value in values.items())
@@ -119,7 +119,7 @@ DEFAULT_MODELS = ("ollama/llama3", "gpt-4o-mini", "claude-sonnet-4-5", "gpt-5", 
 _FILE_NAME = "context-windows.json"
 _PROVIDERS_FILE = "model-providers.json"
 Stamp = list[str | int]
-"""What tells one state of the table from another."""
+"""What distinguishes one state of the table from another."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ from toolbelt.views.cells import Bar, Cell, Proportion, Span, Tone
 from toolbelt.views.table import Column, Table
 
 _CALLING = re.compile(r"(?<![\w`])@(?=\w)|#(?=\d)|(?<!\w)gh-(?=\d)", re.IGNORECASE)
-"""What GitHub takes for a person to be told, or for an issue to be linked from."""
+"""What GitHub reads as a mention of a person, or as a link to an issue."""
 _SPECIAL = re.compile(r"[\\`*\[\]|~$!]|(?<![^\W_])_|_(?![^\W_])")
 
 

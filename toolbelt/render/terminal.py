@@ -28,7 +28,7 @@ STYLES: Mapping[Tone, str] = MappingProxyType(
     }
 )
 _PART_MARKS = (("█", "#"), ("▒", "+"), ("╳", "x"), ("░", "."))
-"""(Drawn, plain) of the parts of a whole, which are told from each other without colour, too."""
+"""(Drawn, plain) of the parts of a whole, which differ without colour, too."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _GAP = 2
 _INDENT = 2

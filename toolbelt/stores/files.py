@@ -64,7 +64,7 @@ def replacing(path: str | os.PathLike[str], mode: str, *, overwrite: bool = True
 
 
 class StagedFile:
-    """A file that is written aside, and takes its place when it is told to.
+    """A file that is written beside its place, and moved there at the end.
 
     Args:
         path: What it is to replace, or to be; a link is followed.
@@ -169,7 +169,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 @contextlib.contextmanager
 def _telling(path: Path, after: str, *folders: Path) -> Iterator[None]:
-    """With what the system refuses told of that path, whatever it is called meanwhile.
+    """Errors of the system name that path, whatever the file is called meanwhile.
 
     Args:
         path: What is to be written.

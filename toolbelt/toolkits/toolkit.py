@@ -21,7 +21,7 @@ class ToolSpec:
         label: What an interface calls it; the key if left out.
         default_on: Whether it is on where no config says anything.
         description: What it does, for an interface.
-        policy: What an agent that has it is to be told, in its prompt (rule K7).
+        policy: The text for the prompt of an agent that has it (rule K7).
 
     Raises:
         InvalidDefinitionError: a blank key, a `default_on` that is no boolean, texts that are none.

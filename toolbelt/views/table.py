@@ -98,7 +98,7 @@ class Table(NamedTuple):
             yield self.find_group(label), list(rows)
 
     def full_label(self, row: Row) -> str:
-        """What tells a row from all others: with its group where there are several, or only one row."""
+        """What distinguishes a row from all others: with its group where there are several, or only one row."""
         if not row.group or (len(self.rows) > 1 and len({other.group for other in self.rows}) == 1):
             return row.label
         return f"{row.group} · {row.label}"

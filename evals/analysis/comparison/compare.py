@@ -129,7 +129,7 @@ def compare_arms(
         measures: Which; those that are shares get verdicts, with p values adjusted over all of them and all pairs.
         seed: Of resampling.
         resamples: Drawn for an interval or a test that is not exact.
-        advance: Told how many of the pairs are done.
+        advance: Called with the number of pairs that are done.
 
     Returns:
         The comparison; without pairs, but with the reasons, where the two cannot be compared.

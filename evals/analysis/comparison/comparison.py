@@ -52,7 +52,7 @@ class Contrast:
         verdict: On a share, with the margin; `None` for an amount.
         cases: How many both were scored on.
         clusters: How many clusters of cases those are.
-        planned: How many each arm was to be asked; 0 where that was not told.
+        planned: How many each arm was to be asked; 0 where that is unknown.
         unanswered: Of how many of those a trial of either arm ended with an error or has not been run, which
             `toolbelt eval resume` makes up for.
         differing: In how many of the cases the arms differ; `None` where there are no figures, and of an amount.

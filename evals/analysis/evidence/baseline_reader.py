@@ -7,7 +7,7 @@ The file is JSON (`baseline.schema.json` in `toolbelt.evals.exports`), made so t
 - In a case's line `arms` has a list for each arm, and in it one attempt an epoch:
   `[outcome, definition tokens, own count of prompt tokens, prompt tokens as reported, requests, cost in USD]`,
   as `columns` says in the head. `null` is what is not known.
-- A seventh element, an object, tells more where there is more: `covered` where it is false; of trials that were wrong
+- A seventh element, an object, holds more where there is more: `covered` where it is false; of trials that were wrong
   `missing` and `surplus` tools, and `called` where that differs from `surplus`.
 - `cluster` is left out where it is the case's id, and `filter` where every case of the dataset was asked.
 

@@ -30,7 +30,7 @@ _AS_BEFORE = "nothing fits, as before"
 def check_preconditions(
     run: SideInfo, arms: tuple[ArmFigures, ...], comparison: Comparison | None, left_out: int = 0
 ) -> Iterator[Check]:
-    """In the order in which they are to be told.
+    """In the order in which they are shown.
 
     Args:
         run: What is looked at.

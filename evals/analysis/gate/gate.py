@@ -71,7 +71,7 @@ def check_run(
         baseline: What it is compared with, arm by arm.
         only: Keys of the arms that are looked at, see `ArmName.key`; all if `None`.
         seed: Of what is drawn for intervals.
-        advance: Told how many arms are compared.
+        advance: Called with the number of arms compared.
 
     Returns:
         Every check, what must be said first before the rest. Where the two cannot be compared nothing that takes a

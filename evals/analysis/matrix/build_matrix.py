@@ -46,7 +46,7 @@ def build_matrix(
         side: The same run, case by case.
         margin: Accuracy that may be lost for a smaller toolset, a fraction, 0 or more.
         own_models: What the project says of models already; `None` where its file is not at hand.
-        advance: Told how many pairs of arms have been compared.
+        advance: Called with the number of pairs of arms compared.
 
     Raises:
         ValueError: the margin is out of range, or the two are not of the same arms.

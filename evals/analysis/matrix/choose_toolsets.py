@@ -77,7 +77,7 @@ def choose_toolsets(
         side: The same run, case by case.
         cells: Of every model and toolset, those left out among them.
         margin: Accuracy that may be lost, a fraction.
-        advance: Told how many pairs of arms have been compared.
+        advance: Called with the number of pairs of arms compared.
 
     Raises:
         ValueError: the margin is out of range.

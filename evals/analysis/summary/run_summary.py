@@ -156,12 +156,12 @@ class ArmSummary:
 
     @property
     def label(self) -> str:
-        """What tells it from the other arms."""
+        """What distinguishes it from the other arms."""
         return " · ".join(part for part in (self.model, self.toolset_label) if part)
 
     @property
     def toolset_label(self) -> str:
-        """What tells it from the other arms of its model."""
+        """What distinguishes it from the other arms of its model."""
         return " · ".join(part for part in (self.toolset, self.variant) if part)
 
 

@@ -224,7 +224,7 @@ def _until(conversation: Conversation, exchanges: int) -> Conversation:
 
 
 def _mixed(tools: tuple[Offered, ...], added: Sequence[Offered], draw: SeededDraw) -> tuple[Offered, ...]:
-    """The tools in their order, and those added at places drawn for each, so that where they stand tells nothing."""
+    """The tools in their order, and those added at places drawn for each, so that their places give nothing away."""
     mixed = list(tools)
     for offered in added:
         mixed.insert(draw.place(offered.tool.id, len(mixed) + 1), offered)

@@ -19,7 +19,7 @@ class Shown:
 
     Attributes:
         number: From 1, its row in the report's table.
-        label: What tells it from the other arms of its model.
+        label: What distinguishes it from the other arms of its model.
         model: Its model, to show.
         style: Of its model.
         arm: What it came to.

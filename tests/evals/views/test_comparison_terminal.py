@@ -79,7 +79,7 @@ def test_E7_what_must_be_known_stands_before_any_verdict() -> None:
 def test_few_pairs_are_told_of_in_full_and_many_when_asked(count: int, details: bool | None, blocks: int) -> None:
     shown = _shown(make_comparison(*many_pairs(count)), 118, details=details)
     assert shown.count("coverage contributed") == blocks
-    assert ("arm NAME of one" in shown) is (blocks == 0)
+    assert ("--arm NAME one" in shown) is (blocks == 0)
     assert (f"{count} comparisons: " in shown) is (count > 1)
 
 

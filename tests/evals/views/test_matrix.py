@@ -51,7 +51,7 @@ def test_E10_the_whole_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[1].split() == ["20%", "too", "long"]
     assert re.split(r"\s{2,}", rows[2].strip()) == ["ollama/qwen3:8b", "cannot fit", "90.0%*^", "not run"]
     assert re.split(r"\s{2,}", rows[3].strip()) == ["deaf", "no tool calls", "not run", "not run"]
-    assert "* to be given, sure: the smallest that is surely not worse than the best by more than 10 points" in text
+    assert "* recommended, sure: the smallest that is surely not worse than the best by more than 10 points" in text
     assert "deaf: It does not call tools." in text
     assert text.endswith(
         "For toolbelt.yaml, for 2 of 3 models (with its reasons: --yaml):\n"
@@ -111,7 +111,7 @@ def test_E7_nothing_to_paste_is_said(capsys: pytest.CaptureFixture[str]) -> None
 def test_E7_what_is_not_sure_has_a_mark_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(matrix_of([Asked("full", "++", 9000), Asked("tiered", "++", 90)]), 80, capsys)
     assert "100.0%?^" in text
-    assert "\n? to be given, not sure: the best as measured, though another may be better\n" in text
+    assert "\n? recommended, not sure: the best as measured, though another may be better\n" in text
     assert "*" not in text
 
 
@@ -231,7 +231,7 @@ Run {found.run}, dataset assistant, catalog assistant: 100 cases, 3 models × 3 
 | ollama/qwen3:8b | cannot fit | 90.0% \\*^ | not run |
 | deaf | no tool calls | not run | not run |
 
-Figures are accuracies: right by names, of the trials that were scored; \\* to be given, sure: the smallest that is \
+Figures are accuracies: right by names, of the trials that were scored; \\* recommended, sure: the smallest that is \
 surely not worse than the best by more than 10 points; small: the fewest tokens of definitions over all requests \
 of a trial; ^ the best as measured; too long: of its trials, that did not fit the model; they are in no accuracy.
 

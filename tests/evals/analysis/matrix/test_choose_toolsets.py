@@ -1,4 +1,4 @@
-"""What each model is to be given: never by a point estimate, never by what was left out."""
+"""The recommended toolset of each model: never by a point estimate, never by what was left out."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def read(text: str) -> dict[str, str | None]:
 
 
 def matrix(*picks: tuple[str, str | None], is_sure: bool = True) -> Matrix:
-    """Models and what each is to be given; `None` if nothing is sure."""
+    """Models and the recommended toolset of each; `None` if nothing is sure."""
     rows = []
     for place, (model, toolset) in enumerate(picks):
         cell = Cell(toolset or "full", CellState.SCORED, place, definition_tokens_total=100.0)
