@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 
-def mentions(text: object, *data: object) -> bool:
+def mentions(text: str | BaseException, *data: object) -> bool:
     """Whether a text holds all the data, each as a whole word or number, in any order.
 
     Args:
-        text: A text, or anything whose `str` is one, as an error.
+        text: A text, or an error for its own.
         data: Names, numbers, places: `2` is not in `20` or `2.5`, and `git` not in `digit`.
     """
     return re.search(naming(*data), str(text)) is not None

@@ -17,6 +17,7 @@ from filelock import FileLock
 from tests.cli.conftest import Ran, Toolbelt
 from tests.evals.drafts.samples import CATALOG, said
 from tests.servers.running import OpenAIServer
+from tests.wording import mentions
 from toolbelt.stores.catalogs import write_catalog
 
 
@@ -106,7 +107,7 @@ def test_E9_what_exists_is_kept_where_the_server_gives_way(
     name = "drafts-until-2@cli"
     ran = toolbelt(*command(openai_server, name, "--max-retries", "0", "--max-concurrency", "1", "--json"))
     assert (ran.code, ran.json["cases"], ran.json["unanswered"]) == (3, 20, 2)
-    assert "The same command goes on with the 2 tools left" in ran.err
+    assert mentions(ran.err, "2 tools")
     assert toolbelt("dataset", "show", "mine", "--json").json["cases"] == 20
 
 
@@ -154,10 +155,10 @@ def test_E8_killed_and_gone_on_with_equals_an_unbroken_run(
         busy = toolbelt(*arguments)
         process.send_signal(how)
         _, err = process.communicate(timeout=60)
-    assert (busy.code, "Another process is drafting into 'mine'" in busy.err) == (2, True)
+    assert (busy.code, mentions(busy.err, "Another process", "mine")) == (2, True)
     if how is signal.SIGINT:
         assert process.returncode == 130
-        assert "the same command goes on where it was" in err
+        assert "the same command goes on" in err
         assert "Traceback" not in err
         assert 10 <= toolbelt("dataset", "show", "mine", "--json").json["cases"] < 40
     ran = toolbelt(*arguments)
@@ -180,7 +181,7 @@ def test_E3_what_was_reviewed_is_refused_then_kept(
     before = cases.read_bytes()
     ran = toolbelt(*arguments)
     assert ran.code == 2
-    assert "was changed since it was drafted (1 line not drafted here, or changed, 2 drafts changed or taken" in ran.err
+    assert mentions(ran.err, "1 line", "2 drafts changed")
     assert cases.read_bytes() == before
     forced = toolbelt(*arguments, "--force", "--json")
     assert (forced.code, forced.json["kept"], forced.json["superseded"], forced.json["deleted"]) == (0, 1, 1, 1)
@@ -199,7 +200,7 @@ def test_E3_tools_added_bit_by_bit_add_up(toolbelt: Toolbelt, project: Path, ope
             10 * number,
             0,
         )
-    assert "note: 20 drafts of other tools or settings kept, before these" in ran.err
+    assert mentions(ran.err, "note", "20 drafts")
     whole = toolbelt(*command(openai_server, "drafts@bits", "--json"))
     assert (whole.json["cases"], whole.json["requests"]) == (40, 1)
     fewer = toolbelt(*command(openai_server, "drafts@bits", "--limit", "1", "--json"))
@@ -217,7 +218,7 @@ def test_E9_json_tells_what_failed_from_what_was_not_asked(
     assert ran.code == 3
     assert [list(short["reasons"]) for short in ran.json["short"]] == [["asked, and failed: unavailable"]] * 4
     assert (ran.json["failed"], ran.json["unanswered"], ran.json["unanswered_tools"]) == ({"unavailable": 4}, 4, 2)
-    assert "failed: unavailable (4). The same command goes on with the 2 tools left" in ran.err
+    assert mentions(ran.err, "unavailable (4)", "2 tools")
 
 
 def test_E9_answers_that_cannot_be_read_are_named(
@@ -294,7 +295,7 @@ def test_E9_ctrl_c_before_any_answer_names_no_file(
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "no case so far; the same command goes on where it was" in err
+    assert "no case so far" in err
     assert "cases.jsonl" not in err
 
 
@@ -323,7 +324,7 @@ def test_E6_a_dry_run_asks_nobody_and_writes_nothing(toolbelt: Toolbelt, project
     assert (ran.code, ran.err) == (0, "")
     assert not (project / "mine").exists()
     if not as_json:
-        assert ran.out.startswith("4 tools, 40 cases: 4 requests of gpt-4o-mini, about ")
+        assert mentions(ran.out, "4 tools", "40 cases", "4 requests", "gpt-4o-mini")
         return
     found: dict[str, Any] = ran.json
     assert (found["dry_run"], found["tools"], found["cases"], found["requests"]) == (True, 4, 40, 4)

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from tests.cli.conftest import Ran, Toolbelt
+from tests.wording import mentions
 from toolbelt.evals.exports.schemas import read_schema
 
 TOOLS = [
@@ -57,7 +58,7 @@ def test_E7_a_changed_dataset_is_not_compared(toolbelt: Toolbelt, shop: Path) ->
     assert (ran.code, ran.json["comparison"]["comparable"]) == (3, False)
     first, *others = ran.json["checks"]
     assert (first["name"], first["verdict"]) == ("comparable", "insufficient_data")
-    assert "The cases or their grading differ" in first["message"]
+    assert "grading differ" in first["message"]
     assert {check["name"] for check in others} == {"reviewed", "complete"}, "no verdict rests on the baseline"
 
 
@@ -94,7 +95,7 @@ def test_an_arm_that_is_missing_keeps_the_run_from_passing(toolbelt: Toolbelt, s
     misspelt = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "fulll")
     assert (misspelt.code, "'full'" in misspelt.err) == (2, True)
     told = checks(chosen)[("arms", "")]["message"]
-    assert told == "the same 1 arm as in the baseline; 2 others not looked at, as --arm has it"
+    assert mentions(told, "1 arm", 2, "--arm")
     lone = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "oracle+1", "--json")
     assert (lone.code, lone.json["verdict"]) == (3, "insufficient_data"), "held against nothing, nothing is proved"
 
@@ -118,7 +119,7 @@ def test_drafts_prove_nothing(toolbelt: Toolbelt, shop: Path) -> None:
     ran = toolbelt("eval", "run", "-d", "shop", "-t", "full", "--json")
     assert ran.code == 0, ran.err
     refused = toolbelt("eval", "baseline", "save", "-o", "baseline.json")
-    assert (refused.code, "4 of 120 cases are drafts" in refused.err) == (2, True)
+    assert (refused.code, mentions(refused.err, "4 of 120 cases")) == (2, True)
     found = toolbelt("eval", "gate", "--min-accuracy", "0.1", "--json")
     assert found.code == 3
     first = found.json["checks"][0]
@@ -135,14 +136,14 @@ def test_E4_errors_are_told_first_and_no_verdict_rests_on_them(toolbelt: Toolbel
     (shop / "model.json").write_text(json.dumps(failing + replies))
     toolbelt("eval", "run", "-d", "shop", *asked, "--json")
     refused = toolbelt("eval", "baseline", "save", "-o", "other.json")
-    assert (refused.code, "12 trials ended with an error" in refused.err) == (3, True), refused.err
+    assert (refused.code, mentions(refused.err, "12 trials")) == (3, True), refused.err
     assert not (shop / "other.json").exists()
     ran = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.05", "--json")
     assert (ran.code, ran.json["verdict"]) == (3, "insufficient_data"), "lost, they would be more than the margin"
     names = [check["name"] for check in ran.json["checks"]]
     assert names.index("complete") < names.index("accuracy")
     told = next(check for check in ran.json["checks"] if check["name"] == "complete")
-    assert told["message"].startswith("12 of 120 trials ended with an error and are unscored")
+    assert mentions(told["message"], "12 of 120 trials")
     wider = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.3", "--json")
     assert wider.code == 0, "whatever would have become of twelve, it is within thirty points"
 
@@ -354,7 +355,7 @@ def test_a_run_is_held_against_another_run(toolbelt: Toolbelt, shop: Path) -> No
     nowhere = toolbelt("eval", "gate", "--baseline", "20310101")
     assert (nowhere.code, nowhere.out) == (2, "")
     assert nowhere.err.startswith("Error: No run named '20310101'.")
-    assert "A baseline is named by its file" in nowhere.err
+    assert "named by its file" in nowhere.err
 
 
 AGAINST = ("--baseline", "baseline.json", "--margin", "0.05")

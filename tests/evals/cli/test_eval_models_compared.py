@@ -13,6 +13,7 @@ import pytest
 from tests.cli.conftest import Ran, Toolbelt
 from tests.evals.cli.test_eval_run import RUN, office
 from tests.evals.cli.test_eval_suite import OTHER, say
+from tests.wording import mentions
 from toolbelt.evals.exports.schemas import read_schema
 
 __all__ = ["office"]
@@ -52,10 +53,10 @@ def test_E7_each_model_is_compared_with_itself_and_what_cannot_fit_is_named(ask:
         (f"{SMALL} · loadout:porter", f"{SMALL} · oracle"),
         *((f"{OTHER} · full", f"{OTHER} · {toolset}") for toolset in ("loadout:porter", "tiered", "oracle")),
     ]
-    assert f"Not compared, as nothing fits: {SMALL} with full, tiered." in data["notes"]
+    assert any(mentions(note, f"{SMALL} with full, tiered") for note in data["notes"])
     assert "regression" not in {pair["verdict"] for pair in data["pairs"]}
     shown = toolbelt("eval", "compare").out
-    assert f"against one of its own model: {SMALL} with loadout:porter; {OTHER} with full" in " ".join(shown.split())
+    assert mentions(" ".join(shown.split()), f"{SMALL} with loadout:porter", f"{OTHER} with full")
     assert f"{OTHER}, against full" in shown
     ran = toolbelt("eval", "report", "-o", "made", "--json")
     (folder,) = Path("made").iterdir()
@@ -98,11 +99,11 @@ def test_E4_a_run_of_which_no_two_arms_can_be_compared_says_so(ask: Asked, toolb
     assert (data.code, data.json["pairs"]) == (0, [])
     shown = toolbelt("eval", "compare")
     assert shown.code == 0
-    assert f"Not compared, as nothing fits: {SMALL} with full." in shown.out
-    assert f"no other of the same model to compare with: {SMALL} with loadout:porter." in " ".join(shown.out.split())
+    assert mentions(shown.out, f"{SMALL} with full")
+    assert mentions(" ".join(shown.out.split()), f"{SMALL} with loadout:porter")
     assert toolbelt("eval", "report", "-o", "made").code == 0
     (folder,) = Path("made").iterdir()
-    assert "No two arms could be compared" in (folder / "report.html").read_text()
+    assert "No two arms" in (folder / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

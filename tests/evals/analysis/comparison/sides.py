@@ -78,5 +78,6 @@ def rounded_reasons(contrast: Contrast) -> tuple[Reason, ...]:
 def _rounded(reason: Reason) -> Reason:
     if isinstance(reason, MissingFigures):
         return reason
-    values: dict[str, Any] = {field.name: getattr(reason, field.name) for field in fields(reason)}
-    return replace(reason, **{name: round(value, 3) for name, value in values.items() if isinstance(value, float)})
+    values = {field.name: getattr(reason, field.name) for field in fields(reason)}
+    rounded: Any = {name: round(value, 3) for name, value in values.items() if isinstance(value, float)}
+    return replace(reason, **rounded)

@@ -58,7 +58,7 @@ def test_E4_every_view_shows_the_arms_as_regressed() -> None:
 
 
 def test_E7_why_the_share_of_the_rest_is_open_is_told_beside_the_overflow() -> None:
-    assert mentions(reason_lines(OPEN), "accuracy", "-4.1", "+3.7")
+    assert any(mentions(line, "accuracy", "-4.1", "+3.7") for line in reason_lines(OPEN))
 
 
 def test_no_number_of_cases_is_advised_for_an_arm_that_no_longer_fits() -> None:
