@@ -27,6 +27,7 @@ from tests.evals.cases.imports.samples import (
     write,
 )
 from tests.evals.cases.samples import CATALOG
+from tests.wording import mentions, naming
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports import import_report as report
@@ -96,7 +97,7 @@ def test_E3_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
 def test_E3_one_tool_is_not_several(tmp_path: Path) -> None:
     other = log(*MAILING["messages"], tools=[{"name": "send_mail", "description": "By wire."}])
     made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, other]))
-    assert made.notes[0].startswith("1 tool has the name of another one")
+    assert mentions(made.notes[0], "1 tool")
 
 
 def test_E3_many_broken_lines_are_told_as_far_as_is_useful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +133,7 @@ def test_E3_kinds_of_sources_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_E3_where_nothing_makes_a_case_the_reasons_are_told(tmp_path: Path) -> None:
-    with pytest.raises(ToolbeltError, match=r"No case came of it: a turn without an answer \(2\)"):
+    with pytest.raises(ToolbeltError, match=naming("without an answer (2)")):
         bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [log(user("Hi."))] * 2))
     assert not (tmp_path / "out").exists()
 

@@ -25,6 +25,7 @@ from tests.evals.cases.imports.samples import (
     user,
     write,
 )
+from tests.wording import mentions
 from toolbelt.evals.cases.case import Matching
 from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.imports.messages import STRANGE_PART
@@ -391,4 +392,4 @@ def test_E3_what_is_no_choice_of_the_models_makes_no_case(tmp_path: Path, record
 def test_E3_further_choices_of_a_response_are_counted(tmp_path: Path) -> None:
     record = _answered({"choices": [{"message": says()}, {"message": calling("send_mail")}]})
     made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record, record]))
-    assert made.notes[0] == "of several `choices` of one response only the first was read (2 times)"
+    assert mentions(made.notes[0], "`choices`", "2 times")
