@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 
-def mentions(text: str | BaseException, *data: object) -> bool:
+def mentions(text: str | BaseException | None, *data: object) -> bool:
     """Whether a text holds all the data, each as a whole word or number, in any order.
 
     Args:
-        text: A text, or an error for its own.
+        text: A text, or an error for its own; nothing is mentioned by `None`.
         data: Names, numbers, places: `2` is not in `20` or `2.5`, and `git` not in `digit`.
     """
-    return re.search(naming(*data), str(text)) is not None
+    return text is not None and re.search(naming(*data), str(text)) is not None
 
 
 def naming(*data: object) -> str:

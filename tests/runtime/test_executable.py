@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.wording import naming
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.context import Capability, ToolContext
@@ -130,5 +131,5 @@ def test_R1_what_a_registry_may_be_given_is_made_executable() -> None:
     made = ExecutableTool.of(search)
     assert as_executable(made) is made
     assert as_executable(search) == made
-    with pytest.raises(InvalidDefinitionError, match="'plain' has no function to run; make it an ExecutableTool"):
+    with pytest.raises(InvalidDefinitionError, match=naming("plain", "ExecutableTool")):
         as_executable(Tool("plain"))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.toolkits.test_reader import DYNAMIC
+from tests.wording import mentions
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.findings import Finding
 from toolbelt.sessions.agent import AGENT_KEYS, AgentSpec, read_agents
@@ -184,9 +185,8 @@ agents:
 def test_D6_initial_toolkits_that_conflict_are_refused_by_both_names() -> None:
     (found,) = read(TWO % "[two, one]")[1]
     assert (found.line, found.rule) == (6, "conflict")
-    assert found.message == (
-        "`agents.x.initial_toolkits[0]`: toolkit 'two' and toolkit 'one' give 'docker' different overrides: "
-        '{"image": "b"} in the one, {"image": "a"} in the other.'
+    assert mentions(
+        found.message, "`agents.x.initial_toolkits[0]`", "two", "one", "docker", '{"image": "b"}', '{"image": "a"}'
     )
 
 

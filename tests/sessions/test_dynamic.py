@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.wording import mentions, naming
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits
@@ -259,14 +260,12 @@ def test_D5_each_reason_is_its_own() -> None:
         "podman": DropKind.CONFLICT,
     }
     assert len({drop.reason for drop in dropped}) == 3
-    assert "toolkit 'devops' has 'docker' with other overrides" in dropped[2].reason
+    assert mentions(dropped[2].reason, "toolkit 'devops'", "'docker'", "overrides")
 
 
 def test_D5_a_warning_says_what_may_have_been_meant() -> None:
     (dropped,) = toolkits().restore(["devop"]).dropped
-    assert dropped.reason == (
-        "Toolkit 'devop' is no longer there, so this session goes on without it. Did you mean 'devops'?"
-    )
+    assert mentions(dropped.reason, "'devop'", "'devops'")
 
 
 def test_D5_initial_toolkits_are_in_allowed_order() -> None:
@@ -315,7 +314,7 @@ def test_D6_a_plugin_against_one_of_its_tools_is_a_conflict_on_that_tool() -> No
 
 
 def test_D6_merging_what_conflicts_or_is_not_allowed_is_refused() -> None:
-    with pytest.raises(InvalidDefinitionError, match="'podman' cannot be loaded: toolkit 'devops' has 'docker'"):
+    with pytest.raises(InvalidDefinitionError, match=naming("podman", "devops", "docker")):
         toolkits().merge(("devops", "podman"))
     with pytest.raises(NotFoundError, match="No toolkit named 'root'"):
         toolkits().merge(("root",))

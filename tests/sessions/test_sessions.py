@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.sessions.samples import ASSISTANT, HELPER, KITS, META, RESEARCH, sessions_over
+from tests.wording import naming
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
@@ -182,7 +183,7 @@ def test_a_reset_lets_the_session_start_anew(sessions: DynamicSessions) -> None:
 
 @pytest.mark.parametrize("method", ["begin_turn", "show", "reset", "list_toolkits"])
 def test_an_unknown_agent_and_an_id_that_is_no_text_are_refused(sessions: DynamicSessions, method: str) -> None:
-    with pytest.raises(NotFoundError, match=r"No agent named 'asistant'\. Did you mean 'assistant'"):
+    with pytest.raises(NotFoundError, match=naming("asistant", "assistant")):
         getattr(sessions, method)("asistant", "s")
     with pytest.raises(InvalidDefinitionError, match="must be text, not 7"):
         getattr(sessions, method)("assistant", 7)
