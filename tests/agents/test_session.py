@@ -163,18 +163,18 @@ def test_L12_the_context_names_session_and_agent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "named"),
     [
-        pytest.param({"registry": [tool("x")]}, "The registry of a session must be a ToolRegistry", id="registry"),
-        pytest.param({"loadouts": "minimal"}, "The loadouts of a session must be a ToolLoadoutRegistry", id="loadouts"),
-        pytest.param({"active_loadout_name": 3}, "The active_loadout_name of a session must be a str", id="loadout"),
-        pytest.param({"session_id": 3}, "The session_id of a session must be a str", id="session-id"),
-        pytest.param({"agent": ["a"]}, "The agent of a session must be a str", id="agent"),
-        pytest.param({"around": {"dry_run": True}}, "The around of a session must be a ToolContext", id="around"),
+        pytest.param({"registry": [tool("x")]}, ("registry", "ToolRegistry"), id="registry"),
+        pytest.param({"loadouts": "minimal"}, ("loadouts", "ToolLoadoutRegistry"), id="loadouts"),
+        pytest.param({"active_loadout_name": 3}, ("active_loadout_name", "str"), id="loadout"),
+        pytest.param({"session_id": 3}, ("session_id", "str"), id="session-id"),
+        pytest.param({"agent": ["a"]}, ("The agent", "str"), id="agent"),
+        pytest.param({"around": {"dry_run": True}}, ("around", "ToolContext"), id="around"),
     ],
 )
-def test_L12_what_a_session_cannot_use_is_refused(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=message):
+def test_L12_what_a_session_cannot_use_is_refused(settings: dict[str, object], named: object) -> None:
+    with pytest.raises(InvalidDefinitionError, match=naming(named)):
         AgentSession(**settings)  # type: ignore[arg-type]
 
 

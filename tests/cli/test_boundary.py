@@ -18,9 +18,9 @@ COMMAND = [sys.executable, "-m", "toolbelt"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "named"),
     [
-        pytest.param(["loadot"], "No such command 'loadot'. Did you mean 'loadout'", id="a-group"),
+        pytest.param(["loadot"], ("loadot", "loadout"), id="a-group"),
         pytest.param(["loadout", "inspct"], "Did you mean 'inspect'", id="a-command"),
         pytest.param(["config", "shema"], "'schema'", id="a-command-of-a-small-group"),
         pytest.param(["loadout", "inspect", "develper"], "Did you mean 'developer'", id="a-loadout"),
@@ -41,11 +41,11 @@ COMMAND = [sys.executable, "-m", "toolbelt"]
     ],
 )
 def test_E9_a_wrong_name_is_answered_with_the_nearest_and_exit_code_2(
-    toolbelt: Toolbelt, arguments: list[str], said: str
+    toolbelt: Toolbelt, arguments: list[str], named: object
 ) -> None:
     ran = toolbelt(*arguments)
     assert ran.code == 2
-    assert said in ran.err
+    assert mentions(ran.err, named)
     assert ran.out == ""
 
 

@@ -109,8 +109,8 @@ def test_K6_sub_app_tools_are_bound_by_name(sub_apps: list[SubApp], bound: list[
         ),
     ],
 )
-def test_K6_what_is_refused(parts: dict[str, Any], named: tuple[object, ...]) -> None:
-    with pytest.raises(InvalidDefinitionError, match=naming(*named)) as refused:
+def test_K6_what_is_refused(parts: dict[str, Any], named: object) -> None:
+    with pytest.raises(InvalidDefinitionError, match=naming(named)) as refused:
         assemble(**parts)
     assert len(str(refused.value).splitlines()) == 1
 
@@ -310,6 +310,6 @@ def test_K6_tools_of_a_sub_app_go_by_its_plugin_where_they_have_none() -> None:
         pytest.param({"sub_apps": ["a"]}, ("`sub_apps`", "list of SubApp"), id="names-of-sub-apps"),
     ],
 )
-def test_K6_a_part_that_is_no_list_is_told(parts: dict[str, Any], named: tuple[str, ...]) -> None:
-    with pytest.raises(InvalidDefinitionError, match=naming(*named)):
+def test_K6_a_part_that_is_no_list_is_told(parts: dict[str, Any], named: object) -> None:
+    with pytest.raises(InvalidDefinitionError, match=naming(named)):
         assemble(**parts)

@@ -74,7 +74,7 @@ def test_E3_a_script_can_draft_offline(toolbelt: Toolbelt, project: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("model", "code", "said"),
+    ("model", "code", "named"),
     [
         pytest.param("rate-limited-0", 0, "the answer is not JSON", id="told-to-wait-then-rubbish"),
         pytest.param("server-error-99", 3, "Something broke", id="always-500"),
@@ -84,19 +84,19 @@ def test_E3_a_script_can_draft_offline(toolbelt: Toolbelt, project: Path) -> Non
         pytest.param("hang", 3, "No answer within 0.3 s", id="silence"),
         pytest.param("unauthorized", 3, "authentication", id="wrong-key"),
         pytest.param("refusal", 0, "the model refused (1)", id="refused"),
-        pytest.param("overflow", 0, "the prompt is too long for the model (1)", id="too-long"),
-        pytest.param("none", 0, "0 of 10 drafts (the answer is not JSON (2))", id="no-json"),
+        pytest.param("overflow", 0, ("too long", "(1)"), id="too-long"),
+        pytest.param("none", 0, ("0 of 10 drafts", "JSON (2)"), id="no-json"),
     ],
 )
 def test_E9_what_servers_do(
-    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer, model: str, code: int, said: str
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer, model: str, code: int, named: object
 ) -> None:
     name = f"{model}@draft-hostile"
     timeout = "0.3" if model == "hang" else "20"
     retries = "1" if model.startswith("rate") else "0"
     ran = toolbelt(*command(openai_server, name, "--max-retries", retries, "--timeout", timeout, "--tool", "track"))
     assert ran.code == code, ran.err
-    assert said in ran.err
+    assert mentions(ran.err, named)
     assert "sk-test" not in ran.err + (project / "mine/.toolbelt-drafts/answers.jsonl").read_text()
     assert not (project / "mine/cases.jsonl").exists()
 

@@ -152,22 +152,22 @@ def test_E3_one_case_as_json(toolbelt: Toolbelt, mine: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "named"),
     [
-        pytest.param(["show", "mien"], "No dataset named 'mien'. Did you mean 'mine'?", id="dataset"),
+        pytest.param(["show", "mien"], ("mien", "mine"), id="dataset"),
         pytest.param(["show", "zzzzz"], "No dataset named 'zzzzz'. Known: ", id="nothing-near"),
         pytest.param(["show", "mine", "--case", "psuh"], "No case named 'psuh'.", id="case"),
         pytest.param(["list", "mine", "nope"], "No dataset named 'nope'.", id="one-of-several"),
-        pytest.param(["show", "mine", "--catalog", "nope"], "No file or catalog named 'nope'.", id="catalog"),
-        pytest.param(["lst"], "No such command 'lst'. Did you mean 'list'", id="command"),
+        pytest.param(["show", "mine", "--catalog", "nope"], "nope", id="catalog"),
+        pytest.param(["lst"], ("lst", "list"), id="command"),
     ],
 )
 def test_E9_what_is_not_there_exits_2_with_the_nearest(
-    toolbelt: Toolbelt, mine: Path, arguments: list[str], says: str
+    toolbelt: Toolbelt, mine: Path, arguments: list[str], named: object
 ) -> None:
     ran = toolbelt("dataset", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    assert mentions(ran.err, named)
 
 
 def test_E9_mistakes_of_cases_exit_2_with_file_and_line(toolbelt: Toolbelt, project: Path) -> None:

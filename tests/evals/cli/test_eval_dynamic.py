@@ -62,18 +62,18 @@ def test_D1_an_agent_of_the_project_is_an_arm(toolbelt: Toolbelt, office: Path) 
 
 
 @pytest.mark.parametrize(
-    ("toolset", "says"),
+    ("toolset", "named"),
     [
         ("dynamic:clark", "Did you mean 'clerk'"),
-        ("dynamic:guard", "Agent 'guard' matches nothing of catalog 'office'"),
+        ("dynamic:guard", ("guard", "office")),
         ("clerk", "write 'dynamic:clerk'"),
         ("dynamic:", "write 'dynamic' or 'dynamic:AGENT'"),
     ],
 )
-def test_E9_what_cannot_be_used_is_told(toolset: str, says: str, toolbelt: Toolbelt, office: Path) -> None:
+def test_E9_what_cannot_be_used_is_told(toolset: str, named: object, toolbelt: Toolbelt, office: Path) -> None:
     ran = toolbelt(*RUN, "--toolset", toolset)
     assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    assert mentions(ran.err, named)
 
 
 @pytest.mark.parametrize(

@@ -107,15 +107,15 @@ def test_E4_a_run_of_which_no_two_arms_can_be_compared_says_so(ask: Asked, toolb
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "code", "told"),
+    ("before", "now", "code", "named"),
     [
         pytest.param(190, 190, 0, "nothing fits, as before", id="as-before"),
-        pytest.param(190, FITS, 0, "improved: 3 of 3 cases fit the model's window, none did before", id="fits-now"),
-        pytest.param(FITS, 190, 1, "3 cases no longer fit the model's window", id="fits-no-longer"),
+        pytest.param(190, FITS, 0, ("improved", "3 of 3 cases"), id="fits-now"),
+        pytest.param(FITS, 190, 1, "3 cases no longer fit", id="fits-no-longer"),
     ],
 )
 def test_E9_the_gate_on_what_cannot_fit(
-    ask: Asked, toolbelt: Toolbelt, before: int, now: int, code: int, told: str
+    ask: Asked, toolbelt: Toolbelt, before: int, now: int, code: int, named: object
 ) -> None:
     ask("full", "loadout:porter", window=before)
     assert toolbelt("eval", "baseline", "save", "-o", "base.json").code == 0
@@ -125,4 +125,4 @@ def test_E9_the_gate_on_what_cannot_fit(
     assert ran.code == code, ran.err
     jsonschema.validate(ran.json, read_schema("gate"))
     (check,) = (one for one in ran.json["checks"] if (one["name"], one["arm"]) == ("overflow", f"{SMALL} · full"))
-    assert check["message"].startswith(told)
+    assert mentions(check["message"], named)

@@ -60,23 +60,23 @@ def test_E6_bills_are_printed_where_there_is_a_price(toolbelt: Toolbelt) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "named"),
     [
-        pytest.param(["2027"], "No run named '2027'. Known: 20260301-120000-beef, latest.", id="no-such-run"),
-        pytest.param(["--against", "orakel"], "No arm named 'orakel'. Did you mean 'oracle'", id="no-such-arm"),
-        pytest.param(["--priced-as", "gpt-4oo"], "No priced model named 'gpt-4oo'. Did you mean", id="no-such-price"),
+        pytest.param(["2027"], ("'2027'", "20260301-120000-beef", "latest"), id="no-such-run"),
+        pytest.param(["--against", "orakel"], ("orakel", "oracle"), id="no-such-arm"),
+        pytest.param(["--priced-as", "gpt-4oo"], ("priced", "gpt-4oo", "Did you mean"), id="no-such-price"),
         pytest.param(["--baseline", "base.json"], "No baseline named 'base.json'.", id="no-such-baseline"),
-        pytest.param(["--baseline", "b.json", "--against", "oracle"], "--against is of the arms of one run", id="both"),
-        pytest.param(["--margin", "2"], "2.0 is not in the range 0<=x<=1.", id="a-margin-in-points"),
+        pytest.param(["--baseline", "b.json", "--against", "oracle"], "--against", id="both"),
+        pytest.param(["--margin", "2"], ("2.0", "0<=x<=1"), id="a-margin-in-points"),
         pytest.param(["--margin", "nan"], "nan", id="a-margin-that-is-none"),
     ],
 )
 def test_a_mistake_is_told_and_nothing_is_written(
-    toolbelt: Toolbelt, kept: Path, arguments: list[str], message: str
+    toolbelt: Toolbelt, kept: Path, arguments: list[str], named: object
 ) -> None:
     ran = toolbelt("eval", "report", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
+    assert mentions(ran.err, named)
     assert not Path("reports").exists()
 
 

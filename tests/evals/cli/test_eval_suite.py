@@ -106,17 +106,19 @@ def test_E1_a_suite_takes_the_place_of_toolsets(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "named"),
     [
         pytest.param(["--suite", "compatability"], "Did you mean 'compatibility'?", id="a-slip"),
-        pytest.param(["--suite", "speed"], "No suite named 'speed'. Known: compatibility.", id="another-word"),
+        pytest.param(["--suite", "speed"], ("speed", "compatibility"), id="another-word"),
         pytest.param(["--suite", ""], "No suite named ''", id="nothing"),
         pytest.param(["--suite", "compatibility", "-t", "full"], "--suite compatibility says which", id="both"),
     ],
 )
-def test_E9_a_suite_is_named_as_it_is_called(toolbelt: Toolbelt, office: Path, arguments: list[str], says: str) -> None:
+def test_E9_a_suite_is_named_as_it_is_called(
+    toolbelt: Toolbelt, office: Path, arguments: list[str], named: object
+) -> None:
     ran = toolbelt(*RUN, *arguments)
-    assert (ran.code, says in ran.err) == (2, True), ran.err
+    assert (ran.code, mentions(ran.err, named)) == (2, True), ran.err
 
 
 def test_E8_a_suite_goes_on_where_it_was_left(toolbelt: Toolbelt, office: Path) -> None:

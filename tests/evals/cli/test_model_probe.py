@@ -132,11 +132,11 @@ def test_dry_run_as_a_table(toolbelt: Toolbelt) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "named"),
     [
         pytest.param((*PROBE, "local/bm25", "--check", "paralel_calls"), "Did you mean 'parallel_calls'", id="check"),
         pytest.param((*PROBE, "local/bm25", "--check", "nosuch"), "Known: one_tool, parallel_calls, ", id="far-check"),
-        pytest.param((*PROBE, "openai/", "--dry-run"), "'openai/' names no model: after the prov", id="provider-alone"),
+        pytest.param((*PROBE, "openai/", "--dry-run"), ("'openai/'", "provider"), id="provider-alone"),
         pytest.param((*PROBE, "local/bm25", "-m", "groq/ "), "'groq/' names no model", id="one-of-two-is-none"),
         pytest.param((*PROBE, "local/bm25", "--check", ","), "No check named ''", id="no-check-rather-than-all"),
         pytest.param((*PROBE, "local/bm25", "--require", "one-tool"), "Did you mean 'one_tool'", id="required-check"),
@@ -152,22 +152,22 @@ def test_dry_run_as_a_table(toolbelt: Toolbelt) -> None:
         pytest.param((*PROBE, "openai/nobody-knows", "--max-cost", "9"), "price of openai/nobody-knows", id="unpriced"),
         pytest.param(
             ("model", "probes", "--store", "none.db"),
-            "'none.db'. Nothing has been probed here yet: toolbelt model probe",
+            ("none.db", "toolbelt model probe"),
             id="store-that-is-not-there",
         ),
         pytest.param(
             ("model", "probes", "gpt-4o"),
-            "It can be probed: toolbelt model probe --model gpt-4o",
+            "toolbelt model probe --model gpt-4o",
             id="model-without-probes",
         ),
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_is_asked_or_kept(
-    toolbelt: Toolbelt, project: Path, arguments: tuple[str, ...], said: str
+    toolbelt: Toolbelt, project: Path, arguments: tuple[str, ...], named: object
 ) -> None:
     ran = toolbelt(*arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    assert mentions(ran.err, named)
     assert list(project.iterdir()) == []
 
 

@@ -54,20 +54,20 @@ def test_a_name_that_is_a_number_beats_the_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "named"),
     [
-        pytest.param("ful", "No arm named 'ful'. Did you mean 'full'", id="the-nearest"),
-        pytest.param("gpt-4 full", "Did you mean 'gpt-4o · full'", id="the-nearest-of-whole-names"),
-        pytest.param("#6", "No arm named '#6'. Known: gpt-4o · full, gpt-4o · full · shuffled", id="too-high-a-number"),
+        pytest.param("ful", ("ful", "full"), id="the-nearest"),
+        pytest.param("gpt-4 full", "gpt-4o · full", id="the-nearest-of-whole-names"),
+        pytest.param("#6", ("#6", "gpt-4o · full, gpt-4o · full · shuffled"), id="too-high-a-number"),
         pytest.param("0", "No arm named '0'", id="numbers-begin-at-1"),
         pytest.param("", "No arm named ''", id="nothing"),
         pytest.param("·", "No arm named '·'", id="a-dot"),
     ],
 )
-def test_no_such_arm(name: str, says: str) -> None:
+def test_no_such_arm(name: str, named: object) -> None:
     with pytest.raises(NotFoundError) as caught:
         find_arms(ARMS, name)
-    assert says in str(caught.value)
+    assert mentions(str(caught.value), named)
 
 
 def test_one_arm_is_wanted_and_several_go_by_the_name() -> None:

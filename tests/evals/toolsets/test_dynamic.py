@@ -332,19 +332,19 @@ def test_E1_agents_are_named_as_loadouts_are(written: str, spelled: tuple[str, .
 
 
 @pytest.mark.parametrize(
-    ("written", "kind", "says"),
+    ("written", "kind", "named"),
     [
-        ("dynamic:hepler", NotFoundError, "No agent named 'hepler'.*Did you mean 'helper'"),
+        ("dynamic:hepler", NotFoundError, ("hepler", "helper")),
         ("dynamic:z*", NotFoundError, "No agent named"),
-        ("dynamic:i*", ToolbeltError, "None of the agents that 'dynamic:i\\*' stands for .*'small': idle"),
+        ("dynamic:i*", ToolbeltError, ("dynamic:i*", "small", "idle")),
         ("dynamic:", ToolbeltError, "write 'dynamic' or 'dynamic:AGENT'"),
         ("dynamic+1", ToolbeltError, "malformed"),
-        ("helper", NotFoundError, "For the agent of that name write 'dynamic:helper'"),
+        ("helper", NotFoundError, "dynamic:helper"),
     ],
 )
-def test_E1_what_is_no_agent_is_told(written: str, kind: type[ToolbeltError], says: str) -> None:
+def test_E1_what_is_no_agent_is_told(written: str, kind: type[ToolbeltError], named: object) -> None:
     agents = (HELPER, AgentSpec("idle", ("nothing here",)))
-    with pytest.raises(kind, match=says):
+    with pytest.raises(kind, match=naming(named)):
         expand_toolsets([written], SMALL, ToolLoadoutRegistry(), agents, TOOLKITS)
 
 

@@ -168,7 +168,7 @@ def test_E4_what_failed_may_have_been_right() -> None:
         ),
         pytest.param(
             [Asked("oracle", right(180)), Asked("loadout", right(180)), Asked("full", right(180), variant="shuffled")],
-            ("Only toolsets",),
+            "Only toolsets",
             id="nothing-that-may-be-chosen",
         ),
         pytest.param(
@@ -183,10 +183,10 @@ def test_E4_what_failed_may_have_been_right() -> None:
         ),
     ],
 )
-def test_E7_missing_evidence_is_never_a_choice(run: WrittenRun | Sequence[Asked], known: tuple[str, ...]) -> None:
+def test_E7_missing_evidence_is_never_a_choice(run: WrittenRun | Sequence[Asked], known: object) -> None:
     chosen = pick(run)
     assert (chosen.choice, chosen.toolset, chosen.sure, chosen.promising) == (None, "", False, None)
-    assert mentions(chosen.reasons[0], *known)
+    assert mentions(chosen.reasons[0], known)
 
 
 def test_E4_the_only_one_that_fits_is_chosen() -> None:
