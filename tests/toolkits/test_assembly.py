@@ -212,14 +212,14 @@ def test_K6_the_config_switches(config: Mapping[str, Any] | None, there: list[st
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "named"),
     [
-        pytest.param({"tools_config": {}}, "give toolkits or a catalog as well", id="a-config-without-a-catalog"),
+        pytest.param({"tools_config": {}}, ("toolkits", "catalog"), id="a-config-without-a-catalog"),
         pytest.param({"catalog": CATALOG, "tools_config": []}, "maps keys", id="a-config-that-is-no-mapping"),
     ],
 )
-def test_K6_a_config_that_cannot_be_used_is_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ToolbeltError, match=message):
+def test_K6_a_config_that_cannot_be_used_is_refused(settings: dict[str, Any], named: object) -> None:
+    with pytest.raises(ToolbeltError, match=naming(named)):
         assemble(**settings)
 
 

@@ -223,23 +223,23 @@ def test_K2_what_does_nothing_is_told_and_harmless() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tools", "toolkits", "message"),
+    ("tools", "toolkits", "named"),
     [
         pytest.param(
             ("search",),
             (Toolkit("web", member_tools=("serch",)),),
-            "Toolkit 'web' has a member 'serch' that is no known tool. Did you mean 'search'?",
+            ("web", "serch", "search"),
             id="a-member-that-is-no-tool",
         ),
-        pytest.param((), (Toolkit("web"), Toolkit("web")), "2 toolkits have the key 'web'", id="two-toolkits"),
-        pytest.param(("a", "a", "a"), (), "3 tools have the key 'a'", id="three-tools"),
-        pytest.param(("web",), (Toolkit("web"),), "'web' is the key of a tool and of a toolkit", id="tool-and-toolkit"),
+        pytest.param((), (Toolkit("web"), Toolkit("web")), ("2 toolkits", "web"), id="two-toolkits"),
+        pytest.param(("a", "a", "a"), (), ("3 tools", "a"), id="three-tools"),
+        pytest.param(("web",), (Toolkit("web"),), ("'web'", "tool", "toolkit"), id="tool-and-toolkit"),
     ],
 )
-def test_K1_a_catalog_that_may_not_exist(tools: tuple[str, ...], toolkits: tuple[Toolkit, ...], message: str) -> None:
+def test_K1_a_catalog_that_may_not_exist(tools: tuple[str, ...], toolkits: tuple[Toolkit, ...], named: object) -> None:
     with pytest.raises(InvalidDefinitionError) as refused:
         ToolkitCatalog(tuple(map(ToolSpec, tools)), toolkits)
-    assert message in str(refused.value)
+    assert mentions(str(refused.value), named)
 
 
 def test_K1_all_mistakes_are_told_at_once() -> None:

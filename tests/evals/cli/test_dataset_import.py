@@ -45,7 +45,7 @@ def test_E3_what_was_left_out_is_said_one_by_one_and_counted(toolbelt: Toolbelt,
     assert ran.json["left_out"] == {"broken: syntax": 1, "a turn without an answer": 30}
     assert [one["line"] for one in ran.json["lines"]] == list(range(2, 33))
     told = ran.err.splitlines()
-    assert mentions(told[0], "note", "log.jsonl:2: error", "broken", "JSON")
+    assert mentions(told[0], "note", "log.jsonl:2", "broken", "JSON")
     assert "note: 11 more left out" in told
     assert any(mentions(line, "note", "30 times") for line in told)
     assert mentions(told[-1], "1 case", "1 draft", "2 tools")

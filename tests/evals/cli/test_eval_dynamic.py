@@ -145,7 +145,7 @@ def test_D4_over_the_wire_the_user_says_go_ahead_and_only_then_there_are_the_too
     assert tools == [meta, meta, meta, [*meta, "send_letter", "track_parcel"]]
     assert [body["messages"][-1]["role"] for body in bodies] == ["user", "tool", "tool", "user"]
     assert bodies[-1]["messages"][-1]["content"] == "Go ahead."
-    assert bodies[-1]["messages"][-2]["content"] == "I have loaded post"
+    assert bodies[-1]["messages"][-2]["content"].startswith("I have loaded post")
 
 
 def test_D4_what_is_shown_of_a_case_tells_the_turns_apart(toolbelt: Toolbelt, office: Path) -> None:

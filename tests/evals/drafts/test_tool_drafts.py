@@ -218,7 +218,7 @@ def test_E3_every_draft_is_a_case_and_says_that_it_is_one() -> None:
         [{"tool": "till/invoice"}],
         [],
     ]
-    assert rows[1]["note"] == "word for word: reason"
+    assert mentions(rows[1]["note"], "drafted by m", "unchecked", "reason")
     assert mentions(rows[2]["note"], "drafted by m", "near miss of till/pay_back")
 
 

@@ -84,7 +84,7 @@ def test_pictures_stand_in_the_page_with_words_and_their_size() -> None:
     (picture,) = Read.of(page_text(small_run())).find("img")
     source = picture.attributes["src"] or ""
     assert base64.b64decode(source.removeprefix("data:image/svg+xml;base64,")) == PICTURE.svg
-    assert picture.attributes["alt"] == "What a dot says."
+    assert picture.attributes["alt"] == "A dot. What a dot says."
     assert (picture.attributes["width"], picture.attributes["height"]) == ("40", "20")
 
 

@@ -12,6 +12,7 @@ from tests.evals.viewer.writing import page_text
 from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Confusion, Contrast, Flip, Measure, Unpaired
 from toolbelt.evals.analysis.comparison.comparison_text import sentence
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.comparison.reasons import (
     ArmsNote,
     Aspect,
@@ -187,7 +188,7 @@ def test_figures_that_are_not_known_say_so() -> None:
     unknown = Contrast(Measure.COST_USD, reasons=(MissingFigures.UNKNOWN_COST,))
     (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(unknown,), contribution=None),)), SUMMARY)
     assert pair["contrasts"][0]["difference"] == "–"
-    assert pair["contrasts"][0]["interval"] == "price is not known"
+    assert pair["contrasts"][0]["interval"] == describe_reason(MissingFigures.UNKNOWN_COST)
     assert pair["contribution"] == ""
 
 

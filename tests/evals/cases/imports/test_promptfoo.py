@@ -150,7 +150,7 @@ def test_E3_what_a_variable_holds_is_no_template_and_logic_in_a_prompt_is_left_o
     test = one_test(F1, task="Write {{ name }} and {% raw %}.")
     made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(test, prompts=prompts)))
     (case,) = cases(tmp_path / "out")
-    assert case.query == "Write {{ name }} and {% raw %}."
+    assert case.query == "Now: Write {{ name }} and {% raw %}."
     assert made.left_out == {"a prompt with logic in its template": 1}
 
 
