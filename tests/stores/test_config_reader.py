@@ -106,6 +106,41 @@ def test_everything_a_file_can_say(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("switches.yaml", "shell: false\ngit: true\n", id="yaml"),
+        pytest.param("switches.json", '{"shell": false,\t"git": true}', id="json"),
+    ],
+)
+def test_K8_an_agent_has_switches_in_place_or_in_a_file_beside(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    reader = _config(
+        tmp_path, f"agents:\n  a: {{tools_config: {{shell: false, git: true}}}}\n  b: {{tools_config: {name}}}\n"
+    )
+    reader.refuse()
+    assert [agent.tools_config for agent in reader.agents] == [{"shell": False, "git": True}] * 2
+
+
+@pytest.mark.parametrize(
+    ("switches", "text", "rule", "place"),
+    [
+        pytest.param("{shell: 'false'}", "", "wrong-type", "toolbelt.yaml:3", id="a-text-is-no-switch"),
+        pytest.param("[shell]", "", "wrong-type", "toolbelt.yaml:3", id="a-list"),
+        pytest.param("switchs.yaml", "", "unknown-file", "toolbelt.yaml:3", id="no-such-file"),
+        pytest.param("switches.yaml", "a: true\nb: 7", "wrong-type", "switches.yaml:2", id="a-number-in-the-file"),
+        pytest.param("switches.yaml", "- shell", "wrong-type", "switches.yaml:1", id="a-list-in-the-file"),
+        pytest.param("switches.yaml", "a: [", "syntax", "switches.yaml:1", id="no-yaml-in-the-file"),
+    ],
+)
+def test_K8_wrong_switches_of_an_agent_have_a_place(
+    tmp_path: Path, switches: str, text: str, rule: str, place: str
+) -> None:
+    (tmp_path / "switches.yaml").write_text(text)
+    reader = _config(tmp_path, f"agents:\n  a:\n    tools_config: {switches}\n")
+    assert [(finding.rule, finding.place) for finding in reader.findings] == [(rule, place)]
+
+
+@pytest.mark.parametrize(
     ("name", "text", "names"),
     [
         pytest.param("a.loadout.yaml", "extends: full", ["a"], id="named-by-its-file"),
