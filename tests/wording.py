@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 
 def mentions(text: str | BaseException | None, *data: object) -> bool:
@@ -14,6 +14,12 @@ def mentions(text: str | BaseException | None, *data: object) -> bool:
         data: Names, numbers, places, or tuples of them: `2` is not in `20` or `2.5`, and `git` not in `digit`.
     """
     return text is not None and re.search(naming(*data), str(text)) is not None
+
+
+def each_mentions(texts: Iterable[str], *data: object) -> bool:
+    """Whether there are as many texts as data, and each text mentions its own, in the same order."""
+    listed = list(texts)
+    return len(listed) == len(data) and all(map(mentions, listed, data))
 
 
 def naming(*data: object) -> str:
