@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from tests.wording import mentions
+from tests.wording import each_mentions, mentions
 from toolbelt.models.json_patches import restore_definition
 from toolbelt.models.wire_form import WireMap
 
@@ -45,7 +45,7 @@ def test_every_toolset_against_every_model(toolbelt: Toolbelt, own: Path) -> Non
         "mute": "unsupported",
         "few": "refuses",
     }
-    assert whole["few"]["reasons"] == ["A request may hold 3 tools; these are 6, 3 too many."]
+    assert each_mentions(whole["few"]["reasons"], ("3 tools", 6, 3))
     assert whole["tiny"]["largest"] == "definitions"
     assert whole["tiny"]["by_plugin"][0]["tokens"] >= whole["tiny"]["by_plugin"][1]["tokens"]
     violation = next(one for one in data["violations"] if one["tool"] == "docker/run.container")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.cli.test_hostile_input import FILES
-from tests.wording import mentions
+from tests.wording import each_mentions, mentions
 
 TOOLKITS = """\
 toolkits:
@@ -179,12 +179,13 @@ def test_D1_every_mistake_of_the_file_is_told_with_line_and_path(
     )
     ran = toolbelt(*arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.splitlines() == [
-        "toolbelt.yaml:2: error: `toolkits.a.tols`: a toolkit has no key 'tols'. Did you mean 'tools'? [unknown-key]",
-        "toolbelt.yaml:6: error: `agents.b.allowed_toolkits[0]`: no toolkit is named 'c'. Known: a. [unknown-toolkit]",
-        "toolbelt.yaml:8: error: `agents.b.allowed_toolkits[2]`: 'a' stands here twice. [duplicate-entry]",
-        "Error: 3 findings; nothing was done.",
-    ]
+    assert each_mentions(
+        ran.err.splitlines(),
+        ("toolbelt.yaml:2: error", "`toolkits.a.tols`", "tols", "tools", "[unknown-key]"),
+        ("toolbelt.yaml:6: error", "`agents.b.allowed_toolkits[0]`", "c", "[unknown-toolkit]"),
+        ("toolbelt.yaml:8: error", "`agents.b.allowed_toolkits[2]`", "a", "[duplicate-entry]"),
+        ("Error", "3 findings"),
+    )
 
 
 @pytest.mark.parametrize("content", FILES.values(), ids=FILES)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.wording import mentions
+from tests.wording import each_mentions, mentions
 from toolbelt import Catalog, Plugin, Resolution, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.catalog.tokens import EstimateCounter, ToolTokens, count_tool_tokens
 from toolbelt.loadouts.auto import DEFAULT_LADDER, AutoChoice, AutoOutcome, Rung, choose_loadout, ladder_of
@@ -98,7 +98,7 @@ def test_L15_the_whole_catalog_is_really_the_whole() -> None:
     assert choice.loadout is not None
     resolution = Resolution(WHOLE_CATALOG, (choice.loadout,), Catalog(PLUGINS))
     assert [tool.id for tool in resolution.active_tools] == ["file/read", "git/status", "web/fetch", "docker/ps"]
-    assert choice.reasons == ("The whole catalog takes 4 of 1,000 tokens (0%, 50% allowed): it fits.",)
+    assert each_mentions(choice.reasons, ("whole catalog", "4 of 1,000 tokens", "0%", "50%", "fits"))
 
 
 def test_L15_an_unknown_window_is_reported_never_guessed() -> None:
@@ -107,7 +107,7 @@ def test_L15_an_unknown_window_is_reported_never_guessed() -> None:
     assert choice.loadout is None
     assert choice.window is None
     assert choice.tokens == 0
-    assert choice.reasons == ("The context window is unknown, so nothing can be chosen by it.",)
+    assert each_mentions(choice.reasons, "window is unknown")
 
 
 def test_L15_if_none_fits_none_with_every_reason() -> None:
@@ -116,20 +116,22 @@ def test_L15_if_none_fits_none_with_every_reason() -> None:
     assert choice.loadout is None
     assert choice.tokens == 0
     assert choice.window == 128_000
-    assert choice.reasons == (
-        "The whole catalog takes 100,006 of 128,000 tokens (78%, 50% allowed): too much.",
-        "full takes 100,003 of 128,000 tokens (78%, 50% allowed): too much.",
-        "developer takes 100,001 of 128,000 tokens (78%, 50% allowed): too much.",
-        "minimal takes 100,000 of 128,000 tokens (78%, 50% allowed): too much.",
+    assert each_mentions(
+        choice.reasons,
+        ("whole catalog", "100,006 of 128,000", "78%"),
+        ("full", "100,003 of 128,000", "78%"),
+        ("developer", "100,001 of 128,000", "78%"),
+        ("minimal", "100,000 of 128,000", "78%", "too much"),
     )
 
 
 def test_L15_the_reasons_tell_each_step_down() -> None:
-    assert choose(64_000, tokens(file=1, git=40_000)).reasons == (
-        "The whole catalog takes 40,001 of 64,000 tokens (63%, 50% allowed): too much.",
-        "full is for windows from 128,000; this one is 64,000.",
-        "developer takes 40,001 of 64,000 tokens (63%, 50% allowed): too much.",
-        "minimal takes 1 of 64,000 tokens (0%, 50% allowed): it fits.",
+    assert each_mentions(
+        choose(64_000, tokens(file=1, git=40_000)).reasons,
+        ("whole catalog", "40,001 of 64,000", "63%"),
+        ("full", "128,000", "64,000"),
+        ("developer", "40,001 of 64,000", "63%"),
+        ("minimal", "1 of 64,000", "0%", "fits"),
     )
 
 
@@ -164,7 +166,7 @@ def test_L15_a_ladder_is_read_as_written() -> None:
 def test_L15_a_rung_that_is_no_loadout_is_passed_over_with_a_reason() -> None:
     choice = choose(150, tokens(file=1_000, docker=50), *OWN, ladder=("gone", "small"))
     assert chosen(choice) == "small"
-    assert choice.reasons[1] == "gone: no loadout of that name."
+    assert mentions(choice.reasons[1], "gone", "no loadout")
 
 
 def test_L15_rungs_find_their_loadout_whatever_the_case() -> None:

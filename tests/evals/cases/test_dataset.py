@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.samples import CATALOG, case, public, write_dataset, write_imported, write_lines
-from tests.wording import naming
+from tests.wording import each_mentions, naming
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
@@ -159,7 +159,7 @@ def test_E3_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError) as caught:
         open_dataset(str(folder))
     told = [finding.message for finding in caught.value.findings]
-    assert told == ["The id 'x' stands in line 1 already."] * 2
+    assert each_mentions(told, ("'x'", "line 1"), ("'x'", "line 1"))
     assert [finding.line for finding in caught.value.findings] == [3, 4]
 
 

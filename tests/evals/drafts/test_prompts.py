@@ -39,7 +39,7 @@ def test_E3_a_dozen_faults_are_enough_and_none_are_no_blame() -> None:
     many = further_messages(BEFORE, "x", [f"fault {n}" for n in range(40)], ["more"])[3]["content"]
     assert many.count("- fault") == 12
     none = further_messages(BEFORE, "x", [], ["more"])[3]["content"]
-    assert none.startswith("Some of it is missing.")
+    assert none.startswith("Thank you. Some of it is missing.")
 
 
 def test_E3_a_neighbours_description_is_one_short_line() -> None:

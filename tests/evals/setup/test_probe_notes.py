@@ -77,7 +77,7 @@ def test_L15_what_a_probe_contradicts_is_told_before_a_run(
     ran = toolbelt(*DRY, "openai/mine", *PLACE)
     assert ran.code == 0, ran.err
     [note] = notes(ran.err)
-    assert mentions(note, "note", "openai/mine", "probe of 20")
+    assert note.startswith("note: openai/mine: its probe of 20")
     assert mentions(note, said, "`models`", "toolbelt.yaml")
     assert mentions(note, "toolbelt model probes openai/mine")
     assert "its probe of" not in json.dumps(ran.json)
