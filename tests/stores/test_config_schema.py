@@ -40,6 +40,7 @@ ACCEPTED |= {
     "a-toolkit-and-an-agent-that-say-nothing": {"toolkits": {"a": None}, "agents": {"b": None}},
     "toolkit-keys-without-values": {"toolkits": {"a": dict.fromkeys(TOOLKIT_KEYS)}},
     "agent-keys-without-values": {"agents": {"a": dict.fromkeys(AGENT_KEYS)}},
+    "switches": {"agents": {"a": {"tools_config": {"shell": False, "git": True, "web": None}}}},
     "tools-with-and-without-overrides": {
         "toolkits": {"a": {"tools": ["x", {"y": None}, {"z": {}}, {"v": {"w": [1]}}]}}
     },

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from tests.wording import naming
+from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.toolkits.assembly import SubApp, assemble
 from toolbelt.toolkits.expand import expand_toolkits
 from toolbelt.toolkits.switches import ToolkitCatalog
+from toolbelt.toolkits.switching import find_switched_off
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
 
 
@@ -126,21 +129,87 @@ def test_K2_toolkits_expanded_over_the_registry_are_a_catalog_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "named"),
     [
         pytest.param(
             {"catalog": ToolkitCatalog((ToolSpec("web.search"),))},
-            "knows none of the 6 tools: they are called like 'git_log', and it speaks of tools like 'web.search'",
+            ("6 tools", "git_log", "web.search"),
             id="a-catalog-of-others",
         ),
         pytest.param({"catalog": ToolkitCatalog()}, "speaks of no tools", id="an-empty-catalog"),
         pytest.param({"catalog": ToolkitCatalog(), "toolkits": []}, "give one of them", id="both"),
         pytest.param({"toolkits": [], "tools_config": []}, "A config maps keys", id="a-config-that-is-no-mapping"),
         pytest.param({"toolkits": Toolkit("a")}, "`toolkits` takes a list", id="a-lone-toolkit"),
-        pytest.param({"toolkits": ["a"]}, "`toolkits` takes a list of Toolkit", id="a-name"),
-        pytest.param({"toolkits": [Toolkit("a"), Toolkit("a")]}, "2 toolkits have the key 'a'", id="one-key-twice"),
+        pytest.param({"toolkits": ["a"]}, ("`toolkits`", "list of Toolkit"), id="a-name"),
+        pytest.param({"toolkits": [Toolkit("a"), Toolkit("a")]}, ("2 toolkits", "'a'"), id="one-key-twice"),
     ],
 )
-def test_K2_what_can_switch_nothing_is_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=message):
+def test_K2_what_can_switch_nothing_is_refused(settings: dict[str, Any], named: object) -> None:
+    with pytest.raises(InvalidDefinitionError, match=naming(named)):
         assembled(**settings)
+
+
+KITS = (
+    Toolkit("shell", member_tools=("shell",)),
+    Toolkit("git", member_tools=("git",)),
+    Toolkit("writes", member_tools=("git/git_push", "shell/run")),
+    Toolkit("empty", member_tools=("ghost",)),
+)
+OVER = Catalog(
+    (
+        Plugin("shell", (Tool("run"), Tool("kill"))),
+        Plugin("git", (Tool("git_log"), Tool("git_push"))),
+        Plugin("web", (Tool("fetch"),)),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("config", "toolkits", "tools"),
+    [
+        pytest.param({}, "", "", id="no-switch-takes-nothing"),
+        pytest.param({"git": True}, "", "", id="a-default-takes-nothing"),
+        pytest.param({"shell": False}, "shell", "shell/run shell/kill", id="a-toolkit"),
+        pytest.param({"shell": None}, "", "", id="null-is-absent"),
+        pytest.param({"writes": False}, "writes", "git/git_push shell/run", id="members-of-others-too"),
+        pytest.param(
+            {"writes": False, "git/git_log": False}, "writes git", "git/git_push shell/run git/git_log", id="all"
+        ),
+        pytest.param({"git": True, "git_push": False}, "", "git/git_push", id="a-member-opts-out"),
+        pytest.param({"git": False, "git_push": True}, "git", "git/git_push git/git_log", id="no-member-undoes-it"),
+        pytest.param(
+            {"git": True, "git_push": False, "git_log": False},
+            "",
+            "git/git_push git/git_log",
+            id="on-with-nothing-left",
+        ),
+        pytest.param({"fetch": False}, "", "web/fetch", id="a-tool-in-no-toolkit"),
+        pytest.param({"empty": False}, "empty", "", id="a-toolkit-that-matches-nothing"),
+    ],
+)
+def test_K8_what_the_switches_of_an_agent_take_away(config: dict[str, Any], toolkits: str, tools: str) -> None:
+    off = find_switched_off(KITS, OVER, config)
+    assert off.toolkits == set(toolkits.split())
+    assert off.tools == set(tools.split())
+    assert off.keep(one.id for one in OVER.tools) == tuple(one.id for one in OVER.tools if one.id not in off.tools)
+
+
+@pytest.mark.parametrize("key", ["gh", "issue", "gh/issue", "mcp__gh__issue", "gh/mcp__gh__issue"])
+def test_K8_over_a_registry_the_switches_take_tools_by_the_names_they_are_registered_under(key: str) -> None:
+    registry = assemble([tool("git_log", plugin="git")], {"gh": [tool("issue")]})
+    off = find_switched_off([Toolkit("hub", member_tools=(key,))], registry, {"hub": False})
+    assert off.toolkits == {"hub"}
+    assert off.tools == {"mcp__gh__issue"}
+
+
+def test_K8_a_switch_applies_to_the_tools_of_a_plugin_that_appears_later() -> None:
+    registry = assemble([tool("git_log", plugin="git")])
+    kits = [Toolkit("hub", member_tools=("gh",))]
+    assert find_switched_off(kits, registry, {"hub": False}).tools == set()
+    assemble((), {"gh": [tool("issue")]}, registry=registry)
+    assert find_switched_off(kits, registry, {"hub": False}).tools == {"mcp__gh__issue"}
+
+
+def test_K8_switches_that_are_no_mapping_are_refused() -> None:
+    with pytest.raises(InvalidDefinitionError, match="maps keys of tools and toolkits"):
+        find_switched_off(KITS, OVER, ["shell"])  # type: ignore[arg-type]

@@ -9,9 +9,10 @@ from pathlib import Path
 from toolbelt.catalog import Catalog
 from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import notify
-from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.errors import ToolbeltError
 from toolbelt.project.project import Project
-from toolbelt.sources import Document, decode, parse_json, parse_yaml, read_text
+from toolbelt.sources import Document, decode
+from toolbelt.stores.config_reader import parse_switches, read_switches_file
 from toolbelt.toolkits.inspection import ToolkitInspection
 
 STANDARD_INPUT = "standard input"
@@ -57,28 +58,8 @@ def read_tools_config(path: str) -> Document:
         InvalidFileError: its mistakes; what it holds is no mapping.
     """
     if path == "-":
-        document = _parse(decode(sys.stdin.buffer.read(), STANDARD_INPUT), STANDARD_INPUT)
-    else:
-        document = _parse(read_text(path), path)
-    if document.data is None:
-        return Document({}, document.source)
-    if not isinstance(document.data, dict):
-        message = "A configuration of tools maps keys of toolkits and tools to true or false."
-        raise InvalidFileError([document.finding("wrong-type", message)])
-    return document
-
-
-def _parse(text: str, source: str) -> Document:
-    if source.lower().endswith(".json") and text.strip():
-        return parse_json(text, source)
-    if text.lstrip()[:1] in ("{", "["):
-        # JSON with its tabs, which YAML does not take; and YAML's own braces, which JSON does not.
-        try:
-            return parse_json(text, source)
-        except InvalidFileError as error:
-            if any(finding.rule != "syntax" for finding in error.findings):
-                raise
-    return parse_yaml(text, source)
+        return parse_switches(decode(sys.stdin.buffer.read(), STANDARD_INPUT), STANDARD_INPUT)
+    return read_switches_file(path)
 
 
 def _missing(path: Path | None) -> str:

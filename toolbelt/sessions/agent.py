@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +17,7 @@ from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.sources.section import Section
 from toolbelt.toolkits.reader import read_entries
+from toolbelt.toolkits.switches import require_mapping
 from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated, require_overrides
 
 
@@ -24,7 +25,7 @@ from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated, require_overr
 class AgentSpec:
     """The configuration of an agent.
 
-    The first five attributes decide its tools. toolbelt only stores and shows `display_name`, `role`, `model` and
+    The first six attributes decide its tools. toolbelt only stores and shows `display_name`, `role`, `model` and
     `rooms`, for the application that runs the agent.
 
     Attributes:
@@ -33,6 +34,8 @@ class AgentSpec:
         allowed_toolkits: Toolkits that it may load, in order.
         initial_toolkits: Allowed toolkits that each session starts with and cannot unload.
         overrides: Of tools, by entry of `tools`; frozen.
+        tools_config: Its switches (rules K2, K8): keys of toolkits and tools, each true or false; frozen. What is
+            switched off it does not have; `toolbelt.toolkits.switching.find_switched_off` decides that.
         display_name: For people; by default the name.
         role: Its purpose.
         model: The model that it runs on.
@@ -40,7 +43,7 @@ class AgentSpec:
 
     Raises:
         InvalidDefinitionError: a name that is blank or not text, a duplicate, an initial toolkit that is not allowed,
-            overrides for an entry that is not in `tools`.
+            overrides for an entry that is not in `tools`, a `tools_config` that is no mapping.
     """
 
     name: str
@@ -52,12 +55,14 @@ class AgentSpec:
     role: str = ""
     model: str = ""
     rooms: tuple[str, ...] = ()
+    tools_config: Mapping[str, Any] = field(default_factory=FrozenDict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise InvalidDefinitionError(f"The name of an agent must be text that is not blank, not {self.name!r}.")
         object.__setattr__(self, "display_name", self.display_name or self.name)
         object.__setattr__(self, "overrides", freeze(self.overrides))
+        object.__setattr__(self, "tools_config", freeze(require_mapping(self.tools_config)))
         for part in ("tools", "allowed_toolkits", "initial_toolkits", "rooms"):
             names = as_names(getattr(self, part))
             object.__setattr__(self, part, names)
@@ -93,34 +98,52 @@ AGENT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
             Kind.NAMES, "Toolkits that each of its sessions starts with and cannot unload; allowed ones.", ("initial",)
         ),
         "rooms": KeySpec(Kind.NAMES, "Where it takes part."),
+        "tools_config": KeySpec(
+            Kind.SWITCHES,
+            "Its switches: keys of toolkits and tools, each true or false; or a JSON or YAML file of them, relative to "
+            "this one. What is switched off it does not have and cannot load.",
+            ("toolsConfig", "switches"),
+        ),
     }
 )
 """The keys of an agent; each is the field of `AgentSpec` of that name."""
 _MAX_SHOWN_CHARS = 60
 """Characters of overrides that a message shows."""
+ReadSwitches = Callable[[Section], Mapping[str, Any]]
+"""From the place of a `tools_config` that names a file, what the file holds; mistakes are kept by whoever reads it."""
 
 
-def read_agents(document: Document, *path: Key, toolkits: Sequence[Toolkit]) -> tuple[list[AgentSpec], list[Finding]]:
+def _read_no_file(section: Section) -> Mapping[str, Any]:
+    section.add_wrong_type("a mapping; there is no folder to read a file from")
+    return {}
+
+
+def read_agents(
+    document: Document, *path: Key, toolkits: Sequence[Toolkit], read_switches: ReadSwitches = _read_no_file
+) -> tuple[list[AgentSpec], list[Finding]]:
     """The agents of a mapping from name to definition, and the findings on them.
 
     Args:
         document: The file.
         path: Where in it the mapping stands; nothing there is no agents.
         toolkits: Those there are.
+        read_switches: Reads the file that a `tools_config` names.
     """
     section = Section.of(document, *path)
     known = {toolkit.key: toolkit for toolkit in toolkits}
-    agents = [_read_agent(name, agent, known) for name, agent in section.read_members("agent")]
+    agents = [_read_agent(name, agent, known, read_switches) for name, agent in section.read_members("agent")]
     return agents, section.findings
 
 
-def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) -> AgentSpec:
+def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit], read_switches: ReadSwitches) -> AgentSpec:
     fields: dict[str, Any] = {}
     written = section.read_fields(AGENT_KEYS, "agent")
     for key, value in written.items():
         match AGENT_KEYS[key].kind:
             case Kind.ENTRIES:
                 fields["tools"], fields["overrides"] = read_entries(value)
+            case Kind.SWITCHES:
+                fields[key] = _read_tools_config(value, read_switches)
             case Kind.NAMES if key != "initial_toolkits":
                 known = toolkits if key == "allowed_toolkits" else None
                 fields[key] = tuple(value.read_names(None, known, "toolkit"))
@@ -129,6 +152,21 @@ def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit]) ->
     agent = AgentSpec(name, **fields)
     initial = _read_initial(written["initial_toolkits"], agent, toolkits) if "initial_toolkits" in written else ()
     return replace(agent, initial_toolkits=initial)
+
+
+def check_switches(section: Section) -> None:
+    """Add a finding for each switch that is neither true, false nor null, which K2 would take for absent."""
+    for key, value in section.value.items() if isinstance(section.value, dict) else ():
+        if value is not None:
+            section.child(key).read_bool()
+
+
+def _read_tools_config(section: Section, read_switches: ReadSwitches) -> Mapping[str, Any]:
+    if isinstance(section.value, str) and section.value.strip():
+        return read_switches(section)
+    switches = section.read_mapping(wanted=Kind.SWITCHES.value) or {}
+    check_switches(section)
+    return switches
 
 
 def _read_initial(section: Section, agent: AgentSpec, toolkits: Mapping[str, Toolkit]) -> tuple[str, ...]:

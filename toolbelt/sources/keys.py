@@ -23,6 +23,7 @@ class Kind(Enum):
     PRICE = "a number, 0 or more"
     PRICES = "a mapping of prices"
     TOOLSET = "the name of a toolset"
+    SWITCHES = "a mapping from toolkits and tools to true or false, or the name of a file with one"
 
 
 class KeySpec(NamedTuple):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
-from toolbelt.errors import InvalidFileError
+from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.reader import WrittenLoadout, read_loadout_file, read_loadouts
-from toolbelt.sources import Document, examine_yaml, read_text
+from toolbelt.sources import Document, examine_yaml, parse_json, parse_yaml, read_text
 from toolbelt.sources.section import Section
 from toolbelt.stores.catalogs import find_shipped_catalog
 from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path
@@ -51,6 +52,48 @@ def read_loadout_definitions(path: str) -> tuple[WrittenLoadout, ...]:
             reader.read_loadout_file(Path(path))
     reader.refuse()
     return tuple(reader.loadouts)
+
+
+def read_switches_file(path: str | os.PathLike[str], shown: str | None = None) -> Document:
+    """A file of switches (`tools_config`), JSON or YAML: keys of toolkits and tools, each true or false.
+
+    Args:
+        path: Of the file.
+        shown: The path as messages have it; by default as given.
+
+    Raises:
+        NotFoundError: no such file.
+        InvalidFileError: its mistakes; what it holds is no mapping.
+    """
+    source = str(path) if shown is None else shown
+    try:
+        return parse_switches(read_text(path), source)
+    except InvalidFileError as error:
+        raise InvalidFileError([replace(finding, file=source) for finding in error.findings]) from None
+
+
+def parse_switches(text: str, source: str) -> Document:
+    """The switches of a text, which is JSON where it looks like it; raises as `read_switches_file`."""
+    document = _parse_json_or_yaml(text, source)
+    if document.data is None:
+        return Document({}, document.source)
+    if not isinstance(document.data, dict):
+        message = "A configuration of tools maps keys of toolkits and tools to true or false."
+        raise InvalidFileError([document.finding("wrong-type", message)])
+    return document
+
+
+def _parse_json_or_yaml(text: str, source: str) -> Document:
+    if source.lower().endswith(".json") and text.strip():
+        return parse_json(text, source)
+    if text.lstrip()[:1] in ("{", "["):
+        # JSON with its tabs, which YAML does not take; and YAML's own braces, which JSON does not.
+        try:
+            return parse_json(text, source)
+        except InvalidFileError as error:
+            if any(finding.rule != "syntax" for finding in error.findings):
+                raise
+    return parse_yaml(text, source)
 
 
 class ConfigReader:
@@ -114,7 +157,7 @@ class ConfigReader:
             self.loadouts.extend(loadouts)
             self.findings.extend(findings)
         if "toolkits" in document.data or "agents" in document.data:
-            self._read_agents(document)
+            self._read_agents(document, path)
 
     def read_loadout_file(self, path: Path) -> None:
         """The one loadout of a `*.loadout.yaml`, named by its `name` or by the file."""
@@ -132,15 +175,35 @@ class ConfigReader:
         if written is not None:
             self.loadouts.append(written)
 
-    def _read_agents(self, document: Document) -> None:
+    def _read_agents(self, document: Document, path: Path) -> None:
         from toolbelt.sessions.agent import read_agents  # most projects have loadouts alone
         from toolbelt.toolkits.reader import read_toolkits
 
         toolkits, wrong_toolkits = read_toolkits(document, "toolkits")
-        agents, wrong_agents = read_agents(document, "agents", toolkits=toolkits)
+        agents, wrong_agents = read_agents(
+            document, "agents", toolkits=toolkits, read_switches=lambda section: self._read_switches(section, path)
+        )
         self.toolkits.extend(toolkits)
         self.agents.extend(agents)
         self.findings.extend((*wrong_toolkits, *wrong_agents))
+
+    def _read_switches(self, section: Section, beside: Path) -> dict[str, Any]:
+        """The file that an agent's `tools_config` names, relative to `toolbelt.yaml`; its mistakes are kept."""
+        from toolbelt.sessions.agent import check_switches
+
+        path = self._folder / beside.parent / section.value
+        try:
+            document = read_switches_file(path, shown_path(path, self._folder))
+        except NotFoundError as error:
+            section.add_error("unknown-file", f"{section.label}: {error}")
+            return {}
+        except InvalidFileError as error:
+            self.findings.extend(error.findings)
+            return {}
+        switches = Section.of(document)
+        check_switches(switches)
+        self.findings.extend(switches.findings)
+        return switches.value  # type: ignore[no-any-return]
 
     def _read_models(self, document: Document) -> None:
         models = document.data.get("models")

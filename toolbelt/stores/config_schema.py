@@ -112,12 +112,15 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
             return _number(whole=kind is Kind.COUNT)
         case Kind.PRICES:
             return {"anyOf": [_mapping_schema(PRICE_KEYS, REQUIRED_PRICES), {"type": "null"}]}
-        case Kind.POLICY:
-            return {"anyOf": [_name("string"), _mapping_schema(POLICY_KEYS)]}
+        case Kind.POLICY | Kind.SWITCHES:
+            return {"anyOf": [_name("string"), _mapping_schema(POLICY_KEYS) if kind is Kind.POLICY else _SWITCHES]}
         case Kind.DIRECTIVE:
             return {"type": ["array", "null"], "items": _mapping_schema(RULE_KEYS, ["when"])}
         case _:
             assert_never(kind)
+
+
+_SWITCHES = {"type": ["object", "null"], "additionalProperties": {"type": ["boolean", "null"]}}
 
 
 def _number(*, whole: bool) -> dict[str, Any]:

@@ -1,18 +1,77 @@
-"""Which registered tools are on: toolkits as they are written, or a catalog of switches, over a registry (rule K2)."""
+"""Which tools a config leaves on: toolkits as they are written, or a catalog of switches, over tools (rules K2, K8)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
 from toolbelt.runtime.gates import MCP_PREFIX
 from toolbelt.runtime.registry import ToolRegistry
-from toolbelt.toolkits.expand import expand_toolkit, expand_toolkits, expander
-from toolbelt.toolkits.switches import ToolkitCatalog, require_mapping
+from toolbelt.toolkits.expand import ExpandedToolkits, expand_toolkit, expand_toolkits, expander
+from toolbelt.toolkits.switches import ConfigNote, SwitchRule, ToolkitCatalog, require_mapping
 from toolbelt.toolkits.toolkit import Toolkit
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchedOff:
+    """What the switches of an agent take away (rule K8).
+
+    Attributes:
+        toolkits: Keys of toolkits that cannot be loaded, initial or shown.
+        tools: Keys of tools that the agent does not have, whatever names them: its own `tools`, a loaded toolkit.
+        notes: What of the config does not do what it seems to.
+    """
+
+    toolkits: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
+    notes: tuple[ConfigNote, ...] = ()
+
+    def keep(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """The keys of tools that are not switched off, in order."""
+        return tuple(key for key in keys if key not in self.tools)
+
+
+def find_switched_off(
+    toolkits: Iterable[Toolkit], over: Catalog | ToolRegistry, config: Mapping[str, Any]
+) -> SwitchedOff:
+    """What an agent's `tools_config` switches off, of the tools and toolkits that it would have otherwise.
+
+    Only what the config itself decides counts (rule K2, lines 1 to 3): an agent is granted tools by its own `tools`
+    and by the toolkits that it loads, so that a `default_on` takes nothing away. A toolkit is switched off by its own
+    `false`, or, where the config does not have it, if every tool of it is switched off.
+
+    Args:
+        toolkits: All of the project, as written: also one that the agent may not load switches its members.
+        over: The tools there are now; a catalog's go by their ids, a registry's by the names they are registered under.
+            Ask again when tools were added: a switch applies to what its toolkit's members match then.
+        config: The agent's switches; empty for none.
+
+    Raises:
+        InvalidDefinitionError: two toolkits of one key, or one whose key is a tool's; a config that is no mapping.
+    """
+    if not require_mapping(config):
+        return SwitchedOff()
+    if isinstance(over, ToolRegistry):
+        expanded, config = _expand_over_registry(toolkits, over, config)
+        key_by_id = {tool.id: tool.name for tool in over.catalog.tools}
+    else:
+        expanded = expand_toolkits(toolkits, over)
+        key_by_id = {tool.id: tool.id for tool in over.tools}
+    switches, notes = expanded.read_config(config)
+    explicit = (
+        decision for decision in expanded.catalog.decisions(switches) if decision.rule is not SwitchRule.DEFAULT
+    )
+    tools = frozenset(decision.tool for decision in explicit if not decision.enabled)
+
+    def is_off(toolkit: Toolkit) -> bool:
+        own = switches.get(toolkit.key)
+        return not own if own is not None else bool(toolkit.member_tools) and tools.issuperset(toolkit.member_tools)
+
+    off = frozenset(toolkit.key for toolkit in expanded.catalog.toolkits if is_off(toolkit))
+    return SwitchedOff(off, frozenset(key_by_id[tool_id] for tool_id in tools), notes)
 
 
 def enabled_by_toolkits(
@@ -28,6 +87,16 @@ def enabled_by_toolkits(
     Raises:
         InvalidDefinitionError: two toolkits of one key, or one whose key is a tool's id; a config that is no mapping.
     """
+    expanded, config = _expand_over_registry(toolkits, registry, config)
+    switches, _ = expanded.read_config(config)
+    enabled = frozenset(expanded.catalog.enabled_tools(switches))
+    return frozenset(tool.name for tool in registry.catalog.tools if tool.id in enabled)
+
+
+def _expand_over_registry(
+    toolkits: Iterable[Toolkit], registry: ToolRegistry, config: Mapping[str, Any]
+) -> tuple[ExpandedToolkits, dict[str, Any]]:
+    """Toolkits over the ids of a registry's tools, and a config by keys that they know."""
     registered, written = registry.catalog, tuple(toolkits)
     source = _as_servers_have_them(registry)
     ids, registered_ids = expander(source), expander(registered)
@@ -41,9 +110,7 @@ def enabled_by_toolkits(
         return _find_id(key, registered) or key
 
     expanded = expand_toolkits((expand_toolkit(toolkit, plain) for toolkit in written), source)
-    switches, _ = expanded.read_config(_by_other_keys(config, of_config))
-    enabled = frozenset(expanded.catalog.enabled_tools(switches))
-    return frozenset(tool.name for tool in registered.tools if tool.id in enabled)
+    return expanded, _by_other_keys(config, of_config)
 
 
 def enabled_by_catalog(
