@@ -26,8 +26,16 @@ def test_D1_a_lone_name_is_a_list_of_one_and_what_is_left_out_is_empty() -> None
     [
         pytest.param({"name": " "}, "must be text that is not blank, not ' '", id="a-blank-name"),
         pytest.param({"name": 7}, "must be text that is not blank, not 7", id="a-number-for-a-name"),
-        pytest.param({"tools": ["file", ""]}, "tools of agent 'a' holds what is no name: ''", id="a-blank-tool"),
-        pytest.param({"rooms": [1]}, "rooms of agent 'a' holds what is no name: 1", id="a-number-for-a-room"),
+        pytest.param(
+            {"tools": ["file", ""]},
+            "A name in tools of agent 'a' must be text that is not blank, not ''",
+            id="a-blank-tool",
+        ),
+        pytest.param(
+            {"rooms": [1]},
+            "A name in rooms of agent 'a' must be text that is not blank, not 1",
+            id="a-number-for-a-room",
+        ),
         pytest.param({"tools": ["x", "x"]}, "tools of agent 'a' names these twice: x", id="a-tool-twice"),
         pytest.param({"rooms": ["x", "x"]}, "rooms of agent 'a' names these twice: x", id="a-room-twice"),
         pytest.param(
@@ -96,7 +104,7 @@ def test_D1_an_agent_without_toolkits_is_one(body: str) -> None:
 MISTAKES = {
     "no-mapping": ("agents: [a]", 1, "wrong-type", "`agents` must be a mapping from names to agents, not a list."),
     "an-agent-that-is-a-text": ("agents:\n  a: x", 2, "wrong-type", "`agents.a` must be a mapping, not 'x'."),
-    "a-blank-name": ("agents:\n  '': {}", 2, "blank-name", "the name of an agent may not be blank"),
+    "a-blank-name": ("agents:\n  '': {}", 2, "blank-name", "a name must be text that is not blank"),
     "a-name-in-another-case": ("agents:\n  a: {}\n  A: {}", 3, "duplicate-name", "`agents.A`: 'a' is there already"),
     "an-unknown-key": ("agents:\n  a: {rols: x}", 2, "unknown-key", "`agents.a.rols`: an agent has no key 'rols'."),
     "a-key-of-another-spelling": ("agents:\n  a: {toolkits: []}", 2, "unknown-key", "'allowed_toolkits' here."),
