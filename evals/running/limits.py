@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolbelt.evals.offers import Offer
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
+from toolbelt.views.json_values import Count, described
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """A model's limits as known when the run began; `None` is unknown.
+    """What was known of a model's limits when the run began."""
 
-    Attributes:
-        context_window: Tokens that a prompt takes at most.
-        output_reserve: Tokens kept free for an answer.
-        max_tools: The most tools that a request may hold.
-        tool_calling: Whether it calls tools.
-    """
-
-    context_window: int | None = None
-    output_reserve: int | None = None
-    max_tools: int | None = None
-    tool_calling: bool | None = None
+    context_window: Count | None = field(
+        default=None, metadata=described("tokens that a prompt takes at most; null if unknown")
+    )
+    output_reserve: Count | None = field(
+        default=None, metadata=described("tokens kept free for an answer; null if unknown")
+    )
+    max_tools: Count | None = field(
+        default=None, metadata=described("the most tools that a request may hold; null if unknown")
+    )
+    tool_calling: bool | None = field(default=None, metadata=described("whether it calls tools; null if unknown"))
 
     def fit(self, model: str, tokens: int, tools: int, tokenizer: str = "") -> ModelFit:
         """Compare a number of tools and their tokens with the model's limits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
 from toolbelt.render.numbers import (
     ESTIMATED,
@@ -56,7 +57,7 @@ def _gap_lines(summary: RunSummary) -> list[str]:
     missing = summary.planned - sum(arm.finished for arm in summary.arms)
     if missing > 0:
         lines.append(f"Not run yet: {missing:,} of {summary.planned:,} trials.")
-    overflows = sum(arm.outcomes.get("context_overflow", 0) for arm in summary.arms)
+    overflows = sum(arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0) for arm in summary.arms)
     unscored = [
         f"{count:,} {what}" for count, what in ((summary.errors, "error"), (overflows, "context_overflow")) if count
     ]
@@ -137,16 +138,18 @@ MEANING = (
 def epoch_lines(summary: RunSummary) -> list[str]:
     """pass@k and pass^k of each arm, with `MEANING` before them; empty if each case was run once."""
     lines = [
-        f"{label}: {_line(arm, summary.cases)}"
+        f"{label}: {_pass_text(arm)}"
         for label, arm in zip(arm_labels(summary), summary.arms, strict=True)
-        if any(arm.pass_cases.values())
+        if any(each.cases for each in arm.passing)
     ]
     return [MEANING, *lines] if lines else []
 
 
-def _line(arm: ArmSummary, cases: int) -> str:
-    draws = ",".join(map(str, arm.pass_cases))
-    at, each = (" ".join(map(format_share, shares.values())) for shares in (arm.pass_at, arm.pass_all))
-    fewer = [f"{covered:,} at k={k}" for k, covered in arm.pass_cases.items() if covered < cases]
+def _pass_text(arm: ArmSummary) -> str:
+    draws = ",".join(str(each.k) for each in arm.passing)
+    at = " ".join(format_share(each.at_least_once) for each in arm.passing)
+    all_of_them = " ".join(format_share(each.each_time) for each in arm.passing)
+    fewer = [f"{each.cases:,} at k={each.k}" for each in arm.passing if each.left_out]
+    cases = arm.passing[0].cases + arm.passing[0].left_out
     beside = f" (of {cases:,} cases {', '.join(fewer)})" if fewer else ""
-    return f"pass@{draws}: {at}; pass^{draws}: {each}{beside}"
+    return f"pass@{draws}: {at}; pass^{draws}: {all_of_them}{beside}"

@@ -148,10 +148,10 @@ _SHOWN = (*_PATHS, "without_role")
 
 def _outcomes(arms: Sequence[ArmSummary]) -> str:
     """Trials by outcome; outcomes that no arm has are left out."""
-    names = [outcome.value for outcome in Outcome if any(arm.outcomes.get(outcome.value) for arm in arms)]
-    headers = ("#", "model", "toolset", *names)
+    outcomes = [outcome for outcome in Outcome if any(arm.outcomes.get(outcome) for arm in arms)]
+    headers = ("#", "model", "toolset", *outcomes)
     rows = [
-        (str(number), arm.model, arm.toolset_label, *(f"{arm.outcomes.get(name, 0):,}" for name in names))
+        (str(number), arm.model, arm.toolset_label, *(f"{arm.outcomes.get(outcome, 0):,}" for outcome in outcomes))
         for number, arm in enumerate(arms, start=1)
     ]
     return markdown_table(headers, rows, right=(0, *range(3, len(headers))))
