@@ -10,7 +10,7 @@ from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.patterns import find_name_problem, fold
+from toolbelt.patterns import find_name_problem
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,8 @@ def as_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """Those that stand there more than once, as names are compared; in order, each as it is first written."""
-    spelled: dict[str, str] = {}
-    counts = Counter(fold(name) for name in names if spelled.setdefault(fold(name), name))
-    return [spelled[key] for key, count in counts.items() if count > 1]
+    """Those that stand there more than once, in order."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def require_overrides(of: str, overrides: Mapping[str, Any]) -> None:
