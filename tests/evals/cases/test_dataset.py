@@ -254,6 +254,23 @@ def test_E3_a_key_of_ones_own_is_not_overlooked_in_an_imported_set(tmp_path: Pat
     assert findings(folder) == [("own-key", 2), ("own-key", 2), ("own-key", 3)]
 
 
+def test_E3_each_unknown_key_is_reported_once(tmp_path: Path) -> None:
+    keys: dict[str, Any] = {"exspected_args": [{}], "removed_gold": 1}
+    rows = [public(id="0"), *(public(id=f"{n}", **keys) for n in range(1, 4)), public(id="4", x=1, expected=["gone"])]
+    warnings = open_dataset(str(write_imported(tmp_path / "theirs", rows))).warnings
+    assert [(finding.rule, finding.line) for finding in warnings] == [
+        ("unknown-key", 2),
+        ("unknown-key", 2),
+        ("unknown-key", 5),
+    ]
+    assert all("3 lines" in finding.message for finding in warnings[:2])
+    calls = [{"tool": "search", "arg": {}}, {"tool": "git_log", "arg": {}}]
+    rows = [case(id=f"{n}", exspected_args=[], expected=calls, accept=[calls]) for n in range(3)]
+    assert findings(write_dataset(tmp_path / "mine", rows)) == [("unknown-key", 1), ("unknown-key", 1)]
+    rows = [public(id=f"{n}", forbiden=[]) for n in range(3)]
+    assert findings(write_imported(tmp_path / "slips", rows)) == [("own-key", 1)]
+
+
 def test_E3_a_set_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
     folder = write_imported(tmp_path / "theirs", [public(id=str(n), expected=["gone"]) for n in range(3)])
     with pytest.raises(

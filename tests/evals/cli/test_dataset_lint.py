@@ -88,3 +88,12 @@ def test_E3_where_a_line_cannot_be_read_lint_says_what_it_did_not_look_at(toolbe
     assert toolbelt("dataset", "lint", "mine", "--json").json["complete"] is False
     write_dataset(project / "mine", [DOUBTFUL])
     assert toolbelt("dataset", "lint", "mine", "--json").json["complete"] is True
+
+
+def test_E3_a_run_says_before_it_begins_which_keys_have_no_effect(toolbelt: Toolbelt, project: Path) -> None:
+    write_imported(project / "theirs", [public(id=f"{n}", exspected_args=[{}]) for n in range(3)])
+    run = ("eval", "run", "--dataset", "theirs", "--model", "local/bm25", "--json")
+    for command in (("dataset", "lint", "theirs"), ("dataset", "show", "theirs"), run):
+        ran = toolbelt(*command)
+        assert ran.code == 0
+        assert (ran.out + ran.err).count("'exspected_args'") == 1

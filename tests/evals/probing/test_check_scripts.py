@@ -273,6 +273,7 @@ REFUSALS = [
     (Failure.BAD_REQUEST, CheckOutcome.REFUSED, "The request was refused: no \x1b[31m way"),
     (Failure.NOT_FOUND, CheckOutcome.REFUSED, "refused"),
     (Failure.CONTEXT_OVERFLOW, CheckOutcome.TOO_LARGE, "more than the context window holds"),
+    (Failure.REQUEST_TOO_LARGE, CheckOutcome.TOO_LARGE, "more than the account may send at once"),
     (Failure.REFUSED, FAILS, "content filter"),
     (Failure.RATE_LIMIT, CheckOutcome.UNKNOWN, "No answer came (rate_limit)"),
     (Failure.TIMEOUT, CheckOutcome.UNKNOWN, "No answer came (timeout)"),
