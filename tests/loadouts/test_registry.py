@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.wording import naming
 from toolbelt import Plugin, Tool, ToolCategory, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry, WellKnownLoadouts
 from toolbelt.errors import NotFoundError
 from toolbelt.loadouts import BUILT_IN_LOADOUTS
@@ -134,7 +135,7 @@ def test_L7_an_unknown_name_gives_none(name: str) -> None:
 
 
 def test_L7_require_tells_the_nearest_name() -> None:
-    with pytest.raises(NotFoundError, match=r"^No loadout named 'develper'\. Did you mean 'developer'\?$") as caught:
+    with pytest.raises(NotFoundError, match=naming("develper", "developer")) as caught:
         ToolLoadoutRegistry().require_loadout("develper")
     assert (caught.value.kind, caught.value.name) == ("loadout", "develper")
     assert caught.value.known == ("minimal", "developer", "research", "devops", "full")

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import naming
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
@@ -119,18 +120,18 @@ def test_R1_available_is_what_says_so_and_has_what_it_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "named"),
     [
-        pytest.param(Tool("plain"), "'plain' has no function to run; make it an ExecutableTool", id="a-plain-tool"),
+        pytest.param(Tool("plain"), ("plain", "ExecutableTool"), id="a-plain-tool"),
         pytest.param(3, "3 is no function", id="no-function"),
         pytest.param(lambda: None, "A lambda has no name", id="a-lambda"),
     ],
 )
-def test_R1_one_that_cannot_be_a_tool_adds_none(bad: Any, told: str) -> None:
+def test_R1_one_that_cannot_be_a_tool_adds_none(bad: Any, named: object) -> None:
     registry = ToolRegistry([tool("there")])
-    with pytest.raises(InvalidDefinitionError, match=told):
+    with pytest.raises(InvalidDefinitionError, match=naming(named)):
         registry.register_all([tool("new"), bad, tool("newer")])
-    with pytest.raises(InvalidDefinitionError, match=told):
+    with pytest.raises(InvalidDefinitionError, match=naming(named)):
         registry.register_all(iter([tool("new"), bad]), plugin_id="extension")
     assert names(registry.get_all()) == ["there"]
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_trial_runner
 from tests.evals.running.test_plan import make_plan
+from tests.wording import each_mentions
 from toolbelt.errors import StorageError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply
@@ -170,7 +171,7 @@ def test_E9_a_cap_ends_the_run_and_says_so(tmp_path: Path) -> None:
     assert (end, runner.reasons) == (RunEnd.INCOMPLETE, ["the cap of 5 requests is reached"])
     assert sum(len(agent.requests) for agent in session.agents) == 5 == len(session.rows())
     row = session.store.get(session.run)
-    assert (row.status, row.reason) == ("incomplete", "the cap of 5 requests is reached")
+    assert each_mentions((row.status, row.reason), "incomplete", "5 requests")
 
 
 def test_E9_a_model_that_cannot_be_asked_is_left_and_the_others_go_on(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_E9_a_server_that_is_down_is_not_waited_for_in_every_trial(tmp_path: Pat
     session = Session(tmp_path / "runs.db", plan_for("down", "up", cases=100), [down, Agent(FINE, "up")])
     end, runner = session.work()
     assert end is RunEnd.INCOMPLETE
-    assert runner.reasons == ["down: 20 trials in a row failed, the last by unavailable: refused"]
+    assert each_mentions(runner.reasons, ("down", "20 trials", "unavailable", "refused"))
     outcomes = Counter(outcome for outcome, _ in session.rows().values())
     assert outcomes["correct"] == 100
     assert 20 <= outcomes["error"] <= 20 + runner.max_concurrency

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from tests.wording import naming
 from toolbelt.evals.statistics.means import paired_means, paired_means_of
 
 
@@ -109,18 +110,18 @@ def test_very_many_clusters_take_a_moment_and_little_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "clusters", "message"),
+    ("columns", "clusters", "named"),
     [
         pytest.param({"cost": ([1, 2], [1, 2])}, [1, 1], "single cluster", id="one-cluster"),
-        pytest.param({"cost": ([1, 2], [1])}, [1, 2], "cost has 2 new and 1 old values for 2", id="a-value-is-missing"),
+        pytest.param({"cost": ([1, 2], [1])}, [1, 2], ("cost", "2 new", "1 old"), id="a-value-is-missing"),
         pytest.param({"cost": ([1, np.nan], [1, 2])}, [1, 2], "cost is no number", id="not-known"),
         pytest.param({"cost": ([], [])}, [], "no cases", id="no-case"),
     ],
 )
 def test_columns_that_cannot_be_compared_are_refused(
-    columns: dict[str, tuple[list[float], list[float]]], clusters: list[int], message: str
+    columns: dict[str, tuple[list[float], list[float]]], clusters: list[int], named: object
 ) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=naming(named)):
         paired_means_of(columns, clusters)
 
 
