@@ -12,6 +12,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, ToolLoadout
 from toolbelt.loadouts.resolution import Decision, Reason, Resolution
 from toolbelt.loadouts.selection import Status
+from toolbelt.patterns import fold
 
 if TYPE_CHECKING:
     from toolbelt.loadouts.auto import AutoChoice
@@ -69,7 +70,7 @@ class Inspection:
         """Active plugins by category, in the catalog's order of categories; `None` holds those without one."""
         groups: dict[str | None, list[Plugin]] = {category: [] for category in self.resolution.catalog.categories}
         groups[None] = []
-        spelled = {category.casefold(): category for category in self.resolution.catalog.categories}
+        spelled = {fold(category): category for category in self.resolution.catalog.categories}
         for plugin in self.plugins_with(Status.ACTIVE):
             groups[spelled.get(plugin.category_key or "")].append(plugin)
         return {category: tuple(plugins) for category, plugins in groups.items() if plugins}
