@@ -79,7 +79,7 @@ def test_K3_the_switch_of_a_toolkit(resolve: Callable[..., Any]) -> None:
     assert switch({"ops": True}) == (True, True, 3)
     assert switch({"git/push": True}) == (True, None, 3)
     assert switch({"ops": False, "git/push": True}) == (False, False, 0)
-    assert switch({}) == (False, None, 3)
+    assert switch({}) == (True, None, 3)  # another toolkit of the three is on by default
 
 
 def test_K8_a_switch_says_which_agents_may_load_the_toolkit_whatever_it_says(resolve: Callable[..., Any]) -> None:

@@ -13,7 +13,8 @@ from toolbelt.errors import AmbiguousNameError, NotFoundError, Suggester
 from toolbelt.patterns import matches
 from toolbelt.toolkits.directive import DirectiveRules
 from toolbelt.toolkits.policy import PolicyText
-from toolbelt.toolkits.switches import ConfigNote, ToolkitCatalog, require_mapping
+from toolbelt.toolkits.switch_decisions import ConfigNote
+from toolbelt.toolkits.switches import ToolkitCatalog, require_mapping
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
 
 ToolKey = Callable[[Tool], str]
@@ -126,8 +127,8 @@ class ExpandedToolkits:
     def _find_key(self, name: object, suggest: Suggester) -> str | ConfigNote:
         if not isinstance(name, str):
             return ConfigNote(name, "unknown-key", f"Keys are names of tools and toolkits; {name!r} is none.")
-        if self.catalog.find_toolkit(name) is not None or self.catalog.find_tool(name) is not None:
-            return name
+        if (known := self.catalog.find_toolkit(name) or self.catalog.find_tool(name)) is not None:
+            return known.key
         try:
             return self.key(self.source.get_tool(name))
         except AmbiguousNameError as error:
@@ -232,14 +233,13 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey 
         )
         overlaps += _find_overlaps(toolkit, {match.entry: tuple(map(key, match.tools)) for match in entry_matches})
         expanded.append(expand_toolkit(toolkit, expand))
-    defaults: dict[str, bool] = {}
-    for toolkit in expanded:
-        for member in toolkit.member_tools:
-            defaults[member] = defaults.get(member, False) or toolkit.default_on
+    owned = {member for toolkit in expanded for member in toolkit.member_tools}
     tools: dict[str, Tool] = {}
     for tool in catalog.tools:
         tools.setdefault(key(tool), tool)
-    specs = (ToolSpec(name, _label(tool), defaults.get(name, True), tool.description) for name, tool in tools.items())
+    specs = (
+        ToolSpec(name, _label(tool), None if name in owned else True, tool.description) for name, tool in tools.items()
+    )
     return ExpandedToolkits(
         ToolkitCatalog(tuple(specs), tuple(expanded)), catalog, tuple(unmatched), tuple(overlaps), key
     )

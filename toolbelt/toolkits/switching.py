@@ -11,7 +11,8 @@ from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFound
 from toolbelt.runtime.gates import MCP_PREFIX
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.toolkits.expand import ExpandedToolkits, expand_toolkit, expand_toolkits, expander
-from toolbelt.toolkits.switches import ConfigNote, SwitchRule, ToolkitCatalog, require_mapping
+from toolbelt.toolkits.switch_decisions import ConfigNote, SwitchRule
+from toolbelt.toolkits.switches import ToolkitCatalog, require_mapping
 from toolbelt.toolkits.toolkit import Toolkit
 
 
