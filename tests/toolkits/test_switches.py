@@ -418,7 +418,7 @@ def test_K7_the_whole_view() -> None:
                 "key": "run",
                 "label": "Run code",
                 "description": "Runs a program.",
-                "default_on": True,
+                "default_on": False,
                 "enabled": False,
                 "rule": "toolkit_on",
                 "toolkits": ["code"],
