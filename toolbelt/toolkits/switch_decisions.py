@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import assert_never
+from typing import Any, assert_never
 
 from toolbelt.errors import suggestion
+from toolbelt.sources import Document, Key
 
 
 class SwitchRule(StrEnum):
@@ -82,6 +84,21 @@ class ConfigNote:
     key: object
     rule: str
     message: str
+
+
+@dataclass(frozen=True)
+class WrittenSwitches:
+    """The switches of an agent, with the place where they are written.
+
+    Attributes:
+        switches: As written.
+        document: The file.
+        path: Where in it they stand.
+    """
+
+    switches: Mapping[str, Any]
+    document: Document
+    path: tuple[Key, ...] = ()
 
 
 def _on(value: bool) -> str:
