@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import each_mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import export_definitions
 from toolbelt.catalog.reader import CatalogFile
@@ -105,29 +106,29 @@ def test_what_may_be_left_out(form: str, entry: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "data", "note"),
+    ("form", "data", "named"),
     [
-        ("openai", [HOSTED, RESPONSES], "'web_search' is a tool of the provider's own and has no definition; left out"),
+        ("openai", [HOSTED, RESPONSES], ("'web_search'", "provider's own", "left out")),
         (
             "anthropic",
             [{"type": "bash_20250124", "name": "bash"}, ANTHROPIC],
-            "'bash' runs at the provider and has no schema; left out",
+            ("'bash'", "no schema", "left out"),
         ),
         (
             "mcp",
             {"tools": [MCP], "nextCursor": "x"},
-            "the server has more tools than this page holds (nextCursor is set)",
+            ("more tools", "nextCursor"),
         ),
         (
             "mcp",
             {"result": {"tools": [MCP], "nextCursor": "x"}},
-            "the server has more tools than this page holds (nextCursor is set)",
+            ("more tools", "nextCursor"),
         ),
     ],
 )
-def test_what_is_left_out_is_said(form: str, data: Any, note: str) -> None:
+def test_what_is_left_out_is_said(form: str, data: Any, named: object) -> None:
     made = read(form, data)
-    assert made.notes == (note,)
+    assert each_mentions(made.notes, named)
     assert [tool.name for tool in made.catalog.tools] == ["f"]
 
 

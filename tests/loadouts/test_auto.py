@@ -116,12 +116,11 @@ def test_L15_if_none_fits_none_with_every_reason() -> None:
     assert choice.loadout is None
     assert choice.tokens == 0
     assert choice.window == 128_000
-    assert each_mentions(
-        choice.reasons,
-        ("whole catalog", "100,006 of 128,000", "78%"),
-        ("full", "100,003 of 128,000", "78%"),
-        ("developer", "100,001 of 128,000", "78%"),
-        ("minimal", "100,000 of 128,000", "78%", "too much"),
+    assert choice.reasons == (
+        "The whole catalog takes 100,006 of 128,000 tokens (78%, 50% allowed): too much.",
+        "full takes 100,003 of 128,000 tokens (78%, 50% allowed): too much.",
+        "developer takes 100,001 of 128,000 tokens (78%, 50% allowed): too much.",
+        "minimal takes 100,000 of 128,000 tokens (78%, 50% allowed): too much.",
     )
 
 
