@@ -52,10 +52,10 @@ def in_order(catalog: Catalog) -> str:
 
 @SYNTAX
 def test_a_catalog_with_everything_comes_back(syntax: str) -> None:
-    made = written_and_read(FULL, syntax)
-    assert made == FULL
-    assert in_order(made) == in_order(FULL)
-    assert [tool.id for tool in made.tools] == ["stripe/pay", "stripe/refund", "git#pay"]
+    reading = written_and_read(FULL, syntax)
+    assert reading == FULL
+    assert in_order(reading) == in_order(FULL)
+    assert [tool.id for tool in reading.tools] == ["stripe/pay", "stripe/refund", "git#pay"]
 
 
 @SYNTAX
@@ -89,9 +89,9 @@ def test_a_catalog_with_everything_comes_back(syntax: str) -> None:
     ],
 )
 def test_hard_ones_come_back(catalog: Catalog, syntax: str) -> None:
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -145,9 +145,9 @@ def catalogs(draw: st.DrawFn) -> Catalog:
 
 @given(catalogs(), st.sampled_from(sorted(PARSERS)))
 def test_writing_and_reading_is_the_identity(catalog: Catalog, syntax: str) -> None:
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)
 
 
 @pytest.mark.parametrize(
@@ -221,6 +221,6 @@ def test_C_reading_says_what_is_wrong(tmp_path: Path) -> None:
 def test_public_catalogues_come_back(dataset: str, syntax: str) -> None:
     path = SHARED_DATA / dataset / "catalog.jsonl"
     catalog = parse_catalog_lines(read_text(path), str(path), dataset, Catalog).catalog
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)

@@ -84,11 +84,11 @@ def test_which_it_looks_like(data: Any, forms: set[str]) -> None:
     ],
 )  # fmt: skip
 def test_a_tool_is_read_whole(form: str, data: Any, annotations: Any, extra: Any) -> None:
-    made = read(form, data)
-    (tool,) = made.catalog.tools
+    reading = read(form, data)
+    (tool,) = reading.catalog.tools
     assert (tool.id, tool.name, tool.description, tool.parameters) == ("mine/f", "f", "D.", SCHEMA)
-    assert (tool.annotations, tool.extra, made.notes) == (annotations, extra, ())
-    assert (made.catalog.name, [plugin.name for plugin in made.catalog.plugins]) == ("mine", ["mine"])
+    assert (tool.annotations, tool.extra, reading.notes) == (annotations, extra, ())
+    assert (reading.catalog.name, [plugin.name for plugin in reading.catalog.plugins]) == ("mine", ["mine"])
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_what_may_be_left_out(form: str, entry: Any) -> None:
     ],
 )
 def test_what_is_left_out_is_said(form: str, data: Any, named: object) -> None:
-    made = read(form, data)
-    assert each_mentions(made.notes, named)
-    assert [tool.name for tool in made.catalog.tools] == ["f"]
+    reading = read(form, data)
+    assert each_mentions(reading.notes, named)
+    assert [tool.name for tool in reading.catalog.tools] == ["f"]
 
 
 def test_the_end_of_the_pages_is_no_note() -> None:

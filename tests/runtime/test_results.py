@@ -280,9 +280,9 @@ def test_R7_a_result_with_parts_of_the_wrong_type_is_a_failure(changed: dict[str
     ],
 )
 def test_R3_a_result_of_the_tool_s_own_making(given: ToolResult, expected: ToolResult) -> None:
-    made = make_result("t", given)
-    assert made == expected
-    assert made.code is expected.code
+    result = make_result("t", given)
+    assert result == expected
+    assert result.code is expected.code
 
 
 json_values = st.recursive(
