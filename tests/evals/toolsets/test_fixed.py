@@ -127,11 +127,9 @@ def test_E4_a_catalogs_own_meta_tools_are_answered_and_load_nothing() -> None:
     ]
     browsed, loaded, by_id, ordinary = made.answer(of, start(of), calls)
     assert [entry["name"] for entry in json.loads(browsed or "")["categories"]] == list(TIERED.categories)
-    assert json.loads(loaded or "") == {
-        "loaded": "git",
-        "tools_added": [],
-        "message": "11 git tools were loaded already and are available.",
-    }
+    message = json.loads(loaded or "")
+    assert (message.pop("loaded"), message.pop("tools_added"), message.keys()) == ("git", [], {"message"})
+    assert mentions(message["message"], "11 git tools", "already")
     assert by_id == loaded
     assert ordinary is None
     before = shown(made, of)
