@@ -223,7 +223,7 @@ def test_E10_markdown_is_written_where_it_is_wanted(office: Path, run: Callable[
     assert (office / "out/deep/compared.md").read_text().startswith(f"# Arms of {name}\n")
     (office / "folder").mkdir()
     refused = compare("-o", "folder")
-    assert (refused.code, refused.err) == (2, "Error: 'folder' is a folder; name a file.\n")
+    assert (refused.code, mentions(refused.err, "Error", "'folder' is a folder")) == (2, True)
     full = compare("-o", "/dev/full")
     assert (full.code, "No space left on device" in full.err) == (3, True)
 

@@ -61,9 +61,8 @@ def test_T2_browse_and_load_answer_as_the_tiers_do() -> None:
     browsed, loaded, unknown = made.answer(ANY, start(ANY), [use("browse_tools"), load("git"), load("nope")])
     assert json.loads(browsed or "") == tiers.browse()
     assert json.loads(loaded or "") == tiers.load("git")[0]
-    assert json.loads(unknown or "") == {
-        "error": "Unknown category: nope. Available: git, project, agent, hooks, memory, files, system"
-    }
+    assert json.loads(unknown or "").keys() == {"error"}
+    assert mentions(json.loads(unknown or "")["error"], "nope", "git, project, agent, hooks, memory, files, system")
 
 
 def test_T2_the_names_added_are_those_that_are_then_offered() -> None:
