@@ -8,7 +8,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolbelt.evals.offers import Offer
-from toolbelt.loadouts.fit import FitVerdict, ModelFit
+from toolbelt.loadouts.fit import FitReason, FitVerdict, ModelFit
+from toolbelt.loadouts.reason_text import describe_fit_reason
 from toolbelt.views.json_values import Count, described
 
 
@@ -50,15 +51,16 @@ class ModelLimits:
         fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
         if fit.verdict is not FitVerdict.REFUSES:
             return ""
-        both = fit.surplus and fit.room is not None and fit.room <= 0  # else who mends the one finds the other
-        return " ".join(fit.reasons[: 2 if both else 1])
+        # Both limits that are broken are named, else who mends the one finds the other.
+        broken = [reason for reason in fit.reasons if reason in (FitReason.TOO_MANY_TOOLS, FitReason.NO_ROOM)]
+        return " ".join(describe_fit_reason(fit, reason) for reason in broken)
 
     def is_tool_limit(self, model: str, refusal: str) -> bool:
         """Whether a stored refusal says that there were too many tools: the file of runs stores it as text alone."""
         if self.max_tools is None:
             return False
-        [reason, *_] = self.fit(model, 0, self.max_tools + 1).reasons
-        return refusal.startswith(reason.partition(";")[0])
+        words = describe_fit_reason(self.fit(model, 0, self.max_tools + 1), FitReason.TOO_MANY_TOOLS)
+        return refusal.startswith(words.partition(";")[0])
 
 
 class FitGuard:

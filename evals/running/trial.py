@@ -17,6 +17,7 @@ from toolbelt.evals.running.limits import FitGuard
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
 from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, plus_cost
+from toolbelt.evals.running.reply_faults import is_truncated
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import Toolset
@@ -153,6 +154,9 @@ class TrialState:
                     self.meter.usages.append(unanswered.error.usage)
                     self.latency_seconds += unanswered.error.latency_seconds
                 return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
+            if is_truncated(reply, offer, self.sampling.max_tokens):
+                self._take(number, offer, replace(reply, calls=reply.calls[:-1]))  # the last one is no call
+                return Ending.TRUNCATED, ""
             if not reply.calls:
                 follow_up = self.trial_runner.toolset.follow_up(self.case, self.conversation, reply)
                 if follow_up is None:

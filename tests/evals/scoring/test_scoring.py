@@ -197,6 +197,7 @@ def test_E4_outcome(of: Case, made: str, outcome: Outcome) -> None:
         (Ending.CONTEXT_OVERFLOW, Outcome.CONTEXT_OVERFLOW),
         (Ending.REFUSED, Outcome.REFUSED),
         (Ending.REQUEST_LIMIT, Outcome.GAVE_UP),
+        (Ending.TRUNCATED, Outcome.TRUNCATED),
         (Ending.NO_CALL, Outcome.CORRECT),
         (Ending.STEPS, Outcome.CORRECT),
     ],

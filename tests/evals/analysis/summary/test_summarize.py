@@ -49,7 +49,7 @@ def test_E4_unscored_trials_are_in_no_rate_and_no_mean_but_are_counted(outcome: 
 def test_E4_an_arm_with_nothing_scored_has_no_values_rather_than_noughts() -> None:
     arm = _one_arm({"outcome": "error", "cost_usd": None}, {"outcome": "context_overflow", "cost_usd": None})
     rates = [value for name in ArmSummary.__slots__ if isinstance(value := getattr(arm, name), Rate)]
-    assert len(rates) == 11
+    assert len(rates) == 12
     assert all(rate == Rate() and rate.value is None for rate in rates)
     means = (arm.definition_tokens, arm.prompt_tokens, arm.requests, arm.cost_usd, arm.cost_usd_total, arm.f1)
     assert means == (None,) * 6
@@ -95,6 +95,18 @@ def test_E4_an_arm_with_nothing_scored_has_no_values_rather_than_noughts() -> No
         pytest.param(
             {"covered": 0, "selections": 0, "outcome": "gave_up"}, "abstained_uncovered", (0, 0), id="giving-up-is-out"
         ),
+        pytest.param(
+            {"covered": 0, "selections": 0, "outcome": "truncated"},
+            "abstained_uncovered",
+            (0, 0),
+            id="being-cut-is-out",
+        ),
+        pytest.param(
+            {"outcome": "truncated", "expects_nothing": 1}, "abstention", (0, 1), id="a-cut-abstention-is-wrong"
+        ),
+        pytest.param({"outcome": "truncated"}, "accuracy", (0, 1), id="a-cut-answer-is-wrong"),
+        pytest.param({"outcome": "truncated"}, "truncated", (1, 1), id="a-cut-answer"),
+        pytest.param({"outcome": "missing_call"}, "truncated", (0, 1), id="a-whole-answer"),
         pytest.param(
             {"covered": 0, "selections": 1, "outcome": "wrong_tool"},
             "abstained_uncovered",
