@@ -95,7 +95,7 @@ def test_D1_an_agent_without_toolkits_is_one(body: str) -> None:
 MISTAKES = {
     "no-mapping": ("agents: [a]", 1, "wrong-type", "`agents` must be a mapping from names to agents, not a list."),
     "an-agent-that-is-a-text": ("agents:\n  a: x", 2, "wrong-type", "`agents.a` must be a mapping, not 'x'."),
-    "a-blank-name": ("agents:\n  '': {}", 2, "blank-name", "the name of an agent may not be blank"),
+    "a-blank-name": ("agents:\n  '': {}", 2, "blank-name", "a name must be text that is not blank"),
     "a-name-in-another-case": ("agents:\n  a: {}\n  A: {}", 3, "duplicate-name", "`agents.A`: 'a' is there already"),
     "an-unknown-key": ("agents:\n  a: {rols: x}", 2, "unknown-key", "`agents.a.rols`: an agent has no key 'rols'."),
     "a-key-of-another-spelling": ("agents:\n  a: {toolkits: []}", 2, "unknown-key", "'allowed_toolkits' here."),

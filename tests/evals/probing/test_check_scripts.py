@@ -77,7 +77,7 @@ TABLE: dict[str, tuple[str, list[ReplyOrError], CheckOutcome, str]] = {
     "no-json": ("one_tool", [calls(("get_weather", '{"city": "Os'))], FAILS, "are no JSON object: “{\"city\": \"Os”"),
     "a-list": ("one_tool", [calls(("get_weather", "[1]"))], FAILS, "no JSON object"),
     "against-the-schema": ("one_tool", [calls(("get_weather", {"city": 4}))], FAILS, "goes against the schema"),
-    "without-the-argument": ("one_tool", [calls(("get_weather", {}))], FAILS, "'city' is a required property"),
+    "without-the-argument": ("one_tool", [calls(("get_weather", {}))], FAILS, '"city" is a required property'),
     "another-value": (
         "one_tool",
         [calls(("get_weather", {"city": "Bergen"}))],
@@ -111,7 +111,7 @@ TABLE: dict[str, tuple[str, list[ReplyOrError], CheckOutcome, str]] = {
         "nested_arguments",
         [calls(("create_order", {**ORDER, "customer": {"name": "Ada Byrne", "city": "Cork"}}))],
         FAILS,
-        "argument 'customer': 'address' is a required property",
+        "argument 'customer': \"address\" is a required property",
     ),
     "nested-as-text": (
         "nested_arguments",
@@ -144,7 +144,7 @@ TABLE: dict[str, tuple[str, list[ReplyOrError], CheckOutcome, str]] = {
         "enum_arguments",
         [calls(("update_ticket", {**TICKET, "priority": "Urgent"}))],
         FAILS,
-        "argument 'priority': 'Urgent' is not one of",
+        "argument 'priority': \"Urgent\" is not one of",
     ),
     "enum-another-listed": (
         "enum_arguments",
