@@ -26,7 +26,7 @@ class Budget:
     once keep to the cap, too. Answers of no bounded length may go beyond it by what those under way cost.
 
     Attributes:
-        max_requests: Retries and earlier sessions of the run included; `None` for any number.
+        max_requests: Retries and earlier executions of the run included; `None` for any number.
         max_cost_usd: Likewise.
         requests: Made so far.
         cost_usd: Spent so far.
@@ -155,7 +155,7 @@ class RetryingClient:
             request: What is asked.
             trial: Number of the trial.
             number: 0-based number of the request within it.
-            earlier: Attempts of an earlier session.
+            earlier: Attempts of an earlier execution.
             own_tokens: The prompt's tokens as counted here, for what it will cost at least.
             is_opening: Whether it is the first of a conversation, whose reply may show that the server does not work.
 

@@ -45,7 +45,7 @@ class RequestRecord:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """What is known of a request from the attempts made so far, in this session or an earlier one.
+    """What is known of a request from the attempts made so far, in this execution or an earlier one.
 
     Attributes:
         attempts: How often it was asked.

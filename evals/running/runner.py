@@ -49,7 +49,7 @@ _COLLECT_EVERY = 50_000
 
 
 class RunEnd(StrEnum):
-    """How a session of a run ended."""
+    """How an execution of a run ended."""
 
     FINISHED = "finished"
     INCOMPLETE = "incomplete"
@@ -100,14 +100,14 @@ class Runner:
     _faults: dict[str, Counter[str]] = field(default_factory=dict)
     _is_capped: bool = False
     _kept_cases: int = 0
-    _session: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
+    _execution: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
     _is_interrupted: bool = False
 
     def interrupt(self) -> None:
-        """End the session as Ctrl-C does; from any thread, before or while it is running."""
+        """End the execution as Ctrl-C does; from any thread, before or while it is running."""
         self._is_interrupted = True
-        if self._session is not None:
-            loop, task = self._session
+        if self._execution is not None:
+            loop, task = self._execution
             with contextlib.suppress(RuntimeError):  # it has ended by itself
                 loop.call_soon_threadsafe(task.cancel)
 
@@ -120,7 +120,7 @@ class Runner:
         Raises:
             StorageError: a trial could not be kept; all kept before are.
         """
-        self._session = (asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task()))
+        self._execution = (asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task()))
         if self._is_interrupted:
             raise asyncio.CancelledError
         unfinished = self.store.unfinished(self.run)

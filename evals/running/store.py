@@ -228,7 +228,7 @@ class RunStore:
         return fold_attempts(rows)
 
     def unfinished(self, run: str) -> set[int]:
-        """Numbers of unfinished trials that have requests: at most those that were running when a session ended."""
+        """Numbers of unfinished trials that have requests: at most those that were running when an execution ended."""
         with self.guarded():
             rows = self.connection.execute(
                 "SELECT DISTINCT trial FROM requests AS r WHERE run = ?1 AND NOT EXISTS "

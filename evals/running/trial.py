@@ -13,7 +13,7 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.running.client import RetryingClient, Unanswered
-from toolbelt.evals.running.limits import FitGuard
+from toolbelt.evals.running.limits import FitGuard, describe_refusal
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
 from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, plus_cost
@@ -60,7 +60,7 @@ class TrialRunner:
         Args:
             trial: Which.
             case: Its case.
-            earlier: What is known of its requests, by number, from a session that did not finish it.
+            earlier: What is known of its requests, by number, from an execution that did not finish it.
 
         Raises:
             CapReached: the budget ended; what was answered is kept.
@@ -140,9 +140,9 @@ class TrialState:
         steps, fit_guard = 0, self.trial_runner.fit_guard
         for number in range(self.trial_runner.request_limit):
             offer = self.trial_runner.toolset.offer(self.case, self.conversation)
-            if fit_guard is not None and (refusal := fit_guard.refusal(offer)):
+            if fit_guard is not None and (refusal := fit_guard.find_refusal(offer)) is not None:
                 self.meter.turn_away(offer)
-                return Ending.CONTEXT_OVERFLOW, refusal
+                return Ending.CONTEXT_OVERFLOW, describe_refusal(refusal)
             own_tokens = self.meter.count(offer, self.conversation)
             try:
                 reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Attempts()))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Toolbelt
 from tests.conftest import SHARED_DATA, needs_shared_data
@@ -48,6 +49,16 @@ def test_C_inspect_as_json(toolbelt: Toolbelt, mine: Path) -> None:
     assert (known["model"], known["context_window"], known["verdict"]) == ("gpt-4o", 128_000, "fits")
     assert known["fraction"] == pytest.approx(tokens["active"] / 128_000)
     assert (unknown["context_window"], unknown["fraction"], unknown["verdict"]) == (None, None, "unknown")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("mine", "-m", "gpt-4o"), (), ("auto", "-m", "gpt-4o"), ("auto", "-m", "no/such")]
+)
+def test_C_the_json_of_inspect_is_as_its_schema_says(
+    toolbelt: Toolbelt, mine: Path, arguments: tuple[str, ...]
+) -> None:
+    schema = toolbelt("loadout", "inspect", "--schema").json
+    Draft202012Validator(schema).validate(toolbelt("loadout", "inspect", *arguments, "--json").json)
 
 
 def test_L15_an_unknown_model_is_said_to_be_unknown(toolbelt: Toolbelt, mine: Path) -> None:

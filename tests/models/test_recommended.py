@@ -12,9 +12,10 @@ from tests.wording import mentions
 from toolbelt import Catalog, Plugin, Tool, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.opening import expand_toolsets
-from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, RecommendationOutcome
+from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, Recommendation, RecommendationOutcome, Step, StepVerdict
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
+from toolbelt.loadouts.reason_text import describe_choice, describe_unmet_recommendation
 from toolbelt.models.project_models import lint_recommended, read_models
 from toolbelt.models.recommended import FORMS, RecommendedKind, choose_recommended, parse_recommended
 from toolbelt.sessions.agent import AgentSpec
@@ -89,7 +90,7 @@ CATALOG = Catalog((Plugin("git", (Tool("status"), Tool("push"))), Plugin("web", 
 REGISTRY = ToolLoadoutRegistry(
     [ToolLoadout("Mine", default_plugins=frozenset({"git"})), ToolLoadout("none", default_plugins=frozenset({"x"}))]
 )
-STEPPED = AutoChoice(AutoOutcome.NONE, None, 0, 1_000, ("It was stepped down.",))
+STEPPED = AutoChoice(AutoOutcome.NONE, None, 0, 1_000, (Step(StepVerdict.FITS, "small", 1_000, 1, 1),))
 DOES_NOT_FIT = RecommendationOutcome.DOES_NOT_FIT
 TOKENS = 100
 """Of each tool."""
@@ -124,9 +125,11 @@ def test_L15_what_is_given_is_chosen_and_the_reason_says_who_gave_it(
         tokens,
         1_000,
     )
-    assert (choice.recommendation, choice.unmet_recommendation) == (RecommendationOutcome.TAKEN, "")
-    assert mentions(choice.reasons[0], "toolbelt.yaml")
-    assert choice.reasons[1].endswith("it fits.")
+    assert choice.recommendation is not None
+    assert (choice.recommendation.outcome, choice.unmet_recommendation) == (RecommendationOutcome.TAKEN, None)
+    source, fits = describe_choice(choice)
+    assert "toolbelt.yaml gives it to this model" in source
+    assert fits.endswith("it fits.")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,7 @@ def test_L15_what_is_given_is_chosen_and_the_reason_says_who_gave_it(
 def test_L15_what_is_given_is_held_to_no_half(window: int | None, named: object) -> None:
     choice = choose("loadout:Mine", measured(window))
     assert (choice.outcome, choice.window) == (AutoOutcome.LOADOUT, window)
-    assert mentions(choice.reasons[-1], named)
+    assert mentions(describe_choice(choice)[-1], named)
 
 
 @pytest.mark.parametrize(
@@ -162,19 +165,19 @@ def test_L15_what_cannot_fit_is_stepped_down_from_and_says_why(
 ) -> None:
     choice = choose(toolset, measure)
     assert (choice.outcome, choice.loadout) == (STEPPED.outcome, STEPPED.loadout)
-    assert choice.recommendation is outcome
-    assert choice.unmet_recommendation == choice.reasons[0]
-    assert mentions(choice.reasons[0], named)
-    assert choice.reasons[1:] == STEPPED.reasons
+    assert choice.recommendation is not None
+    assert choice.recommendation.outcome is outcome
+    assert choice.steps == STEPPED.steps
+    assert mentions(describe_unmet_recommendation(choice), named)
+    assert describe_unmet_recommendation(choice) == describe_choice(choice)[0]
 
 
 @pytest.mark.parametrize("toolset", ["tiered", "dynamic", "dynamic:helper"])
 def test_L15_what_is_no_loadout_leaves_the_choice_to_the_ladder_and_is_told(toolset: str) -> None:
     choice = choose(toolset)
     assert choice.loadout is STEPPED.loadout
-    assert choice.recommendation is RecommendationOutcome.NOT_A_LOADOUT
-    assert repr(toolset) in choice.unmet_recommendation
-    assert choice.reasons[1:] == STEPPED.reasons
+    assert choice.recommendation == Recommendation(RecommendationOutcome.NOT_A_LOADOUT, toolset)
+    assert choice.steps == STEPPED.steps
 
 
 def test_L15_auto_that_is_given_is_what_is_chosen_anyway() -> None:
@@ -213,4 +216,5 @@ models:
 
 def test_a_choice_without_a_recommendation_has_none_unmet() -> None:
     assert STEPPED.recommendation is None
-    assert STEPPED.unmet_recommendation == ""
+    assert STEPPED.unmet_recommendation is None
+    assert describe_unmet_recommendation(STEPPED) == ""

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from toolbelt.console.inspection_view import VERDICT_TONES
 from toolbelt.loadouts.fit import DEGRADED_SHARE, FitVerdict
+from toolbelt.loadouts.reason_text import describe_fit
 from toolbelt.models.rules import Effect, rule_name
 from toolbelt.render.numbers import format_percent
 from toolbelt.render.terminal import STYLES
@@ -224,7 +225,7 @@ def _reason_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
     for fit, toolset in shown:
         line = Text(f"{visible(fit.model)} with {visible(toolset.name)}: ")
         line.append(fit.verdict.value.replace("_", " "), STYLES[VERDICT_TONES[fit.verdict]])
-        lines.append(_indented(line.append(f". {visible(fit.reasons[0])}", "bright_black"), 2))
+        lines.append(_indented(line.append(f". {visible(describe_fit(fit)[0])}", "bright_black"), 2))
     if len(shown) < len(reasons):
         lines.append(Text(f"  … and {plural(len(reasons) - len(shown), 'more pair')} (--all)", "bright_black"))
     return lines

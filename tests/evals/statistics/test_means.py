@@ -59,6 +59,17 @@ def test_what_cannot_be_compared_is_refused(pairs: list[list[tuple[float, float]
         paired_means(pairs)
 
 
+@pytest.mark.parametrize(
+    ("level", "resamples", "message"),
+    [pytest.param(1.0, 1000, "level", id="no-level"), pytest.param(0.95, 10, "resamples", id="too-few-resamples")],
+)
+def test_settings_out_of_range_are_refused(level: float, resamples: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        paired_means([[(1, 2)], [(2, 3)]], level, resamples=resamples)
+    with pytest.raises(ValueError, match=message):
+        paired_means_of({"cost": ([1, 2], [2, 3])}, [1, 2], level, resamples=resamples)
+
+
 def test_several_amounts_are_each_what_they_are_alone() -> None:
     rng = np.random.default_rng(21)
     labels = [f"task-{task}" for task in rng.integers(0, 60, 150).tolist()]

@@ -16,7 +16,7 @@ from toolbelt.evals.analysis.matrix.matrix import Cell, CellProblem, CellReason,
 from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.offers import Offer, Offered
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.limits import LeftOut, ModelLimits, describe_refusal
 from toolbelt.loadouts.fit import FitVerdict
 
 SMALL = ModelLimits(context_window=8192, output_reserve=1024, max_tools=128, tool_calling=True)
@@ -76,9 +76,11 @@ def test_E4_why_a_cell_is_not_scored_is_told_with_its_commonest_reason() -> None
 def test_E4_too_many_tools_are_not_told_as_length(tools: int, tokens: int, window: int, problem: CellProblem) -> None:
     room = ModelLimits(context_window=window, max_tools=128)
     offer = Offer(tuple(Offered(f"t{number}", CATALOG.tools[0], {}, tokens // tools) for number in range(tools)))
-    asked = Asked("full", "xx", tokens, tools=tools, reason=room.refusal("m", offer))
+    refusal = room.find_refusal("m", offer)
+    assert refusal is not None
+    asked = Asked("full", "xx", tokens, tools=tools, reason=describe_refusal(refusal))
     found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
-    assert found.reasons == (CellReason(problem, 2, room.refusal("m", offer)),)
+    assert found.reasons == (CellReason(problem, 2, describe_refusal(refusal)),)
     assert mentions(describe_cell(found), "2 of 2", "too many tools" if found.too_many_tools else "too long")
     assert found.too_many_tools is (problem is CellProblem.TOO_MANY_TOOLS)
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError
+from toolbelt.evals.analysis.summary.rates import has_single_clusters
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.scoring.outcome import Outcome
@@ -150,6 +151,23 @@ def test_E7_wilson_only_where_each_cluster_was_tried_once(change: dict[str, Any]
     arm = summarize(database([ARM, ("m", "tiered", "")], [*own, last]), RUN).arms[0]
     rate = arm.accuracy
     assert ((rate.low, rate.high) == wilson_interval(*_counts(rate))) == is_wilson
+
+
+@pytest.mark.parametrize(
+    ("change", "is_single"),
+    [
+        pytest.param({}, True, id="each-case-its-own-cluster"),
+        pytest.param({"cluster": "other"}, True, id="a-cluster-by-another-name"),
+        pytest.param({"cluster": "c0"}, False, id="two-cases-of-one-cluster"),
+        pytest.param({"cluster": "c0", "arm": 1}, True, id="of-another-arm"),
+        pytest.param({"cluster": "c0", "run": "20260302-120000-beef"}, True, id="of-another-run"),
+    ],
+)
+def test_E7_clusters_are_counted_only_where_an_arm_has_two_trials_of_one(
+    change: dict[str, Any], is_single: bool
+) -> None:
+    cases = [{"case_id": "c0", "cluster": "c0"}, {"case_id": "c1", "cluster": "c1"} | change]
+    assert has_single_clusters(database([ARM, ("m", "tiered", "")], cases), RUN) is is_single
 
 
 def test_E7_several_calls_of_one_trial_are_not_independent() -> None:
