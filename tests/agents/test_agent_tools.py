@@ -201,7 +201,7 @@ def test_L14_activated_tools_come_last_in_the_order_they_were_activated() -> Non
 
 def test_L14_an_activated_tool_keeps_its_extension_and_its_category() -> None:
     whole = ToolRegistry()
-    whole.register_all(Plugin("docker", (tool("docker_ps"),), "containers"), "extension")
+    whole.register_all(Plugin("docker", (tool("docker_ps"),), "containers"), plugin_id="extension")
     made = AgentTools(whole, "few", LOADOUTS)
     made.activate("docker")
     assert made.tools.get_plugin_id("docker_ps") == "extension"
