@@ -220,8 +220,9 @@ class RunStore:
         """What is known of the requests of an unfinished trial, by their number."""
         with self.guarded():
             rows = self.connection.execute(
-                "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
-                "latency_seconds, cost_usd FROM requests WHERE run = ? AND trial = ? ORDER BY request, attempt",
+                "SELECT request, CASE WHEN failure IS NULL THEN reply END, prompt_tokens, completion_tokens, "
+                "cached_read_tokens, cached_write_tokens, latency_seconds, cost_usd FROM requests "
+                "WHERE run = ? AND trial = ? ORDER BY request, attempt",
                 (run, trial),
             ).fetchall()
         return fold_attempts(rows)

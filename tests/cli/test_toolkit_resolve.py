@@ -245,7 +245,9 @@ def test_K2_a_misspelt_member_of_a_toolkit_that_is_off_stops_and_is_told(toolbel
 
 def test_K8_resolve_takes_the_switches_of_an_agent(toolbelt: Toolbelt, small: Path) -> None:
     agents = "agents:\n  a: {allowed_toolkits: [ops], tools_config: {ops: false}}\n  b: {allowed_toolkits: [ops]}\n"
-    (small / "toolbelt.yaml").write_text(f"catalog: small.yaml\n{TOOLKITS.split('agents:')[0].replace(', dokcer', '')}{agents}")
+    (small / "toolbelt.yaml").write_text(
+        f"catalog: small.yaml\n{TOOLKITS.split('agents:')[0].replace(', dokcer', '')}{agents}"
+    )
     document = toolbelt("toolkit", "resolve", "--agent", "a", "--json").json
     assert document["toolkits"][0]["value"] is False
     assert document["toolkits"][0]["agents"] == ["b"]  # what is off cannot be loaded
