@@ -127,6 +127,8 @@ class Plan(RunSettings):
         tokenizer: What counts where a model's own tokenizer is not known.
         without_role: Cases that have no role, which `loadout` shows the whole catalog; 0 where that is not among the
             toolsets.
+        distractors_reached: By the name of each `oracle+N`, the cases that show N distractors; the others show all
+            that there are in what they are offered.
         drafts: Cases among them that nobody has reviewed yet, so that nothing may be proved by the run.
         code: What it was begun with: `toolbelt`, its version; where the working directory is in a git repository, also
             `commit` and `changed`, see `toolbelt.evals.setup.provenance`. A run may go on with other code.
@@ -148,6 +150,7 @@ class Plan(RunSettings):
     excluded: Mapping[str, int] = field(default_factory=dict)
     tokenizer: str = "o200k_base"
     without_role: int = 0
+    distractors_reached: Mapping[str, int] = field(default_factory=dict)
     drafts: int = 0
     code: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
@@ -238,6 +241,7 @@ class Plan(RunSettings):
             tokenizer=data["tokenizer"],
             without_role=data["without_role"],
             api_base=data["api_base"],
+            distractors_reached=data.get("distractors_reached", {}),
             drafts=data.get("drafts", 0),
             code=data.get("code", {}),
             suite=data.get("suite", ""),
