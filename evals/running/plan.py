@@ -107,6 +107,19 @@ class RunSettings:
     ask_anyway: bool = False
 
 
+_STORED_TYPES: Mapping[str, type] = {
+    "dataset": dict,
+    "arms": list,
+    "cases": int,
+    "epochs": int,
+    "seed": int,
+    "request_limit": int,
+    "excluded": dict,
+    "settings": dict,
+}
+"""Keys of a stored plan that are read without `Plan`, too, or are counted with."""
+
+
 @dataclass(frozen=True)
 class Plan(RunSettings):
     """Everything that defines a run; its trials are generated, never held in memory.
@@ -217,9 +230,12 @@ class Plan(RunSettings):
         """Read a plan that `to_json` wrote.
 
         Raises:
-            KeyError: what was written is no plan of this version.
+            KeyError, TypeError, ValueError: what was written is no plan of this version.
         """
         data: dict[str, Any] = json.loads(text)
+        for key, type_ in _STORED_TYPES.items():
+            if not isinstance(data[key], type_):
+                raise TypeError(key)
         dataset, chosen = data["dataset"], data["filter"]
         return cls(
             dataset=dataset["reference"],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.evals.running.test_store import request_record
-from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.probing.checks import EVERY, ProbePlan
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
@@ -116,11 +116,14 @@ def test_a_probe_left_running_is_killed_unless_somebody_works_on_it(kept: ProbeS
         "UPDATE probes SET planned = '{'",
         "UPDATE probes SET planned = '7'",
         "UPDATE probes SET code = '[1]'",
+        "UPDATE probes SET status = 'banana'",
         "UPDATE probe_checks SET outcome = 'splendid'",
+        "UPDATE probe_checks SET latency_seconds = 'x'",
     ],
 )
 def test_a_damaged_probe_is_named(kept: ProbeStore, damage: str) -> None:
     probe = begin(kept, "m", None, DONE)
     kept.store.connection.execute(damage)
-    with pytest.raises(ToolbeltError, match=f"Probe '{probe}' in .* is damaged"):
+    row = f"probes: probe '{probe}'" if " probes " in damage else "probe_checks: check_key 'unicode'"
+    with pytest.raises(InvalidFileError, match=f"{kept.store.path}: error: Row of {row}"):
         kept.probes()
