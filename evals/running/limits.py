@@ -8,7 +8,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolbelt.evals.offers import Offer
-from toolbelt.loadouts.fit import FitVerdict, ModelFit
+from toolbelt.loadouts.fit import FitReason, FitVerdict, ModelFit
+from toolbelt.loadouts.reason_text import describe_fit_reason
 from toolbelt.views.json_values import Count, described
 
 
@@ -41,24 +42,31 @@ class ModelLimits:
             tool_calling=self.tool_calling,
         )
 
-    def refusal(self, model: str, offer: Offer) -> str:
-        """Why an offer cannot be sent to the model, in words; empty if it can be sent, or nothing is known.
+    def has_room(self, tokens: int) -> bool:
+        """Whether a prompt leaves room for an answer; true where the window is unknown."""
+        return self.context_window is None or tokens + (self.output_reserve or 0) < self.context_window
+
+    def find_refusal(self, model: str, offer: Offer) -> ModelFit | None:
+        """The fit of an offer that cannot be sent to the model; `None` if it can be sent, or nothing is known.
 
         A model that is said to call no tools is asked all the same, if there is room: tables of models are often wrong
         about that, and its answer shows.
         """
         fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
-        if fit.verdict is not FitVerdict.REFUSES:
-            return ""
-        both = fit.surplus and fit.room is not None and fit.room <= 0  # else who mends the one finds the other
-        return " ".join(fit.reasons[: 2 if both else 1])
+        return fit if fit.verdict is FitVerdict.REFUSES else None
 
     def is_tool_limit(self, model: str, refusal: str) -> bool:
         """Whether a stored refusal says that there were too many tools: the file of runs stores it as text alone."""
         if self.max_tools is None:
             return False
-        [reason, *_] = self.fit(model, 0, self.max_tools + 1).reasons
-        return refusal.startswith(reason.partition(";")[0])
+        words = describe_fit_reason(self.fit(model, 0, self.max_tools + 1), FitReason.TOO_MANY_TOOLS)
+        return refusal.startswith(words.partition(";")[0])
+
+
+def describe_refusal(fit: ModelFit) -> str:
+    """Why an offer cannot be sent: both limits if it breaks both, else who mends the one finds the other."""
+    broken = [reason for reason in fit.reasons if reason in (FitReason.TOO_MANY_TOOLS, FitReason.NO_ROOM)]
+    return " ".join(describe_fit_reason(fit, reason) for reason in broken)
 
 
 class FitGuard:
@@ -66,19 +74,19 @@ class FitGuard:
 
     Args:
         model: Its name.
-        room: What it has room for.
+        limits: What it has room for.
     """
 
     def __init__(self, model: str, limits: ModelLimits) -> None:
         self._model = model
-        self._room = limits
-        self._said: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()  # most offers are made for many trials
+        self._limits = limits
+        self._checked: WeakKeyDictionary[Offer, ModelFit | None] = WeakKeyDictionary()  # most are made for many trials
 
-    def refusal(self, offer: Offer) -> str:
-        """Why an offer cannot be sent, in words; empty if it can be sent, or nothing is known."""
-        if (text := self._said.get(offer)) is None:
-            text = self._said[offer] = self._room.refusal(self._model, offer)
-        return text
+    def find_refusal(self, offer: Offer) -> ModelFit | None:
+        """The fit of an offer that cannot be sent; `None` if it can be sent, or nothing is known."""
+        if offer not in self._checked:
+            self._checked[offer] = self._limits.find_refusal(self._model, offer)
+        return self._checked[offer]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from collections.abc import Sequence
+
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
 from toolbelt.render.numbers import (
@@ -39,7 +41,12 @@ def status_notes(summary: RunSummary) -> list[Note]:
     """Notes to read before the figures: what was left out, what failed, what is missing."""
     tone = Tone.PLAIN if summary.status == "finished" else Tone.WARNING
     status = _status_line(summary)
-    return [*([Note(status, tone)] if status else []), *map(Note, _gap_lines(summary))]
+    cut = truncated_line(summary)
+    return [
+        *([Note(status, tone)] if status else []),
+        *([Note(cut, Tone.WARNING)] if cut else []),
+        *map(Note, _gap_lines(summary)),
+    ]
 
 
 def status_lines(summary: RunSummary) -> list[str]:
@@ -72,8 +79,22 @@ def _gap_lines(summary: RunSummary) -> list[str]:
     return lines + _distractor_lines(summary) + _token_lines(summary)
 
 
-_MOST_UNCOVERED = 3
-"""The most arms that are named in the line."""
+_MOST_ARMS = 3
+"""The most arms that are named in a line."""
+
+
+def truncated_line(summary: RunSummary) -> str | None:
+    """How often the token limit cut an answer, and what helps; `None` where it never did."""
+    rates = [(label, arm.truncated) for label, arm in zip(arm_labels(summary), summary.arms, strict=True)]
+    cut = [(label, rate) for label, rate in rates if rate.numerator]
+    if not cut:
+        return None
+    limit = summary.settings.get("max_tokens")
+    above = f" above {limit:,}" if isinstance(limit, int) else ""
+    return (
+        f"The token limit cut answers before their calls were complete, which count as wrong: {_counts(cut)}. "
+        f"Raise --max-tokens{above}."
+    )
 
 
 def uncovered_line(summary: RunSummary) -> str | None:
@@ -84,16 +105,20 @@ def uncovered_line(summary: RunSummary) -> str | None:
     uncovered = [(label, rate) for label, rate in rates if rate.denominator]
     if not uncovered:
         return None
-    # Of many arms those where it happened most often stand for the rest.
-    most = sorted(uncovered, key=lambda row: -row[1].numerator)[:_MOST_UNCOVERED]
+    return f"Nothing was called where no right answer could be reached: {_counts(uncovered)}."
+
+
+def _counts(rates: Sequence[tuple[str, Rate]]) -> str:
+    """How many trials of which arm; of many arms those where it happened most often stand for the rest."""
+    most = sorted(rates, key=lambda row: -row[1].numerator)[:_MOST_ARMS]
+    named = {label for label, _ in most}
     counts = "; ".join(
         f"{rate.numerator:,} of {plural(rate.denominator, 'trial')} of {label}"
-        for label, rate in uncovered
-        if any(label == named for named, _ in most)
+        for label, rate in rates
+        if label in named
     )
-    others = len(uncovered) - len(most)
-    more = f"; and of {plural(others, 'other')}" if others else ""
-    return f"Nothing was called where no right answer could be reached: {counts}{more}."
+    others = len(rates) - len(most)
+    return f"{counts}; and of {plural(others, 'other')}" if others else counts
 
 
 def _status_line(summary: RunSummary) -> str:

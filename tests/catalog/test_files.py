@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SHARED_DATA, needs_shared_data
+from tests.wording import naming
 from toolbelt.catalog import CATEGORY_DESCRIPTIONS, Catalog, Plugin, Tool
 from toolbelt.catalog.files import catalog_data, format_catalog, plugin_data, read_catalog, tool_data
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import parse_catalog
 from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.patterns import fold
 from toolbelt.sources import Document, parse_json, parse_yaml, read_text
 
 PARSERS = {"json": parse_json, "yaml": parse_yaml}
@@ -51,10 +53,10 @@ def in_order(catalog: Catalog) -> str:
 
 @SYNTAX
 def test_a_catalog_with_everything_comes_back(syntax: str) -> None:
-    made = written_and_read(FULL, syntax)
-    assert made == FULL
-    assert in_order(made) == in_order(FULL)
-    assert [tool.id for tool in made.tools] == ["stripe/pay", "stripe/refund", "git#pay"]
+    reading = written_and_read(FULL, syntax)
+    assert reading == FULL
+    assert in_order(reading) == in_order(FULL)
+    assert [tool.id for tool in reading.tools] == ["stripe/pay", "stripe/refund", "git#pay"]
 
 
 @SYNTAX
@@ -88,13 +90,14 @@ def test_a_catalog_with_everything_comes_back(syntax: str) -> None:
     ],
 )
 def test_hard_ones_come_back(catalog: Catalog, syntax: str) -> None:
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 NAMES = TEXT.filter(str.strip)
+VISIBLE_NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"]), max_size=30).filter(str.strip)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
 MAPPINGS = st.dictionaries(
     TEXT, st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner), max_leaves=6), max_size=3
@@ -112,7 +115,7 @@ TOOLS = st.builds(
 
 @st.composite
 def catalogs(draw: st.DrawFn) -> Catalog:
-    names = draw(st.lists(NAMES | st.sampled_from(["git", "web"]), unique_by=str.casefold, max_size=3))
+    names = draw(st.lists(VISIBLE_NAMES | st.sampled_from(["git", "web"]), unique_by=fold, max_size=3))
     taken: set[str] = set()
     plugins = []
     for name in names:
@@ -122,7 +125,7 @@ def catalogs(draw: st.DrawFn) -> Catalog:
             if placed.id not in taken:
                 taken.add(placed.id)
                 tools.append(tool)
-        plugins.append(Plugin(name, tuple(tools), draw(st.none() | NAMES), draw(TEXT)))
+        plugins.append(Plugin(name, tuple(tools), draw(st.none() | VISIBLE_NAMES), draw(TEXT)))
     return Catalog(
         tuple(plugins),
         name=draw(NAMES),
@@ -130,8 +133,8 @@ def catalogs(draw: st.DrawFn) -> Catalog:
         categories=dict(
             draw(
                 st.lists(
-                    st.tuples(NAMES, TEXT) | st.sampled_from(list(CATEGORY_DESCRIPTIONS.items())),
-                    unique_by=lambda pair: pair[0].casefold(),
+                    st.tuples(VISIBLE_NAMES, TEXT) | st.sampled_from(list(CATEGORY_DESCRIPTIONS.items())),
+                    unique_by=lambda pair: fold(pair[0]),
                     max_size=3,
                 )
             )
@@ -144,9 +147,9 @@ def catalogs(draw: st.DrawFn) -> Catalog:
 
 @given(catalogs(), st.sampled_from(sorted(PARSERS)))
 def test_writing_and_reading_is_the_identity(catalog: Catalog, syntax: str) -> None:
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +211,7 @@ def test_C_a_catalog_is_read_by_the_ending_of_its_name(tmp_path: Path, name: str
 
 def test_C_reading_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("plugins: 5\n")
-    with pytest.raises(InvalidFileError, match=r"c\.yaml:1: error: `plugins` must be a list, not 5\. \[wrong-type\]"):
+    with pytest.raises(InvalidFileError, match=naming("c.yaml:1: error", "`plugins`", "list", 5, "[wrong-type]")):
         Catalog.read(tmp_path / "c.yaml")
     with pytest.raises(NotFoundError, match=r"Did you mean .*c\.yaml"):
         Catalog.read(tmp_path / "cc.yaml")
@@ -220,6 +223,6 @@ def test_C_reading_says_what_is_wrong(tmp_path: Path) -> None:
 def test_public_catalogues_come_back(dataset: str, syntax: str) -> None:
     path = SHARED_DATA / dataset / "catalog.jsonl"
     catalog = parse_catalog_lines(read_text(path), str(path), dataset, Catalog).catalog
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)

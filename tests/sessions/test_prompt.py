@@ -10,25 +10,25 @@ from toolbelt.sessions.prompt import ToolkitPrompt
 from toolbelt.toolkits.toolkit import Toolkit
 
 DYNAMIC = DynamicToolkits(
-    AgentSpec("assistant", (), ("devops", "plain", "odd\n- name"), ("devops",)),
+    AgentSpec("assistant", (), ("devops", "plain", "odd\u2028- name"), ("devops",)),
     [
         Toolkit("devops", description="Docker and\n  AWS tools.\n"),
-        Toolkit("odd\n- name", description='Says "hi"\x1b[2J\u202eand more'),
+        Toolkit("odd\u2028- name", description='Says "hi"\x1b[2J\u202eand more'),
         Toolkit("plain"),
     ],
 )
 
 
 def test_D8_the_whole_of_it() -> None:
-    prompt = ToolkitPrompt.of(DYNAMIC, ("devops", "odd\n- name"))
+    prompt = ToolkitPrompt.of(DYNAMIC, ("devops", "odd\u2028- name"))
     introduction, *rows = prompt.static.split("\n")
     assert "load_tools" in introduction
     assert rows == [
         '- "devops" (always loaded): Docker and AWS tools.',
         '- "plain"',
-        '- "odd\\n- name": Says "hi"\\u001b[2J\\u202eand more',
+        '- "odd\\u2028- name": Says "hi"\\u001b[2J\\u202eand more',
     ]
-    assert prompt.volatile == 'Loaded now: "devops", "odd\\n- name".'
+    assert prompt.volatile == 'Loaded now: "devops", "odd\\u2028- name".'
 
 
 def test_D8_the_static_part_is_the_same_to_the_byte_whatever_is_loaded() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.sessions.samples import ASSISTANT, HELPER, KITS, META, RESEARCH, sessions_over
+from tests.wording import each_mentions, mentions, naming
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
@@ -88,7 +89,7 @@ def test_D5_D7_agents_of_a_session_and_sessions_of_an_agent_share_nothing(sessio
 
 
 @pytest.mark.parametrize(
-    ("now", "kits", "loaded", "warning"),
+    ("now", "kits", "loaded", "named"),
     [
         pytest.param(
             AgentSpec("assistant", ("file",), ("research",)),
@@ -111,20 +112,20 @@ def test_D5_D7_agents_of_a_session_and_sessions_of_an_agent_share_nothing(sessio
             AgentSpec("assistant", ("docker",), ("devops",), overrides={"docker": {"x": 1}}),
             KITS,
             (),
-            "the agent's static tools have 'docker'",
+            ("static tools", "'docker'"),
             id="in-conflict-with-static-tools",
         ),
     ],
 )
 def test_D5_what_the_configuration_no_longer_has_is_dropped_with_a_warning(
-    store: SessionStore, now: AgentSpec, kits: Sequence[Toolkit], loaded: tuple[str, ...], warning: str
+    store: SessionStore, now: AgentSpec, kits: Sequence[Toolkit], loaded: tuple[str, ...], named: object
 ) -> None:
     sessions_over(store).load("assistant", "s", "devops")
     kept = store.read("assistant", "s")
     sessions = sessions_over(store, now, kits=kits)
     turn = sessions.begin_turn("assistant", "s")
     assert turn.loaded == loaded
-    assert warning in turn.warnings[0]
+    assert mentions(turn.warnings[0], named)
     assert "devops" in {drop.toolkit for drop in sessions.show("assistant", "s").dropped}
     assert store.read("assistant", "s") == kept, "reading changes nothing"
     assert sessions_over(store).begin_turn("assistant", "s").loaded == ("devops", "research"), "the edit is taken back"
@@ -150,7 +151,7 @@ def test_a_turn_says_which_entries_name_no_tool(store: SessionStore) -> None:
     registry = ToolRegistry([ExecutableTool("file", function=str)])
     sessions = DynamicSessions([DynamicToolkits(ASSISTANT, KITS, expand_over(registry))], store)
     turn = sessions.begin_turn("assistant", "s")
-    assert turn.warnings == ("'arxiv' of toolkit 'research' names no tool here.",)
+    assert each_mentions(turn.warnings, ("arxiv", "research"))
     assert turn.allowed_tools == (*META, "file")
 
 
@@ -182,7 +183,7 @@ def test_a_reset_lets_the_session_start_anew(sessions: DynamicSessions) -> None:
 
 @pytest.mark.parametrize("method", ["begin_turn", "show", "reset", "list_toolkits"])
 def test_an_unknown_agent_and_an_id_that_is_no_text_are_refused(sessions: DynamicSessions, method: str) -> None:
-    with pytest.raises(NotFoundError, match=r"No agent named 'asistant'\. Did you mean 'assistant'"):
+    with pytest.raises(NotFoundError, match=naming("asistant", "assistant")):
         getattr(sessions, method)("asistant", "s")
     with pytest.raises(InvalidDefinitionError, match="must be text, not 7"):
         getattr(sessions, method)("assistant", 7)

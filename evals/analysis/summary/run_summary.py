@@ -91,10 +91,16 @@ class ArmSummary:
         default=Rate(),
         metadata=described("a tool was called that is in no catalog, of those scored", "share of trials"),
     )
+    truncated: Rate = field(
+        default=Rate(),
+        metadata=described(
+            "the token limit cut the answer before its calls were complete, of those scored", "share of trials"
+        ),
+    )
     abstained_uncovered: Rate = field(
         default=Rate(),
         metadata=described(
-            "nothing was called, of those not covered that were neither refused nor given up", "share of trials"
+            "nothing was called, of those not covered that were not refused, given up or cut", "share of trials"
         ),
     )
     argument_correctness: Rate = field(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.evals.running.test_store import request_record
+from tests.wording import naming
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.probing.checks import EVERY, ProbePlan
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
@@ -124,6 +125,6 @@ def test_a_probe_left_running_is_killed_unless_somebody_works_on_it(kept: ProbeS
 def test_a_damaged_probe_is_named(kept: ProbeStore, damage: str) -> None:
     probe = begin(kept, "m", None, DONE)
     kept.store.connection.execute(damage)
-    row = f"probes: probe '{probe}'" if " probes " in damage else "probe_checks: check_key 'unicode'"
-    with pytest.raises(InvalidFileError, match=f"{kept.store.path}: error: Row of {row}"):
+    row = ("probes", probe) if " probes " in damage else ("probe_checks", "unicode")
+    with pytest.raises(InvalidFileError, match=naming(str(kept.store.path), *row)):
         kept.probes()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.importers.openapi.samples import api, convert, refused, with_body
+from tests.wording import each_mentions
 from toolbelt.catalog.frozen import thaw
 
 
 class TestNames:
     def test_a_name_made_by_a_suffix_may_be_taken_too(self) -> None:
-        made = convert(
+        converted = convert(
             api("""
             /a:
               get:
@@ -20,10 +21,10 @@ class TestNames:
                   - {name: id, in: query, schema: {}}
             """)
         )
-        assert list(made.catalog.tools[0].parameters["properties"]) == ["id_query", "id", "id_query_2"]
+        assert list(converted.catalog.tools[0].parameters["properties"]) == ["id_query", "id", "id_query_2"]
 
     def test_a_parameter_called_body(self) -> None:
-        made = convert(
+        converted = convert(
             api("""
             /x:
               post:
@@ -32,17 +33,17 @@ class TestNames:
                 requestBody: {description: The list., content: {application/json: {schema: {type: array}}}}
             """)
         )
-        assert thaw(made.catalog.tools[0].extra["arguments"]) == {
+        assert thaw(converted.catalog.tools[0].extra["arguments"]) == {
             "body": {"in": "query", "name": "body"},
             "body_body": {"in": "body"},
         }
-        assert made.catalog.tools[0].parameters["properties"]["body_body"]["description"] == "The list."
-        assert made.notes == ("send: the body is 'body_body' here",)
+        assert converted.catalog.tools[0].parameters["properties"]["body_body"]["description"] == "The list."
+        assert each_mentions(converted.notes, ("send", "'body_body'"))
 
 
 class TestParameters:
     def test_the_operation_wins_by_name_and_place(self) -> None:
-        made = convert(
+        converted = convert(
             api("""
             /a/{id}:
               parameters:
@@ -57,7 +58,7 @@ class TestParameters:
                   - {name: id, in: cookie, required: true, schema: {type: 'null'}}
             """)
         )
-        (tool,) = made.catalog.tools
+        (tool,) = converted.catalog.tools
         assert thaw(tool.parameters)["properties"] == {
             "id": {"type": "number"},
             "x-mode": {"type": "boolean"},
@@ -66,13 +67,12 @@ class TestParameters:
         }
         assert tool.parameters["required"] == ["id", "id_cookie"]
         assert tool.extra["arguments"]["id_query"] == {"in": "query", "name": "id"}
-        assert made.notes == (
-            "get: parameter 'id' of the query is 'id_query' here",
-            "get: parameter 'id' of the cookie is 'id_cookie' here",
+        assert each_mentions(
+            converted.notes, ("get", "'id'", "query", "'id_query'"), ("get", "'id'", "cookie", "'id_cookie'")
         )
 
     def test_content_and_style_are_kept_for_the_caller(self) -> None:
-        made = convert(
+        converted = convert(
             api("""
             /a:
               get:
@@ -83,7 +83,7 @@ class TestParameters:
                   - {name: none, in: query, schema: false}
             """)
         )
-        (tool,) = made.catalog.tools
+        (tool,) = converted.catalog.tools
         assert thaw(tool.extra["arguments"]) == {
             "where": {"in": "query", "name": "where", "content_type": "application/json"},
             "ids": {"in": "query", "name": "ids", "style": "pipeDelimited", "explode": False},
@@ -104,12 +104,9 @@ class TestParameters:
             assert len(convert(api(paths)).catalog.tools[0].parameters["properties"]) == count
 
     def test_doubts_about_the_path_are_noted(self) -> None:
-        made = convert(api("/a/{x}/{y}: {get: {operationId: a, parameters: [{name: x, in: path, schema: {}}]}}"))
-        assert made.catalog.tools[0].parameters["required"] == ["x"]
-        assert made.notes == (
-            "a: parameter 'x' of the path is required, though it does not say so",
-            "a: the path has {y}, but no parameter is called so",
-        )
+        converted = convert(api("/a/{x}/{y}: {get: {operationId: a, parameters: [{name: x, in: path, schema: {}}]}}"))
+        assert converted.catalog.tools[0].parameters["required"] == ["x"]
+        assert each_mentions(converted.notes, ("a", "'x'", "required"), ("a", "{y}"))
 
     @pytest.mark.parametrize(
         ("path", "rules"),
@@ -237,7 +234,7 @@ class TestBodies:
         made = with_body("{properties: {a: {}}, required: [b]}")
         assert made.catalog.tools[0].parameters["required"] == ["b"]
         assert thaw(made.catalog.tools[0].parameters["properties"]) == {"a": {}, "b": {}}
-        assert made.notes == ("send: the body requires 'b', which it does not describe",)
+        assert each_mentions(made.notes, ("send", "'b'"))
 
     @pytest.mark.parametrize(
         ("content", "expected", "notes"),
@@ -258,9 +255,9 @@ class TestBodies:
         ],
     )
     def test_json_goes_first(self, content: str, expected: str, notes: tuple[str, ...]) -> None:
-        made = convert(api(f"/x: {{post: {{operationId: send, requestBody: {{content: {content}}}}}}}"))
-        assert made.catalog.tools[0].extra["body"] == {"content_type": expected, "required": False}
-        assert made.notes == notes
+        converted = convert(api(f"/x: {{post: {{operationId: send, requestBody: {{content: {content}}}}}}}"))
+        assert converted.catalog.tools[0].extra["body"] == {"content_type": expected, "required": False}
+        assert converted.notes == notes
 
     @pytest.mark.parametrize(
         ("path", "rules"),

@@ -17,9 +17,11 @@ from tests.evals.analysis.comparison.samples import (
     make_pair,
     with_accuracy,
 )
+from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import SCHEMA, comparison_data
-from toolbelt.evals.analysis.comparison.reasons import ArmsNote, Aspect, Mismatch
+from toolbelt.evals.analysis.comparison.reason_text import describe_mismatch, describe_reason
+from toolbelt.evals.analysis.comparison.reasons import ArmsNote, Aspect, Mismatch, MissingFigures
 
 ARM = {"model": "local/bm25", "variant": ""}
 
@@ -48,7 +50,7 @@ def test_C_one_entry_a_pair_and_measure_with_the_least_keys() -> None:
     assert data["contrasts"][3]["ratio"] == 0.4396
     assert data["contrasts"][3]["verdict"] is None
     assert data["contrasts"][5]["difference"] is None
-    assert data["contrasts"][5]["reasons"] == ["The price is not known of every trial."]
+    assert data["contrasts"][5]["reasons"] == [describe_reason(MissingFigures.UNKNOWN_COST)]
 
 
 def test_C_flipped_cases_stand_once_a_pair_with_what_was_called() -> None:
@@ -90,7 +92,7 @@ def test_E7_how_many_cases_would_do() -> None:
 
 def test_both_sides_and_what_one_of_them_lacks() -> None:
     new = replace(RUN, settings=MappingProxyType({"temperature": 0.5}), code=MappingProxyType({"toolbelt": "1"}))
-    found = make_comparison(
+    comparison = make_comparison(
         make_pair(FULL, FULL),
         old=BASELINE,
         new=new,
@@ -99,15 +101,16 @@ def test_both_sides_and_what_one_of_them_lacks() -> None:
         notes=(ArmsNote.MISSING,),
         differences=(Mismatch(Aspect.ARM_NAMES, ("model",)),),
     )
-    data = json.loads(json.dumps(comparison_data(found)))
+    data = json.loads(json.dumps(comparison_data(comparison)))
     assert (data["old"]["name"], data["old"]["is_baseline"]) == ("reports/baseline.json", True)
     assert (data["new"]["settings"], data["new"]["code"]) == ({"temperature": 0.5}, {"toolbelt": "1"})
     assert data["missing"] == [
         {"run": "reports/baseline.json", "toolset": "loadout", "label": "local/bm25 · loadout", **ARM}
     ]
     assert data["added"][0]["run"] == RUN.name
-    assert data["notes"] == [f"1 arm of reports/baseline.json not in {RUN.name}: local/bm25 · loadout."]
-    assert data["differences"] == ["The arms compared differ in model."]
+    (note,) = data["notes"]
+    assert mentions(note, 1, "reports/baseline.json", RUN.name, LOADOUT.label)
+    assert data["differences"] == [describe_mismatch(Mismatch(Aspect.ARM_NAMES, ("model",)), BASELINE, new)]
     assert (data["margin"], data["level"]) == (0.02, 0.95)
 
 

@@ -26,6 +26,7 @@ from tests.evals.analysis.evidence.sides import (
     WrittenSide,
     side,
 )
+from tests.wording import each_mentions, mentions
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_reader import is_baseline, parse_baseline, read_baseline
 from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
@@ -103,20 +104,20 @@ def test_a_case_that_changed_is_a_line_that_changed_and_the_figures_of_its_arm()
 
 
 def test_some_of_the_arms() -> None:
-    found = parse_baseline(format_baseline(sample(), [1]), "b.json")
-    assert found.arms == (TIERED,)
-    assert [attempt.outcome.value for case in found.read(0).values() for attempt in case.scored] == [
+    baseline = parse_baseline(format_baseline(sample(), [1]), "b.json")
+    assert baseline.arms == (TIERED,)
+    assert [attempt.outcome.value for case in baseline.read(0).values() for attempt in case.scored] == [
         "correct",
         "missing_call",
     ]
 
 
 def test_what_is_read_is_what_was_saved_but_for_what_is_not_kept() -> None:
-    found = parse_baseline(SAVED, "b.json")
+    baseline = parse_baseline(SAVED, "b.json")
     wanted = replace(ABOUT, name="b.json", cases=3, code={"toolbelt": "1.0"}, created="", is_baseline=True)
-    assert found.about == wanted
-    assert found.arms == (FULL, TIERED)
-    full, tiered = (tuple(case.attempts[0] for case in found.read(arm).values()) for arm in (0, 1))
+    assert baseline.about == wanted
+    assert baseline.arms == (FULL, TIERED)
+    full, tiered = (tuple(case.attempts[0] for case in baseline.read(arm).values()) for arm in (0, 1))
     assert full == (
         replace(RIGHT, called=None, latency_seconds=None),
         replace(WRONG, latency_seconds=None),
@@ -156,11 +157,11 @@ ATTEMPTS = st.builds(
 def test_a_round_trip_is_the_identity(pairs: list[tuple[str, Attempt]]) -> None:
     cases = {name: CaseEvidence(name, name, "", (attempt,)) for name, attempt in pairs}
     text = format_baseline(WrittenSide(replace(ABOUT, cases=len(cases)), (FULL,), (cases,)))
-    found = parse_baseline(text, "b.json")
-    assert format_baseline(found) == text
-    assert list(found.read(0)) == list(cases), "in the order asked"
+    baseline = parse_baseline(text, "b.json")
+    assert format_baseline(baseline) == text
+    assert list(baseline.read(0)) == list(cases), "in the order asked"
     for name, attempt in pairs:
-        kept = found.read(0)[name].attempts[0]
+        kept = baseline.read(0)[name].attempts[0]
         assert kept is not None
         assert (kept.outcome, kept.covered, kept.is_right) == (attempt.outcome, attempt.covered, attempt.is_right)
     jsonschema.validate(json.loads(text), SCHEMA)
@@ -183,18 +184,17 @@ def test_what_a_model_wrote_is_kept_short_and_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "says"),
+    ("unfit", "named"),
     [
         pytest.param(side([RIGHT], drafts=1), "drafts", id="drafts"),
-        pytest.param(side([RIGHT], status="running"), "it is running; wait for it to end", id="running"),
-        pytest.param(side([RIGHT], status="killed"), "it is killed; go on with: toolbelt eval resume", id="killed"),
-        pytest.param(side([RIGHT, None]), "1 trial have not", id="a-trial-not-run"),
-        pytest.param(side([RIGHT, FAILED]), "1 trial ended with an error", id="an-error"),
+        pytest.param(side([RIGHT], status="running"), "running", id="running"),
+        pytest.param(side([RIGHT], status="killed"), ("killed", "toolbelt eval resume"), id="killed"),
+        pytest.param(side([RIGHT, None]), "1 trial", id="a-trial-not-run"),
+        pytest.param(side([RIGHT, FAILED]), ("1 trial", "error"), id="an-error"),
     ],
 )
-def test_no_baseline_is_made_of_what_proves_nothing(found: WrittenSide, says: str) -> None:
-    (reason,) = why_unfit(found)
-    assert says.replace(" have", "") in reason.replace(" has", "").replace(" have", "")
+def test_no_baseline_is_made_of_what_proves_nothing(unfit: WrittenSide, named: object) -> None:
+    assert each_mentions(why_unfit(unfit), named)
     assert why_unfit(sample()) == ()
 
 
@@ -208,7 +208,7 @@ def broken(change: Callable[[Any], object]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "named"),
     [
         pytest.param("", "Not JSON", id="empty"),
         pytest.param(SAVED[:-30], "Not JSON", id="cut-off"),
@@ -223,7 +223,7 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 1e999'), "inf", id="infinity"),
         pytest.param(SAVED.replace('"epochs": 1', f'"epochs": {"9" * 4000}'), "a whole number", id="a-huge-number"),
         pytest.param(SAVED.replace('"epochs": 1', f'"epochs": {"9" * 5000}'), "Not JSON", id="too-huge-to-read"),
-        pytest.param(SAVED.replace('"epochs": 1', '"epochs": true'), "`epochs` must be a whole number", id="a-boolean"),
+        pytest.param(SAVED.replace('"epochs": 1', '"epochs": true'), ("`epochs`", "whole number"), id="a-boolean"),
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 2'), "2 epochs; here are 1", id="epochs"),
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 1, "epochs": 1'), "twice", id="a-key-twice"),
         pytest.param(SAVED.replace('"c1"', '"c0"'), "'c0' stands here twice", id="a-case-twice"),
@@ -231,9 +231,9 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param(SAVED.replace('"correct"', '"corect"', 1), "Did you mean 'correct'", id="an-outcome"),
         pytest.param(SAVED.replace('"correct"', '"error"', 1), "ended with an error", id="an-error"),
         pytest.param(SAVED.replace('"correct"', "7", 1), "cannot be 7", id="a-number-for-an-outcome"),
-        pytest.param(SAVED.replace("100, 150", "-1, 150", 1), "must be a whole number of 0", id="negative"),
-        pytest.param(SAVED.replace("100, 150", "1.5, 150", 1), "must be a whole number of 0", id="half-a-token"),
-        pytest.param(SAVED.replace("100, 150", "1e15, 150", 1), "must be a whole number of 0", id="absurd"),
+        pytest.param(SAVED.replace("100, 150", "-1, 150", 1), ("whole number", 0), id="negative"),
+        pytest.param(SAVED.replace("100, 150", "1.5, 150", 1), ("whole number", 0), id="half-a-token"),
+        pytest.param(SAVED.replace("100, 150", "1e15, 150", 1), ("whole number", 0), id="absurd"),
         pytest.param(SAVED.replace('"right": 1', '"right": 2', 1), "the cases come to 1", id="figures"),
         pytest.param(SAVED.replace('"accuracy": 0.5', '"accuracy": 0.9', 1), "come to 0.5", id="accuracy"),
         pytest.param(SAVED.replace('"covered": false', '"covered": true'), "left out", id="covered"),
@@ -259,10 +259,10 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param(broken(lambda data: data["columns"].reverse()), "`columns` must be", id="columns"),
     ],
 )
-def test_every_mistake_is_told_with_its_place(text: str, says: str) -> None:
+def test_every_mistake_is_told_with_its_place(text: str, named: object) -> None:
     with pytest.raises(InvalidFileError) as caught:
         parse_baseline(text, "b.json")
-    assert says in str(caught.value)
+    assert mentions(str(caught.value), named)
     assert all(finding.file == "b.json" for finding in caught.value.findings)
     assert len(caught.value.findings) <= 21
 
@@ -284,7 +284,7 @@ def test_the_line_of_a_mistake() -> None:
         parse_baseline(SAVED.replace('"wrong_tool"', '"wrong_tol"'), "b.json")
     (finding,) = caught.value.findings
     assert finding.place == "b.json:18"
-    assert finding.message.startswith("`cases[1].arms[0][0][0]` cannot be 'wrong_tol'. Did you mean 'wrong_tool'")
+    assert mentions(finding.message, "`cases[1].arms[0][0][0]`", "wrong_tol", "wrong_tool")
 
 
 def test_thousands_of_mistakes_are_told_in_brief() -> None:
@@ -312,10 +312,10 @@ def test_whatever_stands_in_the_place_of_a_value_no_file_crashes(data: st.DataOb
         place = place[key]
     place[key] = data.draw(JSON)
     try:
-        found = parse_baseline(json.dumps(whole), "b.json")
+        baseline = parse_baseline(json.dumps(whole), "b.json")
     except ToolbeltError:
         return
-    assert [len(found.read(arm)) for arm in (0, 1)] == [3, 3]
+    assert [len(baseline.read(arm)) for arm in (0, 1)] == [3, 3]
 
 
 @pytest.mark.parametrize(
@@ -375,12 +375,12 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("new", "says"),
+    ("new", "named"),
     [
         pytest.param(sample(), "nothing changed", id="nothing"),
         pytest.param(
             side([WRONG, RIGHT, RIGHT], [RIGHT, TOO_LONG, UNCOVERED]),
-            "full: 1 case now wrong, 2 now right",
+            ("full", "1 case now wrong", "2 now right"),
             id="flips",
         ),
         pytest.param(
@@ -390,16 +390,16 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         ),
         pytest.param(
             side([RIGHT, WRONG, NOTHING], digest="other"),
-            "the dataset changed; without local/bm25 · tiered",
+            ("dataset changed", "without local/bm25 · tiered"),
             id="dataset-and-arm",
         ),
         pytest.param(
             side([RIGHT, WRONG, NOTHING, RIGHT], [RIGHT, TOO_LONG, UNCOVERED, RIGHT]),
-            "which cases were asked changed; full: 1 case new; tiered: 1 case new",
+            ("cases were asked", "full: 1 case new", "tiered: 1 case new"),
             id="a-case-more",
         ),
     ],
 )
-def test_what_changes_is_said_in_a_line(new: WrittenSide, says: str) -> None:
+def test_what_changes_is_said_in_a_line(new: WrittenSide, named: object) -> None:
     saved = parse_baseline(format_baseline(new), "new.json")
-    assert describe_changes(parse_baseline(SAVED, "old.json"), saved) == says
+    assert mentions(describe_changes(parse_baseline(SAVED, "old.json"), saved), named)

@@ -9,6 +9,7 @@ from tests.evals.cases.imports.samples import bring_in, cases, labels, rows, use
 from tests.evals.cases.samples import CATALOG
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, ImportSettings
+from toolbelt.evals.cases.imports.inspect_samples import EMPTY_TARGET, MULTIPLE_CHOICE, NO_TOOL_FIELD
 from toolbelt.evals.cases.imports.messages import PICTURE_ELSEWHERE
 
 SAMPLE = {"id": 7, "input": "Send it off.", "target": "git_push"}
@@ -31,9 +32,9 @@ SAMPLE = {"id": 7, "input": "Send it off.", "target": "git_push"}
 )
 def test_E3_the_target_names_the_tools(tmp_path: Path, fields: Any, expected: Any) -> None:
     source = write(tmp_path / "s.jsonl", [{**SAMPLE, **fields}])
-    made = bring_in(tmp_path / "out", source, catalog=CATALOG)
+    imported = bring_in(tmp_path / "out", source, catalog=CATALOG)
     (case,) = cases(tmp_path / "out")
-    assert (made.form, case.id, labels(case), case.draft) == ("inspect", "7", expected, False)
+    assert (imported.form, case.id, labels(case), case.draft) == ("inspect", "7", expected, False)
 
 
 def test_E3_arguments_that_people_wrote_are_kept(tmp_path: Path) -> None:
@@ -58,17 +59,15 @@ def test_E3_a_field_may_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        pytest.param(
-            {"choices": ["a", "b"], "target": "A"}, "a question of multiple choice, which no tool answers", id="choices"
-        ),
+        pytest.param({"choices": ["a", "b"], "target": "A"}, MULTIPLE_CHOICE, id="choices"),
         pytest.param({"target": "42"}, NOT_IN_CATALOG, id="an-answer"),
-        pytest.param({"target": ""}, "its target is empty, which may mean anything", id="empty"),
-        pytest.param({"target": None}, "it has no field that names tools", id="none"),
+        pytest.param({"target": ""}, EMPTY_TARGET, id="empty"),
+        pytest.param({"target": None}, NO_TOOL_FIELD, id="none"),
     ],
 )
 def test_E3_samples_whose_target_names_no_tool_are_counted(tmp_path: Path, fields: Any, reason: str) -> None:
-    made = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, {**SAMPLE, **fields}]), catalog=CATALOG)
-    assert (made.cases, made.left_out) == (1, {reason: 1})
+    imported = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, {**SAMPLE, **fields}]), catalog=CATALOG)
+    assert (imported.cases, imported.left_out) == (1, {reason: 1})
 
 
 def test_E3_samples_need_a_catalog(tmp_path: Path) -> None:
@@ -99,5 +98,5 @@ def test_E3_calls_in_a_history_are_written_in_openais_form(tmp_path: Path) -> No
 
 def test_E3_a_picture_in_another_file_is_left_out(tmp_path: Path) -> None:
     seen = {**SAMPLE, "input": [{"role": "user", "content": [{"type": "image", "image": "a.png"}]}]}
-    made = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, seen]), catalog=CATALOG)
-    assert (made.cases, made.left_out) == (1, {PICTURE_ELSEWHERE: 1})
+    imported = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, seen]), catalog=CATALOG)
+    assert (imported.cases, imported.left_out) == (1, {PICTURE_ELSEWHERE: 1})
