@@ -161,7 +161,7 @@ HOSTILE = st.one_of(
     ),
     st.text("'=+-@\t\r\n\",\x00 NAan1", max_size=6),
 )
-COUNT = st.one_of(st.none(), st.integers(0, 2**53 + 1))
+COUNT = st.one_of(st.none(), st.integers(0, 2**53))  # beyond, a column with gaps has no exact numbers
 
 
 @settings(max_examples=12, deadline=None)
