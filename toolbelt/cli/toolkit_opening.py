@@ -45,13 +45,13 @@ def open_toolkits(
 
 def loading_agents(project: Project) -> dict[str, list[str]]:
     """By toolkit, the names of the agents that may load it: what its own switches take away, an agent may not."""
-    made: dict[str, list[str]] = {}
+    agents_by_toolkit: dict[str, list[str]] = {}
     for agent in project.config.agents:
         off = find_switched_off(project.toolkits, project.catalog, agent.tools_config).toolkits
         for key in agent.allowed_toolkits:
             if key not in off:
-                made.setdefault(key, []).append(agent.name)
-    return made
+                agents_by_toolkit.setdefault(key, []).append(agent.name)
+    return agents_by_toolkit
 
 
 def find_switches(project: Project, path: str | None, agent: str | None) -> WrittenSwitches:
