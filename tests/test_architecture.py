@@ -54,7 +54,7 @@ WITHIN_EVALS = (
     ("views",),
     ("viewer",),
     ("exports",),
-    ("run", "session", "evaluate"),
+    ("run", "execution", "evaluate"),
     ("cli",),
 )
 """The floors of the harness, the lowest first; parts of one floor may import each other, but not in a circle."""

@@ -42,18 +42,18 @@ class ModelLimits:
             tool_calling=self.tool_calling,
         )
 
-    def refusal(self, model: str, offer: Offer) -> str:
-        """Why an offer cannot be sent to the model, in words; empty if it can be sent, or nothing is known.
+    def has_room(self, tokens: int) -> bool:
+        """Whether a prompt leaves room for an answer; true where the window is unknown."""
+        return self.context_window is None or tokens + (self.output_reserve or 0) < self.context_window
+
+    def find_refusal(self, model: str, offer: Offer) -> ModelFit | None:
+        """The fit of an offer that cannot be sent to the model; `None` if it can be sent, or nothing is known.
 
         A model that is said to call no tools is asked all the same, if there is room: tables of models are often wrong
         about that, and its answer shows.
         """
         fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
-        if fit.verdict is not FitVerdict.REFUSES:
-            return ""
-        # Both limits that are broken are named, else who mends the one finds the other.
-        broken = [reason for reason in fit.reasons if reason in (FitReason.TOO_MANY_TOOLS, FitReason.NO_ROOM)]
-        return " ".join(describe_fit_reason(fit, reason) for reason in broken)
+        return fit if fit.verdict is FitVerdict.REFUSES else None
 
     def is_tool_limit(self, model: str, refusal: str) -> bool:
         """Whether a stored refusal says that there were too many tools: the file of runs stores it as text alone."""
@@ -63,24 +63,30 @@ class ModelLimits:
         return refusal.startswith(words.partition(";")[0])
 
 
+def describe_refusal(fit: ModelFit) -> str:
+    """Why an offer cannot be sent: both limits if it breaks both, else who mends the one finds the other."""
+    broken = [reason for reason in fit.reasons if reason in (FitReason.TOO_MANY_TOOLS, FitReason.NO_ROOM)]
+    return " ".join(describe_fit_reason(fit, reason) for reason in broken)
+
+
 class FitGuard:
     """Decides whether an offer can be sent to one model; each offer is checked once.
 
     Args:
         model: Its name.
-        room: What it has room for.
+        limits: What it has room for.
     """
 
     def __init__(self, model: str, limits: ModelLimits) -> None:
         self._model = model
-        self._room = limits
-        self._said: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()  # most offers are made for many trials
+        self._limits = limits
+        self._checked: WeakKeyDictionary[Offer, ModelFit | None] = WeakKeyDictionary()  # most are made for many trials
 
-    def refusal(self, offer: Offer) -> str:
-        """Why an offer cannot be sent, in words; empty if it can be sent, or nothing is known."""
-        if (text := self._said.get(offer)) is None:
-            text = self._said[offer] = self._room.refusal(self._model, offer)
-        return text
+    def find_refusal(self, offer: Offer) -> ModelFit | None:
+        """The fit of an offer that cannot be sent; `None` if it can be sent, or nothing is known."""
+        if offer not in self._checked:
+            self._checked[offer] = self._limits.find_refusal(self._model, offer)
+        return self._checked[offer]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ class RequestRecord:
         request: 0-based within the trial.
         attempt: 0-based.
         offer: What was offered.
-        reply: What came; `None` if nothing usable did.
+        reply: What came, `None` if nothing did; beside a failure it is kept to be looked at, and never used.
         usage: Tokens as reported.
-        failure: Why nothing did; `None` if something came.
+        failure: Why there is no answer; `None` if there is one.
         message: What the provider said to that.
         latency_seconds: Without time spent queueing here.
         cost_usd: `None` if unknown.
@@ -45,7 +45,7 @@ class RequestRecord:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """What is known of a request from the attempts made so far, in this session or an earlier one.
+    """What is known of a request from the attempts made so far, in this execution or an earlier one.
 
     Attributes:
         attempts: How often it was asked.

@@ -95,7 +95,7 @@ def test_D2_the_meta_tools_are_of_no_plugin_that_capability_tools_speak_of() -> 
 def test_D2_a_meta_tool_keeps_the_extension_that_brought_it() -> None:
     whole = registry()
     made = DynamicSessions([DynamicToolkits(LEAD, TOOLKITS, expand_over(whole))], MemorySessionStore())
-    whole.register_all(made.meta_tools(), "extension")
+    whole.register_all(made.meta_tools(), plugin_id="extension")
     assert AgentSession(whole).tools.get_plugin_id("load_tools") == "extension"
 
 
@@ -144,7 +144,7 @@ def test_L14_capability_tools_in_a_registry_are_of_another_session_and_left_out(
 def test_D4_a_turn_as_a_registry_shows_what_the_turn_shows(agent: str, session_id: str | None) -> None:
     whole = registry(tool("a.b"), tool("a b"), tool("always", always_include=True))
     whole.register(tool("mcp__gh__wipe", plugin="gh"))
-    whole.register(tool("extra"), "extension")
+    whole.register(tool("extra"), plugin_id="extension")
     dynamic = sessions_over(whole)
     dynamic.load("lead", "s", "history")
     turn = dynamic.begin_turn(agent, session_id)

@@ -12,7 +12,7 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import export_definitions
 from toolbelt.errors import NotFoundError
 from toolbelt.stores.catalogs import open_catalog
-from toolbelt.tiers import MetaRole, Tiers
+from toolbelt.tiers import TierMetaRole, Tiers
 
 TIERED = open_catalog("tiered").catalog
 ASSISTANT = open_catalog("assistant").catalog
@@ -186,7 +186,7 @@ def test_T4_any_tool_there_is_may_be_called_unless_enforced() -> None:
     ],
 )
 def test_T2_a_call_gone_wrong_is_told_how_it_goes(arguments: dict[str, Any] | None, says: str) -> None:
-    answer, loaded = Tiers(SMALL).call(MetaRole.LOAD, arguments, ("Git",))
+    answer, loaded = Tiers(SMALL).call(TierMetaRole.LOAD, arguments, ("Git",))
     assert says in answer["error"]
     assert 'load_tools with {"category": NAME}' in answer["error"]
     assert answer["error"].endswith("Available: files, Git, other")
@@ -196,7 +196,7 @@ def test_T2_a_call_gone_wrong_is_told_how_it_goes(arguments: dict[str, Any] | No
 @pytest.mark.parametrize("arguments", [None, {}, {"category": "git"}])
 def test_T2_browsing_needs_no_arguments(arguments: dict[str, Any] | None) -> None:
     tiers = Tiers(SMALL)
-    assert tiers.call(MetaRole.BROWSE, arguments, ("Git",)) == (tiers.browse(), ("Git",))
+    assert tiers.call(TierMetaRole.BROWSE, arguments, ("Git",)) == (tiers.browse(), ("Git",))
 
 
 def test_within_a_universe_there_are_its_tools_and_the_meta_tools_alone() -> None:
@@ -225,7 +225,7 @@ def test_an_agent_can_be_built_from_it() -> None:
     tiers = Tiers(SMALL)
     loaded: tuple[str, ...] = ()
     first = export_definitions(tiers.tools(loaded), tiers.names, "openai")
-    _, loaded = tiers.call(MetaRole.LOAD, {"category": "git"}, loaded)
+    _, loaded = tiers.call(TierMetaRole.LOAD, {"category": "git"}, loaded)
     second = export_definitions(tiers.tools(loaded), tiers.names, "openai")
     assert second[: len(first)] == first
     assert [entry["function"]["name"] for entry in second] == [

@@ -60,4 +60,4 @@ def checked_name(loadout_name: str) -> str:
 def register(registry: ToolRegistry, source: ToolRegistry, tools: Iterable[ExecutableTool]) -> None:
     """Add tools of another registry, in order, each with its extension there."""
     for plugin_id, group in groupby(tools, lambda tool: source.get_plugin_id(tool.name)):
-        registry.register_all(group, plugin_id)
+        registry.register_all(group, plugin_id=plugin_id)

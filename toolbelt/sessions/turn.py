@@ -9,8 +9,9 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.gates import FilterOpts, Gates
-from toolbelt.runtime.registry import LITE, ToolRegistry
+from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import CallResult
+from toolbelt.runtime.snapshot import LITE
 from toolbelt.sessions.bundles import ActiveTool
 from toolbelt.sessions.store import DroppedToolkit, LoadedToolkits
 from toolbelt.toolkits.directive import narrow

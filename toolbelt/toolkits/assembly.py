@@ -117,7 +117,7 @@ def assemble(
     if wrong := [*strays, *_collisions((*there, *placed))]:
         raise InvalidDefinitionError("\n".join(wrong))
     for entry in switched(placed, toolkits, catalog, tools_config, registry.get_all()):
-        registry.register(entry.tool, entry.plugin_id)
+        registry.register(entry.tool, plugin_id=entry.plugin_id)
     return registry
 
 

@@ -16,7 +16,6 @@ from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
-from toolbelt.evals.probing.costs import find_no_room
 from toolbelt.evals.probing.learned_facts import learned_facts
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult, total_cost, total_requests
@@ -118,7 +117,6 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
 @pytest.mark.parametrize(
     ("room", "tokens", "has_room"),
     [
-        (None, 10**9, True),
         (ModelLimits(), 10**9, True),
         (ModelLimits(8192), 8191, True),
         (ModelLimits(8192), 8192, False),
@@ -126,10 +124,9 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
         (ModelLimits(8192, 2048), 6144, False),
     ],
 )
-def test_L15_room_is_what_the_reserve_leaves(room: ModelLimits | None, tokens: int, has_room: bool) -> None:
-    assert (find_no_room(room, tokens) == "") is has_room
-    if room is not None:
-        assert (room.fit("m", tokens, 1).verdict is FitVerdict.REFUSES) is not has_room, "as everywhere else"
+def test_L15_room_is_what_the_reserve_leaves(room: ModelLimits, tokens: int, has_room: bool) -> None:
+    assert room.has_room(tokens) is has_room
+    assert (room.fit("m", tokens, 1).verdict is FitVerdict.REFUSES) is not has_room, "as everywhere else"
 
 
 @pytest.mark.parametrize("failure", [Failure.AUTHENTICATION, Failure.QUOTA, Failure.NOT_FOUND])
