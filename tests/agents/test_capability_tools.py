@@ -12,7 +12,7 @@ import pytest
 from tests.agents.samples import CAPABILITIES, PLUGINS, answer, ask, discovered, names, registry, tool
 from toolbelt import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.agents import AgentSession
-from toolbelt.agents.agent_tools import CAPABILITY_TOOLS, CapabilityRole
+from toolbelt.agents.loadout_policy import CAPABILITY_TOOLS, CapabilityRole
 from toolbelt.runtime.gates import FilterOpts
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import FailureCode
@@ -34,7 +34,7 @@ def test_L14_the_capability_tools_are_there_whatever_the_loadout(loadout: str | 
     shown = made.tools.to_definitions()
     assert [definition["name"] for definition in shown[:3]] == list(CAPABILITIES)
     assert [definition["name"] for definition in made.tools.to_definitions(allowed_tools=[])] == list(CAPABILITIES)
-    assert [one.name for one in made.tools.get_for_toolset("capabilities")] == list(CAPABILITIES)
+    assert [one.name for one in made.tools.get_for_toolset("loadout")] == list(CAPABILITIES)
     assert answer(made, "capability_list")["loadout"] == loadout
 
 

@@ -80,7 +80,9 @@ class BatchRunner:
         for call in calls:
             tool = admission.admit(call.name)
             if isinstance(tool, ExecutableTool):
-                max_chars = max_chars_of_call(shared_chars, tool.max_result_chars)
+                # A session's own answers are JSON, which a cut to one call's share would break.
+                budget_chars = self.context.result_budget_chars if tool.of_session else shared_chars
+                max_chars = max_chars_of_call(budget_chars, tool.max_result_chars)
                 planned.append(self._plan(tool, call, max_chars))
             else:
                 max_chars = max_chars_of_call(shared_chars, admission.find_max_result_chars(call.name))
