@@ -51,6 +51,10 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
+_CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+"""Finish reasons of an answer that reached the token limit, as providers word them; litellm writes `length`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A model's answer to one request.
@@ -70,6 +74,11 @@ class Reply:
     finish_reason: str = ""
     served_by: str = ""
     latency_seconds: float = 0.0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it ended at the token limit, so that more may have been meant to come."""
+        return self.finish_reason.lower() in _CUT
 
 
 @dataclass(frozen=True, slots=True)

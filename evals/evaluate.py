@@ -11,13 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolbelt.evals.execution import (
+    DEFAULT_MODELS,
+    ExecutionOptions,
+    RunRequest,
+    Started,
+    continue_run,
+    ignore,
+    start_run,
+)
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.runner import Runner
 from toolbelt.evals.running.store import DEFAULT_FILE
-from toolbelt.evals.session import DEFAULT_MODELS, RunRequest, SessionOptions, Started, continue_run, ignore, start_run
 from toolbelt.evals.setup.reporting import CallbackReporter, EvalReporter, Note
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
@@ -125,7 +133,7 @@ def run_eval(
         tokenizer=tokenizer,
         store=Path(store),
     )
-    options = SessionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
+    options = ExecutionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
     reporter = CallbackReporter(on_note, on_trial)
     run = _outside_the_loop(lambda started: start_run(request, options, reporter, started))
     return replace(run, notes=tuple(reporter.notes))
@@ -136,7 +144,7 @@ def resume_run(
     *,
     store: str | Path = DEFAULT_FILE,
     retry_errors: bool = False,
-    options: SessionOptions = SessionOptions(),  # noqa: B008  frozen
+    options: ExecutionOptions = ExecutionOptions(),  # noqa: B008  frozen
     reporter: EvalReporter | None = None,
 ) -> Run:
     """Go on with a run: nothing that is finished is asked again.
@@ -160,15 +168,15 @@ def resume_run(
     return replace(resumed, notes=tuple(silent.notes))
 
 
-def _outside_the_loop(session: Callable[[Started], Run]) -> Run:
-    """The run of a session; where an event loop is running in this thread, it has a thread of its own."""
+def _outside_the_loop(execute: Callable[[Started], Run]) -> Run:
+    """The run that `execute` returns; where an event loop is running in this thread, it has a thread of its own."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return session(ignore)
+        return execute(ignore)
     runners: queue.SimpleQueue[Runner] = queue.SimpleQueue()
     with ThreadPoolExecutor(1, "toolbelt-eval") as thread:
-        run = thread.submit(session, runners.put)
+        run = thread.submit(execute, runners.put)
         try:
             return run.result()
         except KeyboardInterrupt:  # which this thread alone gets

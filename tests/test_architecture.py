@@ -54,7 +54,7 @@ WITHIN_EVALS = (
     ("views",),
     ("viewer",),
     ("exports",),
-    ("run", "session", "evaluate"),
+    ("run", "execution", "evaluate"),
     ("cli",),
 )
 """The floors of the harness, the lowest first; parts of one floor may import each other, but not in a circle."""
@@ -72,6 +72,8 @@ ONE_WAY_IN = {
     "jinja2": {"toolbelt.evals.viewer.rendering"},
     "markupsafe": {"toolbelt.evals.viewer.rendering", "toolbelt.render.html"},
     "junitparser": {"toolbelt.evals.views.junit"},
+    "jsonschema_rs": {"toolbelt.catalog.validators"},
+    "jsonschema": set(),  # of the tests
 }
 """Heavy packages and the modules that may import each: one, unless there is a reason."""
 MAX_LINES = 400
@@ -87,6 +89,7 @@ TABLES = (
 )
 """Folders with a file for each row of a table: a command, a format, a kind of finding, a model, a toolset."""
 SIBLING_ONLY = {
+    "toolbelt.evals.analysis.summary.queries": "what the database counts, apart from the summary of it",
     "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",
     "toolbelt.importers.tool_lists": "one of two formats; the other is a package",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
@@ -94,7 +97,6 @@ SIBLING_ONLY = {
     "toolbelt.providers.timed_http": "kernel timestamps, which a direct transport will use, too",
     "toolbelt.runtime.reducers.shell_noise": "which lines of an output matter, apart from cutting it",
     "toolbelt.sessions.prompt": "a value that callers hold; its maker is one of several in sessions",
-    "toolbelt.toolkits.switching": "one tool's switch, apart from putting an agent's tools together",
 }
 """Modules that only one sibling imports, though the two would fit one file, and why."""
 
@@ -270,7 +272,7 @@ def test_what_starts_quickly_loads_little(arguments: list[str], absent: set[str]
         "tiktoken",
         "numpy",
         "scipy",
-        "jsonschema",
+        "jsonschema_rs",
         "openai",
         "httpx",
     }

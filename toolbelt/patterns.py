@@ -1,4 +1,4 @@
-"""The one pattern language of loadouts (rule L4).
+"""What may be a name, how names are compared (rule L3), and the one pattern language of loadouts (rule L4).
 
 A trailing `*` makes a case-insensitive prefix, `*` alone matches all, anything else is case-insensitive
 equality. A `*` elsewhere is a plain character.
@@ -6,10 +6,36 @@ equality. A `*` elsewhere is a plain character.
 
 from __future__ import annotations
 
+import unicodedata
+
 
 def fold(name: str) -> str:
-    """The form in which names are compared."""
-    return name.casefold()
+    """The form in which names are compared: without case, and composed (`é` is one character however it is typed)."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def find_name_problem(name: object) -> str | None:
+    """What is wrong with a name, to follow what it is the name of; `None` if nothing is.
+
+    A name is text that is not blank. A control character or an invisible one (Unicode categories Cc and Cf) would make
+    two names that look alike differ, so that an entry which disables the one misses the other.
+    """
+    if not isinstance(name, str) or not name.strip():
+        return f"must be text that is not blank, not {name!r}"
+    if name.isprintable():
+        return None
+    hidden = [character for character in name if unicodedata.category(character) in ("Cc", "Cf")]
+    if not hidden:
+        return None
+    shown = ", ".join(dict.fromkeys(map(_escaped, hidden)))
+    spelled = "".join(_escaped(character) if character in hidden else character for character in name)
+    return f"may not hold {shown}, which cannot be seen: '{spelled}'; write it without"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def is_prefix_pattern(pattern: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
@@ -16,6 +17,10 @@ from toolbelt.sources.section import Section
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 """Roles that a message may have."""
+
+
+UNKNOWN_KEY = "unknown-key"
+"""Rule of the findings about keys that no case has; a file reports each key once, so each has one message."""
 
 
 class ExclusionReason(StrEnum):
@@ -41,6 +46,18 @@ class ParsedCase:
     findings: tuple[Finding, ...] = ()
     excluded: ExclusionReason | None = None
     detail: str = ""
+
+
+def refuse_unknown_keys(section: Section, known: tuple[str, ...], what: str) -> None:
+    """Add an error for each key of an object that is not known, in the same words wherever the key stands."""
+    for key in section.value:
+        if key not in known:
+            section.add_error(UNKNOWN_KEY, _unknown_key_message(key, known, what))
+
+
+@lru_cache(maxsize=4096)
+def _unknown_key_message(key: str, known: tuple[str, ...], what: str) -> str:
+    return f"A {what} has no key {key!r}.{suggestion(key, known)}"
 
 
 def read_messages(row: Section) -> tuple[Message, ...]:

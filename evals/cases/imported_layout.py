@@ -1,9 +1,10 @@
 """Read a case in the layout that public data sets are converted to: bare names as labels, arguments beside them.
 
 A line is `{"id", "query" or "messages", "expected": [names] or [] or null}` with, where the source has them,
-`expected_args` (per call), `expected_ids` (per call, the ids that its label could mean), `offered` (ids), `kind`
-and `system`. Other fields of a source are ignored, except for a few that become tags. Keys of toolbelt's own layout,
-and misspelt ones, are refused, because they would have no effect here.
+`expected_args` (per call), `expected_ids` (per call, the id of its label, or a list of the ids that it could mean),
+`offered` (ids), `kind` and `system`. A `query` beside `messages` is the next message of the user, unless it repeats
+the last one. A few fields of sources become tags; the others have no effect, and a warning says so. Keys of toolbelt's
+own layout, and misspelt ones, are refused, because they would have no effect here.
 
 Arguments are compared as the Berkeley Function Calling Leaderboard does. There, each argument has the list of its
 accepted values, with `""` among them where it may be missing; other sources have the one value. A value `API_call_N`
@@ -20,10 +21,12 @@ from functools import lru_cache
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
-from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall
-from toolbelt.evals.cases.fields import ExclusionReason, ParsedCase, default_steps, read_messages
+from toolbelt.errors import suggestion
+from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall, content_text
+from toolbelt.evals.cases.fields import UNKNOWN_KEY, ExclusionReason, ParsedCase, default_steps, read_messages
 from toolbelt.evals.cases.own_layout import CALL_KEYS, CASE_KEYS
 from toolbelt.evals.cases.references import ToolNames, Unresolved
+from toolbelt.evals.conversation import Message
 from toolbelt.sources.section import Section
 
 IMPORTED_KEYS = frozenset({"expected_args", "expected_ids", "expected_any_of"})
@@ -38,8 +41,12 @@ _COMPARED = tuple(key for key in (*CASE_KEYS, *sorted(OWN_KEYS - set(CASE_KEYS))
 """Keys that another key may be a misspelling of; the others are too short to tell, or change nothing."""
 _ALIKE = 0.8
 _NO_LETTER = re.compile(r"[^a-z]")
+OWN_KEY = "own-key"
+"""Rule of the findings about these."""
 _TAG_FIELDS = ("subset", "split", "group")
 """Fields of public sets that say which part of them a case is from."""
+_USED_KEYS = (*sorted(_SHARED_KEYS), "expected_args", "expected_ids", *_TAG_FIELDS)
+"""Keys that have an effect in this layout, and `note`."""
 _EARLIER_CALL = re.compile(r"API_call_\d+")
 
 
@@ -67,7 +74,8 @@ def parse_imported_case(data: object, names: ToolNames, *, lists: bool) -> Parse
         case = _ImportedLayoutReader(row, names, lists=lists).read()
     except _ExcludedError as exclusion:
         if not row.has_errors:
-            return ParsedCase(None, (), exclusion.reason, exclusion.detail)
+            about_keys = tuple(finding for finding in row.findings if finding.rule == UNKNOWN_KEY)
+            return ParsedCase(None, about_keys, exclusion.reason, exclusion.detail)
         case = None
     return ParsedCase(None if row.has_errors else case, tuple(row.findings))
 
@@ -86,11 +94,15 @@ class _ImportedLayoutReader:
             if key not in row.value:
                 row.add_error("missing-field", f"A case needs `{key}`.")
         for key, own_key in stray_keys(row.value):
-            row.add_error("own-key", _own_key_message(key, own_key))
+            row.add_error(OWN_KEY, _own_key_message(key, own_key))
+        for key in unused_keys(row.value):
+            row.add_warning(UNKNOWN_KEY, _unused_key_message(key))
         case_id = row.read_text("id") or ""
-        messages = read_messages(row)  # where there are `messages`, `query` only repeats the last of the user
+        messages = read_messages(row)
+        if "messages" in row.value and self._asks_more(messages):
+            messages = (*messages, FrozenDict(role="user", content=row.value["query"]))
         labels = None if row.value.get("expected") is None else row.read_texts("expected")
-        ids = self._per_call("expected_ids", labels)
+        ids = self._ids(labels)
         arguments = self._per_call("expected_args", labels)
         kind = row.read_text("kind") or ""
         offered = self._offered()
@@ -111,6 +123,23 @@ class _ImportedLayoutReader:
             offered=offered,
             steps=default_steps(() if calls is None else (calls,)),
         )
+
+    def _asks_more(self, messages: tuple[Message, ...]) -> bool:
+        """Whether the `query` beside these messages is a further one: not blank, and not what is to be answered."""
+        if self._row.value.get("query") in (None, "") or (query := self._row.read_text("query")) is None:
+            return False
+        asked = next((message for message in reversed(messages) if message.get("role") == "user"), None)
+        is_repeat = asked is not None and content_text(asked.get("content")).strip() == query.strip()
+        return not is_repeat or messages[-1].get("role") == "assistant"
+
+    def _ids(self, labels: tuple[str, ...] | None) -> list[tuple[str, ...]] | None:
+        """The ids that each label may mean; `None` where the line has none."""
+        written = self._row.value.get("expected_ids")
+        is_flat = isinstance(written, list) and all(isinstance(entry, str) for entry in written)
+        if is_flat and len(labels or ()) == 1:
+            return [self._row.read_texts("expected_ids")]  # all of the one label
+        entries = self._per_call("expected_ids", labels)
+        return None if entries is None else [_read_ids(entry) for entry in entries]
 
     def _per_call(self, key: str, labels: tuple[str, ...] | None) -> list[Section] | None:
         """The entries of a list with one for each call; `None` where there is no such list."""
@@ -134,11 +163,11 @@ class _ImportedLayoutReader:
         return tuple(dict.fromkeys(tool_ids))
 
     def _tools(
-        self, label: str, offered: tuple[str, ...] | None, ids: list[Section] | None, number: int
+        self, label: str, offered: tuple[str, ...] | None, ids: list[tuple[str, ...]] | None, number: int
     ) -> tuple[str, ...]:
         """Ids of the tools that a label may mean."""
         if ids is not None:
-            tool_ids = self._known(ids[number].read_texts())
+            tool_ids = self._known(ids[number])
             if not tool_ids:
                 raise _ExcludedError(ExclusionReason.NOT_IN_CATALOG, label)
             if offered is not None:
@@ -192,6 +221,11 @@ def stray_keys(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, own_key
 
 
+def unused_keys(data: Mapping[str, Any]) -> Iterator[str]:
+    """Keys of an imported line that are the source's own, and have no effect."""
+    yield from (key for key in data if key not in _USED_KEYS and key != "steps" and _find_own_key(key) is None)
+
+
 def has_foreign_key(data: Mapping[str, Any]) -> bool:
     """Whether a line has a key of another source: neither a key of toolbelt nor a misspelling of one."""
     return any(key not in _SHARED_KEYS and _find_own_key(key) is None for key in data)
@@ -230,6 +264,19 @@ def _own_key_message(key: str, own_key: str) -> str:
     if key == own_key:
         return f"`{key}` is a key of toolbelt's own layout and has no effect in an imported case: {remedy}."
     return f"{key!r} looks like `{own_key}`, a key of toolbelt's own: correct it, or rename it if it is the source's."
+
+
+@lru_cache(maxsize=4096)
+def _unused_key_message(key: str) -> str:
+    hint = "" if key in IMPORTED_KEYS else suggestion(key, _USED_KEYS)
+    return f"{key!r} has no effect: it is no key of an imported case.{hint}"
+
+
+def _read_ids(entry: Section) -> tuple[str, ...]:
+    if isinstance(entry.value, str):
+        written = entry.read_text()
+        return () if written is None else (written,)
+    return entry.read_texts()
 
 
 def _wrapped(value: Any) -> Any:

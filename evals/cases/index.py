@@ -12,7 +12,8 @@ from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.case_file import Line, read_lines
 from toolbelt.evals.cases.digests import DatasetDigest, id_digest, line_digest
-from toolbelt.evals.cases.fields import ExclusionReason
+from toolbelt.evals.cases.fields import UNKNOWN_KEY, ExclusionReason
+from toolbelt.evals.cases.imported_layout import OWN_KEY
 from toolbelt.evals.cases.layout import Layout, LayoutDetector
 from toolbelt.evals.cases.references import LiteralNames, ToolNames
 from toolbelt.findings import Finding, Severity, sorted_findings
@@ -21,6 +22,7 @@ MAX_FINDINGS = 1000
 """Findings that are listed; further ones are only counted."""
 MAX_EXCLUSIONS = 1000
 """Excluded cases that are listed; further ones are only counted."""
+_RULES_OF_KEYS = (UNKNOWN_KEY, OWN_KEY)
 _Value = TypeVar("_Value", bound=Hashable)
 
 
@@ -191,11 +193,37 @@ def index_cases(
     return builder.finish(handle)
 
 
-class _Findings:
-    """Findings by severity; of each the first `MAX_FINDINGS`, and how many there are."""
+@dataclass(slots=True)
+class _KeyReport:
+    """A finding about a key, at the first of the lines that have it.
+
+    Attributes:
+        finding: Of the first line.
+        lines: How many there are.
+        last: Number of the last of them.
+    """
+
+    finding: Finding
+    lines: int = 0
+    last: int | None = None
+
+    def add(self, line: int | None) -> None:
+        """Count a line once, however often the key stands in it."""
+        self.lines += line != self.last
+        self.last = line
+
+    def listed(self) -> Finding:
+        """The finding, with the number of lines."""
+        message = f"{self.finding.message} It stands in {self.lines:,} lines." if self.lines > 1 else None
+        return replace(self.finding, message=message or self.finding.message)
+
+
+class FileFindings:
+    """Findings by severity; of each the first `MAX_FINDINGS`, and how many there are. Each key is reported once."""
 
     def __init__(self) -> None:
         self._listed: dict[Severity, list[Finding]] = {severity: [] for severity in Severity}
+        self._keys: dict[str, _KeyReport] = {}
         self._counts: Counter[Severity] = Counter()
 
     @property
@@ -204,15 +232,30 @@ class _Findings:
         return self._counts[Severity.ERROR]
 
     def add(self, finding: Finding) -> None:
+        """Add a finding with its file and line."""
+        if finding.rule in _RULES_OF_KEYS and self._add_key(finding):
+            return
         self._counts[finding.severity] += 1
         if len(self._listed[finding.severity]) < MAX_FINDINGS:
             self._listed[finding.severity].append(finding)
 
+    def _add_key(self, finding: Finding) -> bool:
+        """Whether the key was reported before, in the same words."""
+        report = self._keys.get(finding.message)
+        if report is None and len(self._keys) < MAX_FINDINGS:
+            report = self._keys[finding.message] = _KeyReport(finding)
+            self._counts[finding.severity] += 1
+        if report is not None:
+            report.add(finding.line)
+        return report is not None
+
     def listed(self, source: str) -> tuple[Finding, ...]:
         """The listed findings in the order of lines, and the numbers of further ones."""
-        findings = list(sorted_findings(finding for listed in self._listed.values() for finding in listed))
-        for severity, listed in self._listed.items():
-            if silent := self._counts[severity] - len(listed):
+        keys = [report.listed() for report in self._keys.values()]
+        others = [finding for listed in self._listed.values() for finding in listed]
+        findings = list(sorted_findings([*keys, *others]))
+        for severity in self._listed:
+            if silent := self._counts[severity] - sum(finding.severity is severity for finding in [*keys, *others]):
                 message = f"{silent:,} more of these are not listed."
                 findings.append(Finding("further-findings", severity, message, source))
         return tuple(findings)
@@ -226,7 +269,7 @@ class _IndexBuilder:
         self._literal_names = LiteralNames()
         self._digest = DatasetDigest()
         self._clusters: set[int] = set()
-        self._findings = _Findings()
+        self._findings = FileFindings()
         for finding in findings:
             self._findings.add(finding)
         self._ids = array("Q")  # of every line with an id, also of excluded cases; `_lines` has the line numbers

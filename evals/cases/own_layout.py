@@ -22,7 +22,7 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import suggestion
 from toolbelt.evals.cases.case import Answer, Case, ExpectedArguments, ExpectedCall, Matching
-from toolbelt.evals.cases.fields import ParsedCase, default_steps, read_messages
+from toolbelt.evals.cases.fields import ParsedCase, default_steps, read_messages, refuse_unknown_keys
 from toolbelt.evals.cases.references import ToolNames, Unresolved
 from toolbelt.sources.section import Section
 
@@ -81,7 +81,7 @@ class _OwnLayoutReader:
         row = self._row
         present = row.value.keys()
         if not present <= _KNOWN_KEYS:
-            row.check_keys(CASE_KEYS, "case")
+            refuse_unknown_keys(row, CASE_KEYS, "case")
         if "id" not in present:
             row.add_error("missing-field", "A case needs an `id`.")
         if "query" in present and "messages" in present:
@@ -141,7 +141,7 @@ class _OwnLayoutReader:
             return ExpectedCall(())
         present = call.value.keys()
         if not present <= _KNOWN_CALL_KEYS:
-            call.check_keys(CALL_KEYS, "call")
+            refuse_unknown_keys(call, CALL_KEYS, "call")
         tools = self._tools(call)
         return ExpectedCall(tools, None if present <= _TOOL_ALONE else self._arguments(call, tools))
 

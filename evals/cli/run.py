@@ -19,11 +19,11 @@ from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.evaluate import resume_run
+from toolbelt.evals.execution import DEFAULT_MODELS, ExecutionOptions, RunRequest, estimate_eval, start_run
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.session import DEFAULT_MODELS, RunRequest, SessionOptions, estimate_eval, start_run
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
 from toolbelt.text import plural
@@ -194,11 +194,11 @@ def run(
         tokenizer=tokenizer,
         store=Path(store),
     )
-    session = SessionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
     if dry_run:
-        _show_estimate(request, session, as_json=as_json)
+        _show_estimate(request, execution, as_json=as_json)
         return OK
-    finished = start_run(request, session, EvalConsoleReporter())
+    finished = start_run(request, execution, EvalConsoleReporter())
     code = _show_end(finished, as_json=as_json)
     if report is not None:
         _write_report(finished, Path(report))
@@ -224,8 +224,8 @@ def resume(
     as_json: bool,
 ) -> int:
     """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
-    session = SessionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
-    run = resume_run(name, store=store, retry_errors=retry_errors, options=session, reporter=EvalConsoleReporter())
+    execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    run = resume_run(name, store=store, retry_errors=retry_errors, options=execution, reporter=EvalConsoleReporter())
     return _show_end(run, as_json=as_json)
 
 
@@ -241,7 +241,8 @@ def _exit_code(summary: RunSummary, end: RunEnd, error: str, requests: int) -> i
     """0 where every trial says something; 3 where the infrastructure or a cap was in the way (rule E9)."""
     resume_line = f"toolbelt eval resume {summary.run}"
     if end is RunEnd.INCOMPLETE:
-        notify(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}", "warning")
+        failed = "; with --retry-errors what failed, too" if summary.errors else ""
+        notify(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{failed}", "warning")
         return INFRASTRUCTURE
     if summary.errors:
         trials, failure = plural(summary.errors, "trial"), error.rstrip(".")
@@ -291,10 +292,10 @@ def _find_suite(suite: str | None, toolsets: tuple[str, ...]) -> str:
     return spell_suite(suite)
 
 
-def _show_estimate(request: RunRequest, session: SessionOptions, *, as_json: bool) -> None:
+def _show_estimate(request: RunRequest, execution: ExecutionOptions, *, as_json: bool) -> None:
     from toolbelt.evals.cli.estimates import estimate_data, estimate_view  # a run does without
 
-    plan, estimates = estimate_eval(request, session, EvalConsoleReporter())
+    plan, estimates = estimate_eval(request, execution, EvalConsoleReporter())
     if as_json:
         print_json(estimate_data(plan, estimates))
         return

@@ -19,6 +19,7 @@ from toolbelt.catalog.files import format_catalog
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case_file import MAX_LINE, Line, open_lines, read_lines
 from toolbelt.evals.cases.digests import id_digest, line_digest
+from toolbelt.evals.cases.index import FileFindings
 from toolbelt.evals.cases.own_layout import parse_own_case
 from toolbelt.evals.cases.references import ToolNames
 from toolbelt.evals.drafts.answers import normalized_query
@@ -122,7 +123,7 @@ class DraftFolder:
         state = FolderState()
         if not self.cases.exists():
             return state
-        findings: list[Finding] = []
+        findings = FileFindings()
         source = str(self.cases)
         with open_lines(source) as handle:
             present = {line_digest(line.raw) for line in read_lines(handle, source)}
@@ -132,12 +133,13 @@ class DraftFolder:
                 digest = line_digest(line.raw)
                 if digest not in written:
                     mistakes = (*state.add(line, digest), *_errors_of(line, names))
-                    findings += (replace(finding, file=source, line=line.number) for finding in mistakes)
+                    for finding in mistakes:
+                        findings.add(replace(finding, file=source, line=line.number))
                 elif digest in present:
                     present.remove(digest)  # a copied draft counts once
                     state.add_draft(line, digest)
-        if findings:
-            raise InvalidFileError(findings)
+        if findings.errors:
+            raise InvalidFileError(findings.listed(source))
         return state
 
     def lines(self, places: Iterable[LinePlace]) -> Iterator[str]:

@@ -13,7 +13,10 @@ from toolbelt.evals.analysis.evidence import baseline_format
 from toolbelt.evals.analysis.gate import gate_json as gate
 from toolbelt.evals.analysis.matrix import matrix_json as compatibility
 from toolbelt.evals.analysis.summary import summarize
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate
 from toolbelt.evals.probing import results as probing
+from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.views.json_values import json_schemas
 
 SCHEMAS: Mapping[str, str] = MappingProxyType(
     {
@@ -31,6 +34,15 @@ when a field changes its meaning or is removed, not when one is added.
 _ENDING = ".schema.json"
 
 
+_PARTS: Mapping[str, Mapping[str, type]] = MappingProxyType(
+    {
+        "run": {"rate": Rate, "arm": ArmSummary, "pass": PassAtK, "room": ModelLimits},
+        "compatibility": {"rate": Rate},
+    }
+)
+"""The parts of documents that are dataclasses, from which their schemas come; the rest is in the files."""
+
+
 def read_schema(name: str) -> dict[str, Any]:
     """The schema of a document, with all schemas that it refers to inside, so that it is complete.
 
@@ -44,7 +56,8 @@ def read_schema(name: str) -> dict[str, Any]:
 
 def _read(name: str) -> dict[str, Any]:
     schema: dict[str, Any] = json.loads(Path(__file__).with_name(name + _ENDING).read_text(encoding="utf-8"))
-    return schema
+    parts = json_schemas(_PARTS.get(name, {})) | schema.get("$defs", {})
+    return schema | ({"$defs": parts} if parts else {})
 
 
 def _placed(part: Any, root: str, inside: dict[str, Any]) -> Any:

@@ -68,7 +68,7 @@ def estimate_probe(
             request = scripts[key].next_step(scripts[key].ideal_replies[:number])
             assert isinstance(request, CheckRequest)  # noqa: S101  the ideal answers are as many as the requests
             tokens = request.offer.tokens + tools.count(request.messages)
-            if find_no_room(room, tokens):
+            if room is not None and not room.has_room(tokens):
                 break
             requests += 1
             by_check[key] += tokens
@@ -132,11 +132,3 @@ class Tally:
         values = [figure(usage) for usage in self.usages]
         known = [value for value in values if value is not None]
         return sum(known) if values and len(known) == len(values) else None
-
-
-def find_no_room(room: ModelLimits | None, tokens: int) -> str:
-    """A sentence that says why a prompt of `tokens` tokens does not fit; empty if it fits or the window is unknown."""
-    if room is None or room.context_window is None or tokens + (room.output_reserve or 0) < room.context_window:
-        return ""
-    reserve = f" with {room.output_reserve:,} kept for the answer" if room.output_reserve else ""
-    return f"Not asked: its prompt of {tokens:,} tokens leaves no room in a window of {room.context_window:,}{reserve}."

@@ -141,9 +141,9 @@ class ProbeStore:
         """The stored attempts of a check, by the number of their request."""
         with self.store.guarded():
             rows = self.store.connection.execute(
-                "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
-                "latency_seconds, cost_usd FROM probe_requests WHERE probe = ? AND check_key = ? "
-                "ORDER BY request, attempt",
+                "SELECT request, CASE WHEN failure IS NULL THEN reply END, prompt_tokens, completion_tokens, "
+                "cached_read_tokens, cached_write_tokens, latency_seconds, cost_usd FROM probe_requests "
+                "WHERE probe = ? AND check_key = ? ORDER BY request, attempt",
                 (probe, key),
             ).fetchall()
         return fold_attempts(rows)

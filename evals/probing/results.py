@@ -21,7 +21,9 @@ class CheckOutcome(StrEnum):
     REFUSED = "refused"
     """The API, or its client, refused the request."""
     TOO_LARGE = "too_large"
-    """The request does not fit into the context window; it is not sent if that is known before."""
+    """The request fits neither the context window nor what the account may send at once; one known not to fit the
+    window is not sent.
+    """
     SKIPPED = "skipped"
     """Not asked, as something it depends on does not work."""
     UNKNOWN = "unknown"

@@ -13,7 +13,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.probing.check_scripts import make_scripts
 from toolbelt.evals.probing.checks import FIRST, ProbePlan
-from toolbelt.evals.probing.costs import Tally, find_no_room
+from toolbelt.evals.probing.costs import Tally
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
@@ -256,8 +256,8 @@ class Prober:
         while isinstance(following := script.next_step(answers), CheckRequest):
             number = len(answers)
             own_tokens = following.offer.tokens + tools.count(following.messages)
-            if reason := find_no_room(self.settings.room, own_tokens):
-                following = CheckVerdict(CheckOutcome.TOO_LARGE, reason)
+            if (room := self.settings.room) is not None and not room.has_room(own_tokens):
+                following = CheckVerdict(CheckOutcome.TOO_LARGE, _describe_no_room(room, own_tokens))
                 break
             known = earlier.get(number, Attempts())
             answer, attempts = await self._answer(key, following, number, known, own_tokens)
@@ -300,3 +300,8 @@ class Prober:
 
 def _is_for_good(answer: ReplyOrError) -> bool:
     return isinstance(answer, ModelError) and answer.failure.is_for_good
+
+
+def _describe_no_room(room: ModelLimits, tokens: int) -> str:
+    reserve = f" with {room.output_reserve:,} kept for the answer" if room.output_reserve else ""
+    return f"Not asked: its prompt of {tokens:,} tokens leaves no room in a window of {room.context_window:,}{reserve}."

@@ -72,6 +72,10 @@ def judge_failure(error: ModelError, number: int = 0) -> CheckVerdict:
     match error.failure:
         case Failure.CONTEXT_OVERFLOW:
             return CheckVerdict(CheckOutcome.TOO_LARGE, f"{where}It is more than the context window holds: {message}")
+        case Failure.REQUEST_TOO_LARGE:
+            return CheckVerdict(
+                CheckOutcome.TOO_LARGE, f"{where}It is more than the account may send at once: {message}"
+            )
         case Failure.REFUSED:
             return CheckVerdict(
                 CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {message}"

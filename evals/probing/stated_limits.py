@@ -85,6 +85,8 @@ _WINDOW_WORDINGS = tuple(
         r"available context size \(N tokens\)",
         r"context length of only N tokens",
         r"tokens > N maximum",
+        r"maximum model length of N",
+        r"max context window of N",
         r"maximum number of tokens allowed \(N\)",
     )
 )

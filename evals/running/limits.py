@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolbelt.evals.offers import Offer
-from toolbelt.loadouts.fit import FitVerdict, ModelFit
+from toolbelt.loadouts.fit import FitReason, FitVerdict, ModelFit
+from toolbelt.loadouts.reason_text import describe_fit_reason
+from toolbelt.views.json_values import Count, described
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """A model's limits as known when the run began; `None` is unknown.
+    """What was known of a model's limits when the run began."""
 
-    Attributes:
-        context_window: Tokens that a prompt takes at most.
-        output_reserve: Tokens kept free for an answer.
-        max_tools: The most tools that a request may hold.
-        tool_calling: Whether it calls tools.
-    """
-
-    context_window: int | None = None
-    output_reserve: int | None = None
-    max_tools: int | None = None
-    tool_calling: bool | None = None
+    context_window: Count | None = field(
+        default=None, metadata=described("tokens that a prompt takes at most; null if unknown")
+    )
+    output_reserve: Count | None = field(
+        default=None, metadata=described("tokens kept free for an answer; null if unknown")
+    )
+    max_tools: Count | None = field(
+        default=None, metadata=described("the most tools that a request may hold; null if unknown")
+    )
+    tool_calling: bool | None = field(default=None, metadata=described("whether it calls tools; null if unknown"))
 
     def fit(self, model: str, tokens: int, tools: int, tokenizer: str = "") -> ModelFit:
         """Compare a number of tools and their tokens with the model's limits."""
@@ -41,24 +42,31 @@ class ModelLimits:
             tool_calling=self.tool_calling,
         )
 
-    def refusal(self, model: str, offer: Offer) -> str:
-        """Why an offer cannot be sent to the model, in words; empty if it can be sent, or nothing is known.
+    def has_room(self, tokens: int) -> bool:
+        """Whether a prompt leaves room for an answer; true where the window is unknown."""
+        return self.context_window is None or tokens + (self.output_reserve or 0) < self.context_window
+
+    def find_refusal(self, model: str, offer: Offer) -> ModelFit | None:
+        """The fit of an offer that cannot be sent to the model; `None` if it can be sent, or nothing is known.
 
         A model that is said to call no tools is asked all the same, if there is room: tables of models are often wrong
         about that, and its answer shows.
         """
         fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
-        if fit.verdict is not FitVerdict.REFUSES:
-            return ""
-        both = fit.surplus and fit.room is not None and fit.room <= 0  # else who mends the one finds the other
-        return " ".join(fit.reasons[: 2 if both else 1])
+        return fit if fit.verdict is FitVerdict.REFUSES else None
 
     def is_tool_limit(self, model: str, refusal: str) -> bool:
         """Whether a stored refusal says that there were too many tools: the file of runs stores it as text alone."""
         if self.max_tools is None:
             return False
-        [reason, *_] = self.fit(model, 0, self.max_tools + 1).reasons
-        return refusal.startswith(reason.partition(";")[0])
+        words = describe_fit_reason(self.fit(model, 0, self.max_tools + 1), FitReason.TOO_MANY_TOOLS)
+        return refusal.startswith(words.partition(";")[0])
+
+
+def describe_refusal(fit: ModelFit) -> str:
+    """Why an offer cannot be sent: both limits if it breaks both, else who mends the one finds the other."""
+    broken = [reason for reason in fit.reasons if reason in (FitReason.TOO_MANY_TOOLS, FitReason.NO_ROOM)]
+    return " ".join(describe_fit_reason(fit, reason) for reason in broken)
 
 
 class FitGuard:
@@ -66,19 +74,19 @@ class FitGuard:
 
     Args:
         model: Its name.
-        room: What it has room for.
+        limits: What it has room for.
     """
 
     def __init__(self, model: str, limits: ModelLimits) -> None:
         self._model = model
-        self._room = limits
-        self._said: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()  # most offers are made for many trials
+        self._limits = limits
+        self._checked: WeakKeyDictionary[Offer, ModelFit | None] = WeakKeyDictionary()  # most are made for many trials
 
-    def refusal(self, offer: Offer) -> str:
-        """Why an offer cannot be sent, in words; empty if it can be sent, or nothing is known."""
-        if (text := self._said.get(offer)) is None:
-            text = self._said[offer] = self._room.refusal(self._model, offer)
-        return text
+    def find_refusal(self, offer: Offer) -> ModelFit | None:
+        """The fit of an offer that cannot be sent; `None` if it can be sent, or nothing is known."""
+        if offer not in self._checked:
+            self._checked[offer] = self._limits.find_refusal(self._model, offer)
+        return self._checked[offer]
 
 
 @dataclass(frozen=True, slots=True)

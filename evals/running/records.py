@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.providers.chat import Usage
+from toolbelt.views.json_values import described
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class RequestRecord:
         request: 0-based within the trial.
         attempt: 0-based.
         offer: What was offered.
-        reply: What came; `None` if nothing usable did.
+        reply: What came, `None` if nothing did; beside a failure it is kept to be looked at, and never used.
         usage: Tokens as reported.
-        failure: Why nothing did; `None` if something came.
+        failure: Why there is no answer; `None` if there is one.
         message: What the provider said to that.
         latency_seconds: Without time spent queueing here.
         cost_usd: `None` if unknown.
@@ -45,7 +45,7 @@ class RequestRecord:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """What is known of a request from the attempts made so far, in this session or an earlier one.
+    """What is known of a request from the attempts made so far, in this execution or an earlier one.
 
     Attributes:
         attempts: How often it was asked.
@@ -58,10 +58,6 @@ class Attempts:
     reply: Reply | None = None
 
 
-def _column(meaning: str, unit: str = "") -> Mapping[str, str]:
-    return MappingProxyType({"meaning": meaning, "unit": unit})
-
-
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
     """A trial that has ended.
@@ -71,65 +67,65 @@ class TrialRecord:
     lists as `format_names` writes them.
     """
 
-    trial: int = field(metadata=_column("its number in the plan, from 0"))
-    arm: int = field(metadata=_column("number of its arm in the plan, from 0"))
-    epoch: int = field(metadata=_column("the case was asked before", "times"))
-    case_id: str = field(metadata=_column("the case's id"))
-    cluster: str = field(metadata=_column("shared by the paraphrases of one task"))
-    kind: str = field(metadata=_column("what sort of case it is"))
-    finished: str = field(metadata=_column("when the trial ended, ISO 8601 in UTC"))
-    outcome: str = field(metadata=_column("what became of it"))
-    reason: str = field(metadata=_column("why, in one sentence"))
-    ending: str = field(metadata=_column("why the trial ended"))
-    expects_nothing: bool = field(metadata=_column("calling nothing is right"))
-    covered: bool = field(metadata=_column("a complete accepted answer could be reached"))
-    surfaced: bool = field(metadata=_column("it was really offered at some request"))
-    would_dispatch: bool = field(metadata=_column("only unoffered tools were called, which tiers would have run"))
-    selections: int = field(metadata=_column("made of tools that are no meta-tools", "calls"))
-    hits: int | None = field(metadata=_column("made that were asked for", "calls"))
-    made: int | None = field(metadata=_column("made, without permitted surplus ones", "calls"))
-    wanted: int | None = field(metadata=_column("asked for", "calls"))
+    trial: int = field(metadata=described("its number in the plan, from 0"))
+    arm: int = field(metadata=described("number of its arm in the plan, from 0"))
+    epoch: int = field(metadata=described("the case was asked before", "times"))
+    case_id: str = field(metadata=described("the case's id"))
+    cluster: str = field(metadata=described("shared by the paraphrases of one task"))
+    kind: str = field(metadata=described("what sort of case it is"))
+    finished: str = field(metadata=described("when the trial ended, ISO 8601 in UTC"))
+    outcome: str = field(metadata=described("what became of it"))
+    reason: str = field(metadata=described("why, in one sentence"))
+    ending: str = field(metadata=described("why the trial ended"))
+    expects_nothing: bool = field(metadata=described("calling nothing is right"))
+    covered: bool = field(metadata=described("a complete accepted answer could be reached"))
+    surfaced: bool = field(metadata=described("it was really offered at some request"))
+    would_dispatch: bool = field(metadata=described("only unoffered tools were called, which tiers would have run"))
+    selections: int = field(metadata=described("made of tools that are no meta-tools", "calls"))
+    hits: int | None = field(metadata=described("made that were asked for", "calls"))
+    made: int | None = field(metadata=described("made, without permitted surplus ones", "calls"))
+    wanted: int | None = field(metadata=described("asked for", "calls"))
     called: str = field(
-        metadata=_column("JSON list: ids of the tools called, in order; the name as written if of no tool")
+        metadata=described("JSON list: ids of the tools called, in order; the name as written if of no tool")
     )
     missing: str = field(
-        metadata=_column("JSON list: ids of the tools asked for by the nearest right answer and not called")
+        metadata=described("JSON list: ids of the tools asked for by the nearest right answer and not called")
     )
-    surplus: str = field(metadata=_column("JSON list: as in called, calls neither asked for nor permitted"))
-    arguments_checked: int = field(metadata=_column("whose arguments were held against something", "calls"))
-    arguments_right: int = field(metadata=_column("whose arguments are right", "calls"))
+    surplus: str = field(metadata=described("JSON list: as in called, calls neither asked for nor permitted"))
+    arguments_checked: int = field(metadata=described("whose arguments were held against something", "calls"))
+    arguments_right: int = field(metadata=described("whose arguments are right", "calls"))
     definition_tokens: int = field(
-        metadata=_column("of the tool definitions at the first request, own count", "tokens")
+        metadata=described("of the tool definitions at the first request, own count", "tokens")
     )
     definition_tokens_total: int = field(
-        metadata=_column("of the tool definitions over all requests, own count", "tokens")
+        metadata=described("of the tool definitions over all requests, own count", "tokens")
     )
-    own_prompt_tokens: int | None = field(metadata=_column("of the prompts over all requests, own count", "tokens"))
+    own_prompt_tokens: int | None = field(metadata=described("of the prompts over all requests, own count", "tokens"))
     prompt_tokens: int | None = field(
-        metadata=_column(
+        metadata=described(
             "of the prompts over all answered requests, as reported; nothing where any is not known", "tokens"
         )
     )
-    completion_tokens: int | None = field(metadata=_column("of the answers, as reported", "tokens"))
+    completion_tokens: int | None = field(metadata=described("of the answers, as reported", "tokens"))
     cached_read_tokens: int | None = field(
-        metadata=_column("of the prompts, read from the provider's cache, as reported", "tokens")
+        metadata=described("of the prompts, read from the provider's cache, as reported", "tokens")
     )
     cached_write_tokens: int | None = field(
-        metadata=_column("of the prompts, written to the provider's cache, as reported", "tokens")
+        metadata=described("of the prompts, written to the provider's cache, as reported", "tokens")
     )
     invalidated_tokens: int | None = field(
-        metadata=_column("of the prompts' prefix, made uncacheable by changes of the tool list, own count", "tokens")
+        metadata=described("of the prompts' prefix, made uncacheable by changes of the tool list, own count", "tokens")
     )
     repeated_tokens: int | None = field(
-        metadata=_column(
+        metadata=described(
             "of the prompts of all requests but the last, which the next ones begin with, own count", "tokens"
         )
     )
-    requests: int = field(metadata=_column("retries not among them", "requests"))
-    retries: int = field(metadata=_column("asked again", "requests"))
-    latency_seconds: float = field(metadata=_column("of all answered requests together", "seconds"))
+    requests: int = field(metadata=described("retries not among them", "requests"))
+    retries: int = field(metadata=described("asked again", "requests"))
+    latency_seconds: float = field(metadata=described("of all answered requests together", "seconds"))
     cost_usd: float | None = field(
-        metadata=_column("retries included; nothing where the price is unknown", "US dollars")
+        metadata=described("retries included; nothing where the price is unknown", "US dollars")
     )
 
 

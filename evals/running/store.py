@@ -220,14 +220,15 @@ class RunStore:
         """What is known of the requests of an unfinished trial, by their number."""
         with self.guarded():
             rows = self.connection.execute(
-                "SELECT request, reply, prompt_tokens, completion_tokens, cached_read_tokens, cached_write_tokens, "
-                "latency_seconds, cost_usd FROM requests WHERE run = ? AND trial = ? ORDER BY request, attempt",
+                "SELECT request, CASE WHEN failure IS NULL THEN reply END, prompt_tokens, completion_tokens, "
+                "cached_read_tokens, cached_write_tokens, latency_seconds, cost_usd FROM requests "
+                "WHERE run = ? AND trial = ? ORDER BY request, attempt",
                 (run, trial),
             ).fetchall()
         return fold_attempts(rows)
 
     def unfinished(self, run: str) -> set[int]:
-        """Numbers of unfinished trials that have requests: at most those that were running when a session ended."""
+        """Numbers of unfinished trials that have requests: at most those that were running when an execution ended."""
         with self.guarded():
             rows = self.connection.execute(
                 "SELECT DISTINCT trial FROM requests AS r WHERE run = ?1 AND NOT EXISTS "

@@ -13,10 +13,11 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.running.client import RetryingClient, Unanswered
-from toolbelt.evals.running.limits import FitGuard
+from toolbelt.evals.running.limits import FitGuard, describe_refusal
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
 from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, plus_cost
+from toolbelt.evals.running.reply_faults import ReplyFault, is_truncated
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import Toolset
@@ -59,7 +60,7 @@ class TrialRunner:
         Args:
             trial: Which.
             case: Its case.
-            earlier: What is known of its requests, by number, from a session that did not finish it.
+            earlier: What is known of its requests, by number, from an execution that did not finish it.
 
         Raises:
             CapReached: the budget ended; what was answered is kept.
@@ -139,20 +140,19 @@ class TrialState:
         steps, fit_guard = 0, self.trial_runner.fit_guard
         for number in range(self.trial_runner.request_limit):
             offer = self.trial_runner.toolset.offer(self.case, self.conversation)
-            if fit_guard is not None and (refusal := fit_guard.refusal(offer)):
+            if fit_guard is not None and (refusal := fit_guard.find_refusal(offer)) is not None:
                 self.meter.turn_away(offer)
-                return Ending.CONTEXT_OVERFLOW, refusal
+                return Ending.CONTEXT_OVERFLOW, describe_refusal(refusal)
             own_tokens = self.meter.count(offer, self.conversation)
             try:
                 reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Attempts()))
             except Unanswered as unanswered:
                 if unanswered.error.failure.is_for_good:
                     raise
-                self._book(unanswered.earlier)
-                if unanswered.error.failure is Failure.REFUSED:  # an answer of its kind, with tokens of its own
-                    self.meter.usages.append(unanswered.error.usage)
-                    self.latency_seconds += unanswered.error.latency_seconds
-                return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
+                return self._fail(unanswered)
+            if is_truncated(reply, offer, self.sampling.max_tokens):
+                self._take(number, offer, replace(reply, calls=reply.calls[:-1]))  # the last one is no call
+                return Ending.TRUNCATED, ""
             if not reply.calls:
                 follow_up = self.trial_runner.toolset.follow_up(self.case, self.conversation, reply)
                 if follow_up is None:
@@ -164,11 +164,21 @@ class TrialState:
                     return Ending.STEPS, ""
         return Ending.REQUEST_LIMIT, ""
 
+    def _fail(self, unanswered: Unanswered) -> tuple[Ending, str]:
+        error = unanswered.error
+        self._book(unanswered.earlier)
+        if error.failure is Failure.REFUSED or isinstance(error, ReplyFault):  # an answer, with tokens of its own
+            self.meter.usages.append(error.usage)
+            self.latency_seconds += error.latency_seconds
+        if isinstance(error, ReplyFault):
+            return Ending(error.failure), str(error)
+        return _ENDINGS.get(error.failure, Ending.ERROR), str(error)
+
     async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, before: Attempts) -> Reply:
         if before.reply is None:
             request = Request(self.conversation.to_messages(), offer, self.sampling)
             reply, attempts = await self.trial_runner.client.ask(
-                request, trial, number, earlier=before, own_tokens=own_tokens
+                request, trial, number, earlier=before, own_tokens=own_tokens, is_opening=number == 0
             )
         else:
             reply, attempts = before.reply, before

@@ -15,6 +15,7 @@ class Outcome(StrEnum):
     CONTEXT_OVERFLOW = "context_overflow"
     REFUSED = "refused"
     GAVE_UP = "gave_up"
+    TRUNCATED = "truncated"
     HALLUCINATED_TOOL = "hallucinated_tool"
     UNOFFERED_TOOL = "unoffered_tool"
     UNNEEDED_CALL = "unneeded_call"
@@ -44,9 +45,20 @@ class Ending(StrEnum):
     STEPS = "steps"
     """All steps of the case were made."""
     REQUEST_LIMIT = "request_limit"
+    TRUNCATED = "truncated"
+    """The token limit cut the answer before its calls were complete."""
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context_overflow"
     ERROR = "error"
+    BROKEN_ANSWER = "broken_answer"
+    """The first answer was empty, twice, without a token spent on it."""
+    TOOLS_NOT_SEEN = "tools_not_seen"
+    """The server answered without having seen the tools."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the infrastructure failed."""
+        return self in (Ending.ERROR, Ending.BROKEN_ANSWER, Ending.TOOLS_NOT_SEEN)
 
 
 @dataclass(frozen=True, slots=True)

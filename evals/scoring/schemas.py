@@ -48,11 +48,9 @@ class ArgumentSchemas:
             return None
         instance = arguments if isinstance(arguments, dict) else dict(arguments)
         error = next(validator.faults(instance), None)
-        if validator.is_broken:
-            self._validators[tool_id] = None
         if error is None:
             return None
-        place = ".".join(map(str, error.absolute_path))
+        place = ".".join(map(str, error.path))
         return cut(f"argument {show_name(place)}: {error.message}" if place else error.message, _LONGEST_FAULT)
 
     def _validator(self, tool_id: str) -> SchemaValidator | None:

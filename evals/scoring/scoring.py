@@ -14,7 +14,8 @@ Where the rule leaves room, this is what holds:
   `wrong_tool`.
 - **`null`**: any offered tool that is not forbidden will do; the arguments of every such call, those of
   `allowed_extra` left out where others are made, are held against its schema alone.
-- **A trial that gave up or was refused** is that, whatever was called before; its hits still count for recall.
+- **A trial that gave up, was truncated or was refused** is that, whatever was called before; its hits still count for
+  recall.
 - **Missing and surplus** calls are those the nearest answer leaves when calls are laid against it; in `ordered` cases
   a right call out of order is both.
 - **Arguments** are counted over calls that were asked for, not over wrong ones.
@@ -78,7 +79,7 @@ class Scorer:
             ending: Why the trial ended.
             error: What the provider said where it did not answer.
         """
-        if ending is Ending.ERROR:
+        if ending.is_error:
             return Score(Outcome.ERROR, error or reasons.NO_ANSWER)
         if ending is Ending.CONTEXT_OVERFLOW:
             return Score(Outcome.CONTEXT_OVERFLOW, error or reasons.OVERFLOW)
@@ -87,6 +88,8 @@ class Scorer:
             return replace(score, outcome=Outcome.REFUSED, reason=error or reasons.REFUSAL)
         if ending is Ending.REQUEST_LIMIT:
             return replace(score, outcome=Outcome.GAVE_UP, reason=reasons.gave_up(selections))
+        if ending is Ending.TRUNCATED:
+            return replace(score, outcome=Outcome.TRUNCATED, reason=reasons.TRUNCATED)
         for selection in selections:
             if selection.tool_id is None:
                 return replace(score, outcome=Outcome.HALLUCINATED_TOOL, reason=reasons.hallucinated(selection))

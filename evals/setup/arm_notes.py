@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.opening import OPENERS
+from toolbelt.evals.running.limits import describe_refusal
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.setup.arms import PreparedArm
 from toolbelt.evals.setup.inputs import ChosenCases
@@ -53,10 +54,10 @@ def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, i
         if (fit_guard := plan.fit_guard(arm.arm.model)) is None:
             continue
         refusals = [
-            fit_guard.refusal(arm.toolset.offer(case, Conversation(arm.renderer.with_wire_names(case.messages))))
+            fit_guard.find_refusal(arm.toolset.offer(case, Conversation(arm.renderer.with_wire_names(case.messages))))
             for case in cases.sample(SAMPLE)
         ]
-        refused = [reason for reason in refusals if reason]
+        refused = [describe_refusal(refusal) for refusal in refusals if refusal is not None]
         if len(refused) == len(refusals):
             never.setdefault(arm.arm.model, []).append((arm, refused[0]))
         elif refused:

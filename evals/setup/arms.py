@@ -31,6 +31,7 @@ from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.loadouts.reason_text import describe_unmet_recommendation
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
@@ -117,7 +118,7 @@ def _prepare(
         # Outside a suite a model that is said to call no tools is asked all the same, whatever the toolset.
         facts = facts_for_auto(project, arm.model, limits, ask_anyway=plan.ask_anyway or not plan.suite)
         choice = None if facts.toolset is None else project.choose([arm.model], facts=facts)[1]
-        if choice is not None and (unmet := choice.unmet_recommendation):
+        if choice is not None and (unmet := describe_unmet_recommendation(choice)):
             notes.append(Note(NoteKind.UNMET, f"{arm.model} with {BY_WINDOW}: {unmet}", (arm.model, str(BY_WINDOW))))
         return project.resolve(AUTO, [arm.model], facts=facts)
 

@@ -12,6 +12,7 @@ from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
 from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import FitVerdict
+from toolbelt.loadouts.reason_text import describe_choice
 from toolbelt.models.facts import ModelFacts
 from toolbelt.project.project import Project
 from toolbelt.text import plural
@@ -109,9 +110,9 @@ def _cannot_be_asked(project: Project, facts: ModelFacts, toolsets: Sequence[Too
     if choice.loadout is not None:
         return ()
     if choice.outcome is AutoOutcome.UNKNOWN:
-        reason = " ".join((*choice.reasons, "It can be given under `models` in toolbelt.yaml."))
+        reason = " ".join((*describe_choice(choice), "It can be given under `models` in toolbelt.yaml."))
         return (LeftOut(model, str(BY_WINDOW), FitVerdict.UNKNOWN, reason),)
-    return (LeftOut(model, str(BY_WINDOW), FitVerdict.REFUSES, " ".join(choice.reasons)),)
+    return (LeftOut(model, str(BY_WINDOW), FitVerdict.REFUSES, " ".join(describe_choice(choice))),)
 
 
 def _notes(left_out: Sequence[LeftOut]) -> list[tuple[str, tuple[str, ...]]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolbelt import __version__
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cases.fields import UNKNOWN_KEY
 from toolbelt.evals.running.limits import LeftOut
 from toolbelt.evals.running.plan import Arm, Plan, RunSettings
 from toolbelt.evals.setup.inputs import RunInputs
@@ -70,6 +71,9 @@ def make_plan(
         specs = tuple(dict.fromkeys(arm.spec for arm in arms))
     if (size := len(indices) * len(arms) * settings.epochs) > MAX_TRIALS:
         raise ToolbeltError(f"A run has at most {MAX_TRIALS:,} trials, and this would be {size:,}.")
+    for finding in dataset.warnings:
+        if finding.rule == UNKNOWN_KEY:  # a misspelt one may be of what is right
+            reporter.note(Note(NoteKind.FINDING, str(finding), (dataset.name,), is_warning=True))
     drafts = sum(map(dataset.is_draft, indices)) if dataset.drafts else 0
     if drafts:
         text = f"{plural(drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof"

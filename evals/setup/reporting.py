@@ -97,7 +97,7 @@ class EvalReporter(Protocol):
         ...
 
     def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[Watcher]:
-        """Report a session of a run; yields a watcher that gets every trial that is finished and stored."""
+        """Report an execution of a run; yields a watcher that gets every trial that is finished and stored."""
         ...
 
 

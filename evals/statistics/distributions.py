@@ -6,11 +6,22 @@ these functions against `scipy.stats`, and the commands do without it.
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 Floats = NDArray[np.float64]
+
+_NORMAL = NormalDist()
+_MOST_STEPS = 100
+"""Of Newton, who takes five or so."""
+_PRECISE = 1e-9
+"""Standard errors to which a saddlepoint is found."""
+_AT_THE_MEAN = 1e-4
+"""Standard errors from the mean, within which the saddlepoint formula is 0 by 0 and its limit is taken."""
 
 
 def mcnemar_p(better: int, worse: int) -> float:
@@ -66,3 +77,36 @@ def binomial_pmf(successes: ArrayLike, n: int, share: float) -> Floats:
     ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
     weights: Floats = np.exp(ways + special.xlogy(k, share) + special.xlog1py(n - k, -share))
     return weights
+
+
+def chance_below_zero(weights: Floats, shapes: Floats) -> float:
+    """P(a weighted sum of independent gamma variables ≤ 0), by the saddlepoint (Lugannani and Rice 1980, Advances in
+    Applied Probability 12, 475-490).
+
+    A gamma variable of shape k is the sum of k standard exponential ones. For chances of 2.5% or more the relative
+    error is below 4% from three exponentials on, and below 6% for two.
+
+    Args:
+        weights: Of any sign.
+        shapes: As many, more than 0.
+    """
+    least, most = float(weights.min()), float(weights.max())
+    if least >= 0 or most <= 0:
+        return 1.0 if most <= 0 else 0.0
+    # The saddlepoint is where the slope of the cumulant generating function, −Σ shape × log(1 − weight × t), is 0.
+    low, high, point = 1 / least, 1 / most, 0.0
+    for _ in range(_MOST_STEPS):
+        tilted = weights / (1 - weights * point)
+        slope, curvature = float(shapes @ tilted), float(shapes @ tilted**2)
+        low, high = (low, point) if slope > 0 else (point, high)
+        step = slope / curvature
+        point = point - step if low <= point - step <= high else (low + high) / 2
+        if abs(step) * math.sqrt(curvature) < _PRECISE:
+            break
+    tilted = weights / (1 - weights * point)
+    curvature = float(shapes @ tilted**2)
+    cumulant = -float(shapes @ np.log1p(-weights * point))
+    root = math.copysign(math.sqrt(max(0.0, -2 * cumulant)), point)
+    if abs(root) < _AT_THE_MEAN:
+        return 0.5 + float(shapes @ tilted**3) / (3 * math.sqrt(2 * math.pi) * math.pow(curvature, 1.5))
+    return _NORMAL.cdf(root) + _NORMAL.pdf(root) * (1 / root - 1 / (point * math.sqrt(curvature)))

@@ -9,22 +9,27 @@ from statistics import NormalDist
 
 import numpy as np
 
-from toolbelt.evals.statistics.clusters import Clusters, Pairs, check_settings, read_clusters
-from toolbelt.evals.statistics.distributions import mcnemar_p, student_quantile
+from toolbelt.evals.statistics.clusters import Clusters, Floats, Pairs, check_settings, read_clusters
+from toolbelt.evals.statistics.distributions import chance_below_zero, mcnemar_p
 from toolbelt.evals.statistics.intervals import tango_interval
 from toolbelt.evals.statistics.resampling import ratio_intervals, sign_flip_p
 
 RESAMPLES = 10_000
-_DOUBT = 1.0
-"""Weight of the assumption that a cluster that differs does so in all its cases and wholly, in clusters' worth: all
-there is to go by where none differs, and nothing where many do."""
+_DIGITS = 12
+"""To which sums over a cluster are equal: thirds are rounded."""
+_LEAST_CHANCE = 1e-15
+_PRECISE = 1e-9
+"""Standard errors to which a bound is found."""
+_MOST_STEPS = 100
+"""To a bound; ten or so are usual."""
+_NORMAL = NormalDist()
 
 
 class Method(StrEnum):
     """How an interval and its p value were found."""
 
     EXACT = "exact McNemar test, score interval (Tango)"
-    BOOTSTRAP = "sign-flip test, cluster bootstrap bounded by a score interval"
+    BOOTSTRAP = "sign-flip test, cluster bootstrap bounded for unseen changes (Gaffke)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,8 @@ def paired_difference(pairs: Pairs, level: float = 0.95, seed: int = 0, resample
 
     Where every cluster is a single case that is right or wrong: the exact McNemar test and Tango's score interval.
     Else, the cluster being the unit: a sign-flip test over clusters, which is the McNemar test of clusters, and the
-    percentile interval of a cluster bootstrap, widened to a score interval (`cluster_score_interval`) where that is
-    wider. A bootstrap alone is of no width where nothing differed and too narrow where little did; of percentile,
-    bias-corrected and studentised intervals the first needed the least widening to cover what it claims.
+    percentile interval of a cluster bootstrap, widened to `bounded_interval` where that is wider. A bootstrap knows
+    nothing of changes that the sample happens to lack: alone it is of no width where nothing differed.
 
     Args:
         pairs: For each cluster the `(new, old)` of each of its cases, in 0..1, epochs averaged. Cases that were not
@@ -82,37 +86,81 @@ def paired_difference(pairs: Pairs, level: float = 0.95, seed: int = 0, resample
     return _resampled(read_clusters(sorted(sorted(cluster) for cluster in clusters)), level, seed, resamples)
 
 
-def cluster_score_interval(clusters: Clusters, level: float = 0.95) -> tuple[float, float]:
-    """Score interval of a mean difference of shares over cases in clusters; never of zero width.
+def bounded_interval(clusters: Clusters, level: float = 0.95) -> tuple[float, float]:
+    """Where a mean difference of shares over cases in clusters may lie, whatever the sample happens to lack.
 
-    Tango's interval of as many pairs as there are clusters, which are better, worse or alike by a step whose size is
-    set so that mean and variance are those found (the linearised variance of the ratio, Kish 1965), with Student's
-    quantile for the number of clusters. The step is the root mean square of the clusters that differ and one that
-    differs wholly, so that 0 of 20 clusters is 0 of 20 (0.16 at 95%) whatever their size, and many small differences
-    are small. For single cases that are right or wrong and many it is Tango's interval.
+    Each bound is Gaffke's for the mean of a bounded variable (Gaffke 2005, Mathematical Methods of Statistics 14,
+    451-467; Learned-Miller and Thomas 2019, arXiv:1905.06208): a quantile of the mean under a Bayesian bootstrap, which
+    weighs clusters by exponential variables (Rubin 1981), with one more cluster that nobody saw and that lost, or for
+    the upper bound gained, all of its cases. Of clusters that are lost or not it is the Clopper-Pearson bound. What was
+    seen does not lessen the weight of what was not: that epochs differ a little is no sign that no case is lost wholly.
+    Each bound by itself fails with a chance of at most 1 − level, also of few clusters, where they are of one size.
+
+    Nor is the interval ever narrower than that of as many clusters which all came out alike: Wilson's, of a change of
+    the cluster that a case is likeliest to be in. So 0 of 20 clusters is 0 of 20 (0.161 at 95%) whatever their size.
 
     Args:
         clusters: With differences of each case in −1..1.
         level: Coverage, a fraction between 0 and 1.
 
     Returns:
-        `(low, high)`, fractions in −1..1.
+        `(low, high)`, fractions in −1..1; `low` is below `high`.
     """
-    count, cases = len(clusters.sizes), clusters.sizes.sum()
-    per_cluster = cases / count
-    mean = float(clusters.differences.sum() / cases)
-    residuals = (clusters.differences - mean * clusters.sizes) / per_cluster
-    correction = count / (count - 1) if count > 1 else 1.0
-    squares = float(count * mean * mean + correction * (residuals @ residuals))
-    # The whole of the cluster that a case is likeliest to be in, relative to the mean cluster.
-    whole = float(clusters.sizes @ clusters.sizes) / (cases * per_cluster)
-    step = math.sqrt((squares + _DOUBT * whole**2) / (int(clusters.differ.sum()) + _DOUBT))
-    surplus = count * mean / step
-    differing = max(squares / step**2, abs(surplus))
-    quantile = student_quantile(level, count - 1) if count > 1 else NormalDist().inv_cdf(0.5 + level / 2)
-    better, worse = max(0.0, (differing + surplus) / 2), max(0.0, (differing - surplus) / 2)
-    low, high = tango_interval(better, worse, max(count, better + worse), quantile)
-    return max(-1.0, step * low), min(1.0, step * high)
+    sizes = clusters.sizes
+    rows = np.column_stack((clusters.differences, sizes))
+    kinds, counts = np.unique(np.round(rows, _DIGITS), axis=0, return_counts=True)
+    unseen = _unseen_size(sizes, 1 - level)
+    low, turned = (
+        _lower_bound(sign * kinds[:, 0], kinds[:, 1], counts.astype(float), unseen, 1 - level) for sign in (1, -1)
+    )
+    mean, square = float(rows[:, 0].sum() / sizes.sum()), _NORMAL.inv_cdf(0.5 + level / 2) ** 2
+    least = float(sizes @ sizes / (sizes.sum() * sizes.mean())) * square / (len(sizes) + square)
+    return max(-1.0, min(low, mean - least)), min(1.0, max(-turned, mean + least))
+
+
+def _lower_bound(differences: Floats, sizes: Floats, counts: Floats, unseen: float, tail: float) -> float:
+    """Below which the weighted mean lies with the chance of the tail, an unseen cluster of that size being lost."""
+    shapes = np.append(counts, 1.0)
+    wanted = _NORMAL.inv_cdf(tail)
+
+    def excess(value: float) -> float:
+        weights = np.append(differences - value * sizes, -(1 + value) * unseen)
+        chance = min(max(chance_below_zero(weights, shapes), _LEAST_CHANCE), 1 - _LEAST_CHANCE)
+        return _NORMAL.inv_cdf(chance) - wanted  # all but linear in the value, so that few steps lead to 0
+
+    low, high = -1.0, float(counts @ differences / (counts @ sizes))
+    below, above = excess(low), excess(high)
+    if below >= 0 or above <= 0:  # all is lost already, or the level is next to 0
+        return low if below >= 0 else high
+    value, side = low, 0
+    for _ in range(_MOST_STEPS):  # the Illinois method
+        value = (low * above - high * below) / (above - below)
+        found = excess(value)
+        if found > 0:
+            high, above, below, side = value, found, below / 2 if side > 0 else below, 1
+        else:
+            low, below, above, side = value, found, above / 2 if side < 0 else above, -1
+        if abs(found) < _PRECISE:
+            break
+    return value
+
+
+def _unseen_size(sizes: Floats, tail: float) -> float:
+    """Cases of the cluster that is added to those seen.
+
+    If the chance that a change hits a cluster grows with the square of its size, the cases lost in as many hits are
+    those of a cluster of the size Σ size³ / Σ size². Where few clusters are much larger than all others that is more
+    than can be: so it is at most the size with which, where nothing differs, the bound is the greatest loss that shows
+    in no cluster with the chance of the tail, however it is spread over clusters of these sizes.
+    """
+    # Lagrange: at its greatest, a cluster is lost with the chance 1 − least / size; those smaller than that never.
+    falling = np.sort(sizes)[::-1]
+    logs = (np.cumsum(np.log(falling)) + math.log(tail)) / np.arange(1, len(falling) + 1)
+    hit = int(np.flatnonzero(np.exp(logs) < falling)[-1]) + 1
+    share = float(np.sum(falling[:hit] - np.exp(logs[hit - 1])) / sizes.sum())
+    of_equals = 1 - math.pow(tail, 1 / len(sizes))  # Clopper and Pearson's bound of 0 of so many
+    greatest = float(sizes.mean()) * share / (1 - share) * (1 - of_equals) / of_equals
+    return min(float(np.sum(sizes**3) / (sizes @ sizes)), greatest)
 
 
 def _exact(clusters: Clusters, level: float) -> ShareContrast:
@@ -125,7 +173,7 @@ def _exact(clusters: Clusters, level: float) -> ShareContrast:
 
 def _resampled(clusters: Clusters, level: float, seed: int, resamples: int) -> ShareContrast:
     rng = np.random.default_rng(seed)
-    low, high = cluster_score_interval(clusters, level)
+    low, high = bounded_interval(clusters, level)
     if len(clusters.sizes) > 1:
         rows = np.column_stack((clusters.differences, clusters.sizes))
         (drawn,) = ratio_intervals(rows, [(0, 1)], level, resamples, rng)

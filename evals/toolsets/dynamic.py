@@ -180,7 +180,7 @@ def _make_agent(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
     expansion, off = expand_agent(agent, context.toolkits, context.catalog)
 
     def cut(offered: Offered, names: Names) -> DynamicToolkits:
-        over = replace(expansion, find_wire_name=names.__getitem__)
+        over = replace(expansion, find_wire_name=lambda key: names.get(key, key))
         if offered is None:
             return DynamicToolkits(agent, context.toolkits, over, off)
         universe = frozenset(offered)

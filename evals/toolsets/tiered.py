@@ -12,7 +12,7 @@ from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.evals.toolsets.toolset import ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
-from toolbelt.tiers import MetaRole, MetaTools, Tiers
+from toolbelt.tiers import MetaTools, TierMetaRole, Tiers
 
 Loaded = tuple[str, ...]
 Offered = tuple[str, ...] | None
@@ -77,7 +77,7 @@ class Tiered:
         return tuple(answers), loaded
 
 
-def _find_role(name: str, renderer: ToolRenderer, meta: MetaTools) -> MetaRole | None:
+def _find_role(name: str, renderer: ToolRenderer, meta: MetaTools) -> TierMetaRole | None:
     tool_id: str | None
     tool_id = meta.extras[name].id if name in meta.extras else renderer.find_id(name)
     return None if tool_id is None else meta.find_role(tool_id)

@@ -11,6 +11,7 @@ from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.views.matrix_text import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell, reason_lines
 from toolbelt.render.numbers import NOTHING, format_interval, format_number
 
@@ -143,7 +144,7 @@ def _probe_cell(outcome: CheckOutcome | None) -> dict[str, str]:
     }
 
 
-def outcome_row(arm: ArmSummary, names: Sequence[str]) -> dict[str, Any]:
+def outcome_row(arm: ArmSummary, names: Sequence[Outcome]) -> dict[str, Any]:
     """An arm's trials by outcome.
 
     Returns:

@@ -165,8 +165,7 @@ def arm_names(summary: RunSummary) -> list[str]:
     return [f"#{place} {label}" if labels.count(label) > 1 else label for place, label in enumerate(labels, start=1)]
 
 
-def outcome_columns(arms: Sequence[ArmSummary]) -> list[str]:
+def outcome_columns(arms: Sequence[ArmSummary]) -> list[Outcome]:
     """The outcomes that occur in any arm, the right ones first, unscored ones last."""
-    present = [outcome for outcome in reversed(Outcome) if any(arm.outcomes.get(outcome.value) for arm in arms)]
-    ordered = sorted(present, key=lambda outcome: (not outcome.is_scored, not outcome.is_right_by_names))
-    return [outcome.value for outcome in ordered]
+    present = [outcome for outcome in reversed(Outcome) if any(arm.outcomes.get(outcome) for arm in arms)]
+    return sorted(present, key=lambda outcome: (not outcome.is_scored, not outcome.is_right_by_names))

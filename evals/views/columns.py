@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -34,15 +34,23 @@ _TYPES = {
     "int | None": "Int64",
     "float": "float64",
     "float | None": "Float64",
+    "Count": "int64",
+    "Count | None": "Int64",
+    "Amount | None": "Float64",
+    "Share | None": "Float64",
+    "Rate": "Float64",
     "bool": "bool",
     "str": "string",
+    "str | None": "string",
 }
-"""In pandas' words, by the type of a field of `TrialRecord`."""
-_STORED = {
-    field.name: Column(_TYPES[str(field.type)], field.metadata["unit"], field.metadata["meaning"])
-    for field in fields(TrialRecord)
-    if field.name != "arm"  # its names are there
-}
+"""In pandas' words, by the type of a field of `TrialRecord` or `ArmSummary`."""
+
+
+def _column(field: Field[Any]) -> Column:
+    return Column(_TYPES[str(field.type)], field.metadata["unit"], field.metadata["meaning"])
+
+
+_STORED = {field.name: _column(field) for field in fields(TrialRecord) if field.name != "arm"}  # its names are there
 _ADDED = {
     "run": Column("string", "", "the run's id"),
     "model": Column("string", "", "name of the model", "a.model"),
@@ -60,27 +68,7 @@ TRIAL_COLUMNS: Mapping[str, Column] = MappingProxyType(
 """The columns of a trial's row, in order: what the store has of a trial, and the names of its arm."""
 
 RATES: Mapping[str, Column] = MappingProxyType(
-    {
-        "accuracy": Column("Float64", "share of trials", "right by names, of those scored"),
-        "solved": Column("Float64", "share of trials", "right by names and arguments, of those scored"),
-        "coverage": Column(
-            "Float64", "share of trials", "a complete accepted answer could be reached, of those scored"
-        ),
-        "surfaced": Column("Float64", "share of trials", "it was really offered at some request, of those scored"),
-        "selection_given_coverage": Column("Float64", "share of trials", "right by names, of those covered"),
-        "abstention": Column("Float64", "share of trials", "right by names, of those where no call is expected"),
-        "hallucination": Column(
-            "Float64", "share of trials", "a tool was called that is in no catalog, of those scored"
-        ),
-        "abstained_uncovered": Column(
-            "Float64",
-            "share of trials",
-            "nothing was called, of those not covered that were neither refused nor given up",
-        ),
-        "argument_correctness": Column("Float64", "share of calls", "arguments are right, of the calls checked"),
-        "precision": Column("Float64", "share of calls", "asked for, of the calls made"),
-        "recall": Column("Float64", "share of calls", "made, of the calls asked for"),
-    }
+    {field.name: _column(field) for field in fields(ArmSummary) if field.type == "Rate"}
 )
 """Shares, each of which has four more columns: `_numerator` and `_denominator`, counts, and `_low` and `_high`."""
 BOUNDS: Mapping[str, str] = MappingProxyType(
@@ -93,64 +81,12 @@ BOUNDS: Mapping[str, str] = MappingProxyType(
 )
 AMOUNTS: Mapping[str, Column] = MappingProxyType(
     {
-        "model": Column("string", "", "name of the model"),
-        "toolset": Column("string", "", "name of the toolset"),
-        "variant": Column("string", "", "what is changed about the toolset; empty if nothing"),
-        "planned": Column("int64", "trials", "planned"),
-        "finished": Column("int64", "trials", "with an outcome, error and context_overflow among them"),
-        "scored": Column("int64", "trials", "that say something about the choice: the others are in no rate"),
-        "f1": Column("Float64", "share", "harmonic mean of precision and recall"),
-        "definition_tokens": Column(
-            "Float64", "tokens per trial", "tool definitions at the first request, own count; mean of those scored"
-        ),
-        "definition_tokens_total": Column("Float64", "tokens per trial", "over all requests, own count; mean"),
-        "prompt_tokens": Column(
-            "Float64",
-            "tokens per trial",
-            "prompts over all requests, as reported; own count where prompt_tokens_reported is false; mean",
-        ),
-        "prompt_tokens_reported": Column("bool", "", "whether the provider reported them for every scored trial"),
-        "prompt_tokens_trials": Column("int64", "trials", "scored, for which it did"),
-        "own_prompt_tokens": Column("Float64", "tokens per trial", "prompts over all requests, own count; mean"),
-        "completion_tokens": Column("Float64", "tokens per trial", "answers, as reported; mean"),
-        "cached_read_tokens": Column(
-            "Float64", "tokens per trial", "of the prompts, read from the provider's cache, as reported; mean"
-        ),
-        "cached_write_tokens": Column(
-            "Float64", "tokens per trial", "of the prompts, written to the provider's cache, as reported; mean"
-        ),
-        "invalidated_tokens": Column(
-            "Float64",
-            "tokens per trial",
-            "of the prompts' prefix, made uncacheable by changes of the tool list, own count; mean",
-        ),
-        "repeated_tokens": Column(
-            "Float64",
-            "tokens per trial",
-            "prompts of all requests but the last, which the next ones begin with, own count; mean",
-        ),
-        "requests": Column("Float64", "requests per trial", "retries not among them; mean"),
-        "retries": Column("int64", "requests", "asked again, in all"),
-        "cost_usd": Column("Float64", "US dollars per trial", "mean of those scored; nothing where a price is unknown"),
-        "cost_usd_total": Column("Float64", "US dollars", "of all finished trials, unscored ones and retries included"),
-        "latency_seconds": Column("Float64", "seconds per request", "median"),
-        "latency_p95_seconds": Column("Float64", "seconds per request", "95th percentile"),
-        "tools_offered": Column("Float64", "tools per trial", "at the first request, where that was answered; mean"),
-        "first_offers": Column("Int64", "lists", "different lists of tools offered at first requests"),
-        "first_offer": Column("string", "", "digest of that list, where there is just one"),
-        "offered_tokens": Column(
-            "Float64",
-            "tokens per trial",
-            "tool definitions at the first request, own count; mean of all finished, unscored ones included",
-        ),
-        "turned_away": Column("int64", "trials", "not asked, as what they began with could not fit"),
-        "overflow_reason": Column(
-            "string", "", "why trials were too long for the model: the commonest reason; empty if none was"
-        ),
-        "error_reason": Column("string", "", "why trials failed, likewise"),
-        "tokenizer": Column("string", "", "what the own counts are by"),
+        field.name: _column(field)
+        for field in fields(ArmSummary)
+        if field.name not in RATES and field.name not in ("outcomes", "passing")
     }
 )
+"""An arm's names and its figures that are no shares of a count."""
 PASSING: Mapping[str, Column] = MappingProxyType(
     {
         "pass_at": Column("Float64", "share", "chance that at least one of K trials of a case is right by names"),
@@ -170,13 +106,14 @@ def arm_row(arm: ArmSummary) -> dict[str, Any]:
     for field in fields(arm):
         value = getattr(arm, field.name)
         if isinstance(value, Rate):
-            parts = value.to_dict()
-            row[field.name] = parts.pop("value")
-            row |= {f"{field.name}_{part}": number for part, number in parts.items()}
+            row[field.name] = value.value
+            row |= {f"{field.name}_{part}": getattr(value, part) for part in BOUNDS}
         elif field.name == "outcomes":
-            row |= {f"outcome_{outcome.value}": value.get(outcome.value, 0) for outcome in Outcome}
-        elif isinstance(value, Mapping):
-            row |= {f"{field.name}_{key}": number for key, number in value.items()}
+            row |= {f"outcome_{outcome.value}": value.get(outcome, 0) for outcome in Outcome}
+        elif field.name == "passing":
+            row |= {f"pass_at_{each.k}": each.at_least_once for each in value}
+            row |= {f"pass_all_{each.k}": each.each_time for each in value}
+            row |= {f"pass_cases_{each.k}": each.cases for each in value}
         else:
             row[field.name] = value
     return row

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from collections.abc import Sequence
+
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
 from toolbelt.render.numbers import (
     ESTIMATED,
@@ -38,7 +41,12 @@ def status_notes(summary: RunSummary) -> list[Note]:
     """Notes to read before the figures: what was left out, what failed, what is missing."""
     tone = Tone.PLAIN if summary.status == "finished" else Tone.WARNING
     status = _status_line(summary)
-    return [*([Note(status, tone)] if status else []), *map(Note, _gap_lines(summary))]
+    cut = truncated_line(summary)
+    return [
+        *([Note(status, tone)] if status else []),
+        *([Note(cut, Tone.WARNING)] if cut else []),
+        *map(Note, _gap_lines(summary)),
+    ]
 
 
 def status_lines(summary: RunSummary) -> list[str]:
@@ -56,7 +64,7 @@ def _gap_lines(summary: RunSummary) -> list[str]:
     missing = summary.planned - sum(arm.finished for arm in summary.arms)
     if missing > 0:
         lines.append(f"Not run yet: {missing:,} of {summary.planned:,} trials.")
-    overflows = sum(arm.outcomes.get("context_overflow", 0) for arm in summary.arms)
+    overflows = sum(arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0) for arm in summary.arms)
     unscored = [
         f"{count:,} {what}" for count, what in ((summary.errors, "error"), (overflows, "context_overflow")) if count
     ]
@@ -71,8 +79,22 @@ def _gap_lines(summary: RunSummary) -> list[str]:
     return lines + _token_lines(summary)
 
 
-_MOST_UNCOVERED = 3
-"""The most arms that are named in the line."""
+_MOST_ARMS = 3
+"""The most arms that are named in a line."""
+
+
+def truncated_line(summary: RunSummary) -> str | None:
+    """How often the token limit cut an answer, and what helps; `None` where it never did."""
+    rates = [(label, arm.truncated) for label, arm in zip(arm_labels(summary), summary.arms, strict=True)]
+    cut = [(label, rate) for label, rate in rates if rate.numerator]
+    if not cut:
+        return None
+    limit = summary.settings.get("max_tokens")
+    above = f" above {limit:,}" if isinstance(limit, int) else ""
+    return (
+        f"The token limit cut answers before their calls were complete, which count as wrong: {_counts(cut)}. "
+        f"Raise --max-tokens{above}."
+    )
 
 
 def uncovered_line(summary: RunSummary) -> str | None:
@@ -83,16 +105,20 @@ def uncovered_line(summary: RunSummary) -> str | None:
     uncovered = [(label, rate) for label, rate in rates if rate.denominator]
     if not uncovered:
         return None
-    # Of many arms those where it happened most often stand for the rest.
-    most = sorted(uncovered, key=lambda row: -row[1].numerator)[:_MOST_UNCOVERED]
+    return f"Nothing was called where no right answer could be reached: {_counts(uncovered)}."
+
+
+def _counts(rates: Sequence[tuple[str, Rate]]) -> str:
+    """How many trials of which arm; of many arms those where it happened most often stand for the rest."""
+    most = sorted(rates, key=lambda row: -row[1].numerator)[:_MOST_ARMS]
+    named = {label for label, _ in most}
     counts = "; ".join(
         f"{rate.numerator:,} of {plural(rate.denominator, 'trial')} of {label}"
-        for label, rate in uncovered
-        if any(label == named for named, _ in most)
+        for label, rate in rates
+        if label in named
     )
-    others = len(uncovered) - len(most)
-    more = f"; and of {plural(others, 'other')}" if others else ""
-    return f"Nothing was called where no right answer could be reached: {counts}{more}."
+    others = len(rates) - len(most)
+    return f"{counts}; and of {plural(others, 'other')}" if others else counts
 
 
 def _status_line(summary: RunSummary) -> str:
@@ -137,16 +163,18 @@ MEANING = (
 def epoch_lines(summary: RunSummary) -> list[str]:
     """pass@k and pass^k of each arm, with `MEANING` before them; empty if each case was run once."""
     lines = [
-        f"{label}: {_line(arm, summary.cases)}"
+        f"{label}: {_pass_text(arm)}"
         for label, arm in zip(arm_labels(summary), summary.arms, strict=True)
-        if any(arm.pass_cases.values())
+        if any(each.cases for each in arm.passing)
     ]
     return [MEANING, *lines] if lines else []
 
 
-def _line(arm: ArmSummary, cases: int) -> str:
-    draws = ",".join(map(str, arm.pass_cases))
-    at, each = (" ".join(map(format_share, shares.values())) for shares in (arm.pass_at, arm.pass_all))
-    fewer = [f"{covered:,} at k={k}" for k, covered in arm.pass_cases.items() if covered < cases]
+def _pass_text(arm: ArmSummary) -> str:
+    draws = ",".join(str(each.k) for each in arm.passing)
+    at = " ".join(format_share(each.at_least_once) for each in arm.passing)
+    all_of_them = " ".join(format_share(each.each_time) for each in arm.passing)
+    fewer = [f"{each.cases:,} at k={each.k}" for each in arm.passing if each.left_out]
+    cases = arm.passing[0].cases + arm.passing[0].left_out
     beside = f" (of {cases:,} cases {', '.join(fewer)})" if fewer else ""
-    return f"pass@{draws}: {at}; pass^{draws}: {each}{beside}"
+    return f"pass@{draws}: {at}; pass^{draws}: {all_of_them}{beside}"

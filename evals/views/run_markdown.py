@@ -47,8 +47,8 @@ _READING = """\
   never right, so accuracy = coverage × **selection given coverage**: the first is the toolset's part, the second the
   model's.
 - **abstention**: nothing needed calling, and the answer was right: of the cases that expect no call. **abstained
-  uncovered**: nothing was called, of the trials in which no right answer could be reached; those refused or given up
-  are not among them. **hallucinated**: a tool was called that is in no catalog.
+  uncovered**: nothing was called, of the trials in which no right answer could be reached; those refused, given
+  up or cut are not among them. **hallucinated**: a tool was called that is in no catalog.
 - **definition tokens**: the tool definitions at the first request, by our own count. **prompt tokens**: all of the
   prompt over all requests, as the provider reported it; `~` marks our own count where it did not report that of every
   trial. **invalidated tokens**: of the prefix that changes of the tool list made uncacheable, over all requests, by our
@@ -148,10 +148,10 @@ _SHOWN = (*_PATHS, "without_role")
 
 def _outcomes(arms: Sequence[ArmSummary]) -> str:
     """Trials by outcome; outcomes that no arm has are left out."""
-    names = [outcome.value for outcome in Outcome if any(arm.outcomes.get(outcome.value) for arm in arms)]
-    headers = ("#", "model", "toolset", *names)
+    outcomes = [outcome for outcome in Outcome if any(arm.outcomes.get(outcome) for arm in arms)]
+    headers = ("#", "model", "toolset", *outcomes)
     rows = [
-        (str(number), arm.model, arm.toolset_label, *(f"{arm.outcomes.get(name, 0):,}" for name in names))
+        (str(number), arm.model, arm.toolset_label, *(f"{arm.outcomes.get(outcome, 0):,}" for outcome in outcomes))
         for number, arm in enumerate(arms, start=1)
     ]
     return markdown_table(headers, rows, right=(0, *range(3, len(headers))))

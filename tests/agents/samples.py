@@ -129,7 +129,9 @@ def registries(draw: st.DrawFn) -> ToolRegistry:
         made.register_all(Plugin(name, (), category, draw(st.sampled_from(["", f"What {name} is about"]))))
     for name in draw(st.lists(st.sampled_from(TOOL_NAMES), max_size=len(TOOL_NAMES), unique=True)):
         plugin = draw(st.sampled_from([None, *PLUGIN_NAMES]))
-        made.register(tool(name, f"What {name} does", plugin=plugin), draw(st.sampled_from([None, "extension"])))
+        made.register(
+            tool(name, f"What {name} does", plugin=plugin), plugin_id=draw(st.sampled_from([None, "extension"]))
+        )
     return made
 
 

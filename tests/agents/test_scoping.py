@@ -86,7 +86,7 @@ def test_L12_backends_reducers_audit_time_limit_and_extensions_come_along() -> N
         return "page"
 
     whole.register(tool("built_in", plugin="web"))
-    whole.register(ExecutableTool.of(fetch, plugin="web", capabilities=["network"]), "extension")
+    whole.register(ExecutableTool.of(fetch, plugin="web", capabilities=["network"]), plugin_id="extension")
     whole.register(tool("guarded", plugin="web", guard=lambda args, ctx: refuse("not now")))
     scoped = scoped_registry(whole, "research")
     assert (scoped.backends, scoped.reducers, scoped.audit) == (whole.backends, reducers, whole.audit)

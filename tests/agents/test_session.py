@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.agents.samples import CAPABILITIES, all_names_of, answer, ask, names, names_of, registry, tool
+from tests.wording import naming
 from toolbelt import ToolLoadout, ToolLoadoutRegistry, WellKnownLoadouts
 from toolbelt.agents import AgentSession, scoped_registry
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
@@ -60,7 +61,7 @@ def test_L12_a_loadout_of_ones_own_is_scoped_like_a_built_in_one() -> None:
 def test_L12_an_unknown_loadout_is_refused_and_nothing_changes() -> None:
     session = AgentSession(registry())
     tools = session.scope("minimal")
-    with pytest.raises(NotFoundError, match=r"No loadout named 'develper'\. Did you mean 'developer'\?"):
+    with pytest.raises(NotFoundError, match=naming("develper", "developer")):
         session.scope("develper")
     assert session.tools is tools
     assert session.active_loadout_name == "minimal"
@@ -70,11 +71,9 @@ def test_L12_an_unknown_loadout_is_refused_and_nothing_changes() -> None:
 def test_L12_a_name_that_is_no_text_is_refused_and_nothing_changes(name: Any) -> None:
     session = AgentSession(registry())
     tools = session.scope("minimal")
-    with pytest.raises(
-        InvalidDefinitionError, match="The name of a loadout must be text, or None for all plugins, not"
-    ):
+    with pytest.raises(InvalidDefinitionError, match=naming("name of a loadout", "text", "None")):
         session.scope(name)
-    with pytest.raises(InvalidDefinitionError, match="The name of a loadout must be text"):
+    with pytest.raises(InvalidDefinitionError, match=naming("name of a loadout", "text")):
         scoped_registry(session.registry, name)
     assert (session.tools, session.active_loadout_name) == (tools, "minimal")
 
@@ -146,15 +145,13 @@ def test_L14_two_sessions_over_one_registry_share_nothing() -> None:
 
 def test_L14_a_tool_with_the_name_of_a_capability_tool_is_refused_by_both_names() -> None:
     session = AgentSession(registry(tool("activate_tool", plugin="capabilities")))
-    with pytest.raises(
-        InvalidDefinitionError, match=r"Plugin 'capabilities' has a tool 'activate_tool'.*session: its own meta-tool"
-    ):
+    with pytest.raises(InvalidDefinitionError, match=naming("capabilities", "activate_tool")):
         _ = session.tools
-    with pytest.raises(InvalidDefinitionError, match="The registry has a tool 'capability_list'"):
+    with pytest.raises(InvalidDefinitionError, match=naming("capability_list")):
         _ = AgentSession(registry(tool("capability_list"))).tools
     with pytest.raises(InvalidDefinitionError, match="discover_tools"):
         AgentSession(registry(tool("discover_tools"))).scope("minimal")  # where it would be discoverable
-    with pytest.raises(InvalidDefinitionError, match="The registry has a tool 'Activate_Tool'"):
+    with pytest.raises(InvalidDefinitionError, match=naming("Activate_Tool")):
         AgentSession(registry(tool("Activate_Tool", of_session=True))).begin_turn()
 
 
@@ -175,18 +172,18 @@ def test_L12_the_context_names_session_and_agent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "named"),
     [
-        pytest.param({"registry": [tool("x")]}, "The registry of a session must be a ToolRegistry", id="registry"),
-        pytest.param({"loadouts": "minimal"}, "The loadouts of a session must be a ToolLoadoutRegistry", id="loadouts"),
-        pytest.param({"active_loadout_name": 3}, "The active_loadout_name of a session must be a str", id="loadout"),
-        pytest.param({"session_id": 3}, "The session_id of a session must be a str", id="session-id"),
-        pytest.param({"agent": ["a"]}, "The agent of a session must be a str", id="agent"),
-        pytest.param({"around": {"dry_run": True}}, "The around of a session must be a ToolContext", id="around"),
+        pytest.param({"registry": [tool("x")]}, ("registry", "ToolRegistry"), id="registry"),
+        pytest.param({"loadouts": "minimal"}, ("loadouts", "ToolLoadoutRegistry"), id="loadouts"),
+        pytest.param({"active_loadout_name": 3}, ("active_loadout_name", "str"), id="loadout"),
+        pytest.param({"session_id": 3}, ("session_id", "str"), id="session-id"),
+        pytest.param({"agent": ["a"]}, ("The agent", "str"), id="agent"),
+        pytest.param({"around": {"dry_run": True}}, ("around", "ToolContext"), id="around"),
     ],
 )
-def test_L12_what_a_session_cannot_use_is_refused(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=message):
+def test_L12_what_a_session_cannot_use_is_refused(settings: dict[str, object], named: object) -> None:
+    with pytest.raises(InvalidDefinitionError, match=naming(named)):
         AgentSession(**settings)  # type: ignore[arg-type]
 
 

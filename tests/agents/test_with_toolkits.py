@@ -81,7 +81,7 @@ def test_D2_the_meta_tools_are_of_no_plugin_that_capability_tools_speak_of() -> 
 
 def test_R8_a_tool_of_the_session_that_the_registry_has_keeps_its_extension_whatever_the_policies() -> None:
     whole = registry()
-    whole.register(tool("budget_left", of_session=True), "extension")
+    whole.register(tool("budget_left", of_session=True), plugin_id="extension")
     session = open_session(whole)
     session.scope("local")
     assert all_names_of(session) == [*META, *CAPABILITIES, "budget_left", "read_file", "write_file"]

@@ -16,6 +16,7 @@ from toolbelt.catalog.files import catalog_data, format_catalog, plugin_data, re
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import parse_catalog
 from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.patterns import fold
 from toolbelt.sources import Document, parse_json, parse_yaml, read_text
 
 PARSERS = {"json": parse_json, "yaml": parse_yaml}
@@ -95,6 +96,7 @@ def test_hard_ones_come_back(catalog: Catalog, syntax: str) -> None:
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 NAMES = TEXT.filter(str.strip)
+VISIBLE_NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"]), max_size=30).filter(str.strip)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
 MAPPINGS = st.dictionaries(
     TEXT, st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner), max_leaves=6), max_size=3
@@ -112,7 +114,7 @@ TOOLS = st.builds(
 
 @st.composite
 def catalogs(draw: st.DrawFn) -> Catalog:
-    names = draw(st.lists(NAMES | st.sampled_from(["git", "web"]), unique_by=str.casefold, max_size=3))
+    names = draw(st.lists(VISIBLE_NAMES | st.sampled_from(["git", "web"]), unique_by=fold, max_size=3))
     taken: set[str] = set()
     plugins = []
     for name in names:
@@ -122,7 +124,7 @@ def catalogs(draw: st.DrawFn) -> Catalog:
             if placed.id not in taken:
                 taken.add(placed.id)
                 tools.append(tool)
-        plugins.append(Plugin(name, tuple(tools), draw(st.none() | NAMES), draw(TEXT)))
+        plugins.append(Plugin(name, tuple(tools), draw(st.none() | VISIBLE_NAMES), draw(TEXT)))
     return Catalog(
         tuple(plugins),
         name=draw(NAMES),
@@ -130,8 +132,8 @@ def catalogs(draw: st.DrawFn) -> Catalog:
         categories=dict(
             draw(
                 st.lists(
-                    st.tuples(NAMES, TEXT) | st.sampled_from(list(CATEGORY_DESCRIPTIONS.items())),
-                    unique_by=lambda pair: pair[0].casefold(),
+                    st.tuples(VISIBLE_NAMES, TEXT) | st.sampled_from(list(CATEGORY_DESCRIPTIONS.items())),
+                    unique_by=lambda pair: fold(pair[0]),
                     max_size=3,
                 )
             )

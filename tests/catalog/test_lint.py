@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import SHARED_DATA, needs_shared_data
+from tests.wording import mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.lint import lint_catalog
@@ -86,7 +87,7 @@ def test_T5_shared_names_are_told_with_what_they_are_sent_as() -> None:
     catalog = Catalog((Plugin("p", (Tool("f", "One."),)), Plugin("q", (Tool("f", "Two."),))))
     ((subject, finding),) = lint_catalog(catalog)
     assert subject.name == "f"
-    assert finding.message == "2 tools are named 'f' (p/f, q/f); they are sent as p__f, q__f."
+    assert mentions(finding.message, "2 tools", "f", "p/f", "q/f", "p__f", "q__f")
 
 
 def test_tools_no_model_can_tell_apart() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.conftest import SHARED_DATA, needs_shared_data
+from tests.wording import mentions
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 FUNCTION = {"name": "pay", "description": "Sends money.", "parameters": SCHEMA}
@@ -42,7 +43,7 @@ def test_a_tool_list(toolbelt: Toolbelt, project: Path, label: str, data: Any, s
     ran = toolbelt("catalog", "import", *(["-", "--name", "payments"] if stdin else ["payments.json"]), stdin=raw)
     assert ran.code == 0
     assert ran.json == {"name": "payments", "plugins": [{"name": "payments", "tools": [TOOL]}]}
-    assert ran.err == f"note: read {label}: 1 tool in 1 plugin\n"
+    assert mentions(ran.err, "note", label, "1 tool", "1 plugin")
 
 
 def test_json_lines(toolbelt: Toolbelt, project: Path) -> None:
@@ -52,10 +53,10 @@ def test_json_lines(toolbelt: Toolbelt, project: Path) -> None:
     for ran in (toolbelt("catalog", "import", "x.jsonl"), toolbelt("catalog", "import", "-", stdin=text.encode())):
         plugins = ran.json["plugins"]
         assert [(plugin["name"], len(plugin["tools"])) for plugin in plugins] == [("one", 1), ("two", 2)]
-        assert "1 name borne by several tools: a" in ran.err
+        assert mentions(ran.err, "1 name", "tools: a")
     grouped = toolbelt("catalog", "import", "x.jsonl", "--plugin-field", "name", "--category-field", "server")
     assert grouped.code == 2  # two tools named `a` in one plugin `a`: never merged in silence
-    assert grouped.err.startswith("x.jsonl:3: error: The tool id 'a/a'")
+    assert mentions(grouped.err, "x.jsonl:3: error", "a/a")
     assert toolbelt("catalog", "import", "x.jsonl", "--plugin-field", "srver").code == 2
 
 
@@ -80,11 +81,11 @@ def test_an_output_is_not_replaced_unasked(toolbelt: Toolbelt, small: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "named"),
     [
-        pytest.param(b"", "none of what can be read", id="empty"),
+        pytest.param(b"", ("none of what", "read"), id="empty"),
         pytest.param(b"[]", "There is no tool", id="an-empty-list"),
-        pytest.param(b"hello", "none of what can be read", id="a-word"),
+        pytest.param(b"hello", ("none of what", "read"), id="a-word"),
         pytest.param(b"{", "Not JSON", id="half-of-a-json"),
         pytest.param(b"\xff\xfe[\x00]\x00", "UTF-16", id="utf16"),
         pytest.param(b'[{"type": "function", "function": {}}]', ":1: error", id="a-function-without-a-name"),
@@ -94,18 +95,18 @@ def test_an_output_is_not_replaced_unasked(toolbelt: Toolbelt, small: Path) -> N
         pytest.param(
             b'[{"name": "a", "input_schema": {}}, {"name": "a", "input_schema": {}}]', "again", id="a-name-twice"
         ),
-        pytest.param(b'{"tools": [' + b"[" * 3000, "", id="nested-without-end"),
+        pytest.param(b'{"tools": [' + b"[" * 3000, (), id="nested-without-end"),
         pytest.param(b'{"name": "a"}\n{"name": ""}\n{"nme": "b"}\n', "2 findings", id="two-bad-lines"),
     ],
 )
 @pytest.mark.parametrize("stdin", [False, True], ids=["from-a-file", "from-standard-input"])
 def test_bad_input_is_2_with_its_findings(
-    toolbelt: Toolbelt, project: Path, content: bytes, said: str, stdin: bool
+    toolbelt: Toolbelt, project: Path, content: bytes, named: object, stdin: bool
 ) -> None:
     (project / "bad").write_bytes(content)
     ran = toolbelt("catalog", "import", "-" if stdin else "bad", "-o", "out.json", stdin=content)
     assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    assert mentions(ran.err, named)
     assert "error: " in ran.err
     assert not (project / "out.json").exists()
 

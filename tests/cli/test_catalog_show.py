@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
+from tests.wording import mentions
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_a_catalog_of_another_format_is_read_with_a_note(toolbelt: Toolbelt, pro
     (project / "mcp.json").write_text('{"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}')
     ran = toolbelt("catalog", "stats", "-c", "mcp.json", "--json")
     assert (ran.code, ran.json["tools"]) == (0, 1)
-    assert ran.err == "note: read mcp.json as MCP tools/list result\n"
+    assert mentions(ran.err, "note", "mcp.json", "MCP", "tools/list")
 
 
 def test_counts_depend_on_the_content_alone(toolbelt: Toolbelt, small: Path) -> None:

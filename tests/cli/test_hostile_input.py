@@ -10,10 +10,12 @@ import pytest
 from tests.cli.conftest import Toolbelt
 
 RAW = {chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))} | set(
-    "\u061c\u200b\u200e\u202e\u2066\ufeff"
+    "\u061c\u200b\u200e\u2028\u2029\u202e\u2066\ufeff"
 )
 EVIL = "\x1b[31m\x9b2J\x07\x7f\u202e\u2066\u061c\u200b"
-PLUGIN, TOOL, CATEGORY, LOADOUT = (f"{name}{EVIL}" for name in ("plu", "too", "cat", "loa"))
+TOOL = f"too{EVIL}"
+# No other name may have an invisible character (rule L3); one that ends a line it may have.
+PLUGIN, CATEGORY, LOADOUT = (f"{name}\u2028\u2029x" for name in ("plu", "cat", "loa"))
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def evil(project: Path) -> Path:
         "description": EVIL,
         "categories": [CATEGORY],
         "plugins": [f"{PLUGIN}2"],
-        "disabled": [f"{PLUGIN}/{TOOL}2"],
+        "disabled": [f"{PLUGIN}/too*"],
     }
     (project / "toolbelt.yaml").write_text(
         json.dumps({"catalog": "evil.json", "models": [f"m{EVIL}"], "loadouts": {LOADOUT: loadout, f"{LOADOUT}2": {}}})
@@ -64,8 +66,9 @@ COMMANDS: dict[str, list[str]] = {
     "lint": ["loadout", "lint"],
     "export": ["loadout", "export", LOADOUT],
     "export-mcp": ["loadout", "export", LOADOUT, "--format", "mcp"],
-    "create": ["loadout", "create", f"new{EVIL}", "--extends", LOADOUT],
-    "create-wrong": ["loadout", "create", f"new{EVIL}", "--extends", f"{LOADOUT}3"],
+    "create": ["loadout", "create", "new\u2028", "--extends", LOADOUT],
+    "create-evil": ["loadout", "create", f"new{EVIL}", "--extends", LOADOUT],
+    "create-wrong": ["loadout", "create", "new", "--extends", f"{LOADOUT}3{EVIL}"],
     "catalog-list": ["catalog", "list"],
     "catalog-show-plugin": ["catalog", "show", PLUGIN],
     "catalog-show-tool": ["catalog", "show", f"{PLUGIN}/{TOOL}"],
@@ -94,6 +97,20 @@ def test_nothing_dangerous_reaches_the_terminal_raw(
     assert not RAW & set(ran.out + ran.err)
     if as_json and ran.out:
         assert json.loads(ran.out) is not None
+
+
+@pytest.mark.parametrize("command", [["loadout", "lint"], ["loadout", "list"], ["catalog", "stats"]], ids=" ".join)
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_L3_names_with_invisible_characters_are_refused_and_shown_escaped(
+    toolbelt: Toolbelt, evil: Path, command: list[str], as_json: bool
+) -> None:
+    files = {path: path.read_text() for path in (evil / "evil.json", evil / "toolbelt.yaml")}
+    for path, text in files.items():
+        path.write_text(text.replace("\\u2028\\u2029x", json.dumps(EVIL)[1:-1]))
+    ran = toolbelt(*command, *(["--json"] if as_json else []))
+    assert ran.code == 2
+    assert not RAW & set(ran.out + ran.err)
+    assert "u202e" in ran.out + ran.err
 
 
 @pytest.mark.parametrize(

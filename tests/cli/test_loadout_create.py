@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Toolbelt
+from tests.wording import mentions
 
 ALL_FLAGS = [
     "--extends",
@@ -260,7 +261,7 @@ def test_at_a_terminal_what_is_missing_is_asked_for(small: Path) -> None:
     terminal.answer_all(*GOOD)
     assert terminal.finish() == 0, terminal.seen
     assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == WRITTEN
-    assert "Loadouts to build on: minimal, developer, research, devops, full" in terminal.seen
+    assert "minimal, developer, research, devops, full" in terminal.seen
     assert "Not active: docker" in terminal.seen
     assert "Active" in terminal.seen
     assert "Error" not in terminal.seen
@@ -325,7 +326,7 @@ def test_at_a_terminal_what_cannot_be_read_is_asked_for_again(small: Path, quest
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "named"),
     [
         pytest.param(["--extends", "minimla"], "Did you mean 'minimal'?", id="an-unknown-loadout"),
         pytest.param(["--plugin", "gti", "--category", "gti"], "2 findings", id="two-mistakes"),
@@ -334,17 +335,17 @@ def test_at_a_terminal_what_cannot_be_read_is_asked_for_again(small: Path, quest
         pytest.param(["taken"], "is defined already", id="a-name-defined-already"),
         pytest.param(["-o", "small.yaml"], "use --force", id="a-file-that-exists"),
         pytest.param(["-o", "."], "is a folder", id="a-folder"),
-        pytest.param(["-o", "no/x.loadout.yaml"], "Cannot write into the folder 'no'", id="no-such-folder"),
+        pytest.param(["-o", "no/x.loadout.yaml"], "folder 'no'", id="no-such-folder"),
     ],
 )
 def test_L10_at_a_terminal_wrong_flags_are_refused_before_any_question(
-    small: Path, arguments: list[str], said: str
+    small: Path, arguments: list[str], named: object
 ) -> None:
     (small / "toolbelt.yaml").write_text("catalog: small.yaml\nloadouts:\n  taken: {extends: minimal}\n")
     before = _names(small)
     terminal = Terminal(*arguments)
     assert terminal.finish() in (2, 3)
-    assert said in terminal.seen
+    assert mentions(terminal.seen, named)
     assert "Name:" not in terminal.seen
     assert "Extends" not in terminal.seen
     assert _names(small) == before
@@ -372,7 +373,7 @@ def test_L11_at_a_terminal_what_is_shadowed_is_told_with_the_name(small: Path) -
     terminal = Terminal()
     terminal.answer("Name:", "minimal")
     terminal.wait_for("Extends")
-    assert "shadows the built-in one, also for every loadout that extends it: developer," in terminal.seen
+    assert "extends it: developer," in terminal.seen
     for question in QUESTIONS[1:]:
         terminal.answer(question, "")
     assert terminal.finish() == 0, terminal.seen

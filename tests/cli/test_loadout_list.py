@@ -9,13 +9,14 @@ import pytest
 
 from tests.cli.conftest import SMALL, Toolbelt
 from tests.cli.test_loadout_inspect import MINE
+from tests.wording import mentions
 
 
 def test_the_list(toolbelt: Toolbelt, small: Path, expected: Callable[[str], str]) -> None:
     (small / "mine.loadout.yaml").write_text(MINE)
     ran = toolbelt("loadout", "list")
     assert (ran.code, ran.out) == (0, expected("loadout_list.txt"))
-    assert ran.err.startswith("mine.loadout.yaml:4: warning: The pattern 'file*' adds nothing")
+    assert mentions(ran.err, "mine.loadout.yaml:4: warning", "file*")
 
 
 def test_at_80_columns_names_and_tokens_are_whole(toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +81,7 @@ def test_L10_a_loadout_that_extends_itself_is_refused_with_the_way_out(toolbelt:
     (small / "x.loadout.yaml").write_text("name: minimal\nextends: minimal\n")
     ran = toolbelt("loadout", "list")
     assert ran.code == 2
-    assert "x.loadout.yaml:2: error: Loadouts extend each other in a cycle: minimal → minimal." in ran.err
+    assert mentions(ran.err, "x.loadout.yaml:2: error", "minimal → minimal")
 
 
 def test_L11_a_users_loadout_shadows_one_of_the_catalog(toolbelt: Toolbelt, small: Path) -> None:

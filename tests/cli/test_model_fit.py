@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
+from tests.wording import each_mentions, mentions
 from toolbelt.models.json_patches import restore_definition
 from toolbelt.models.wire_form import WireMap
 
@@ -44,7 +45,7 @@ def test_every_toolset_against_every_model(toolbelt: Toolbelt, own: Path) -> Non
         "mute": "unsupported",
         "few": "refuses",
     }
-    assert whole["few"]["reasons"] == ["A request may hold 3 tools; these are 6, 3 too many."]
+    assert each_mentions(whole["few"]["reasons"], ("3 tools", 6, 3))
     assert whole["tiny"]["largest"] == "definitions"
     assert whole["tiny"]["by_plugin"][0]["tokens"] >= whole["tiny"]["by_plugin"][1]["tokens"]
     violation = next(one for one in data["violations"] if one["tool"] == "docker/run.container")
@@ -105,7 +106,7 @@ def test_a_legend_and_reasons_on_a_narrow_screen(
         ran = toolbelt("model", "fit")
         assert max(map(len, ran.out.split("\n"))) <= int(columns)
         assert "largest that fits" in " ".join(ran.out.split())
-        assert "few with the whole catalog: refuses. A request may hold 3 tools" in " ".join(ran.out.split())
+        assert mentions(" ".join(ran.out.split()), "few", "refuses", "3 tools")
 
 
 def test_the_fixed_form_is_written_with_the_way_back(toolbelt: Toolbelt, own: Path) -> None:
@@ -141,8 +142,8 @@ def test_without_a_loadout_the_whole_catalog_is_fixed(toolbelt: Toolbelt, own: P
 def test_what_no_form_mends_is_said(toolbelt: Toolbelt, own: Path) -> None:
     ran = toolbelt("model", "fit", "-l", "minimal", "-m", "mute", "--fix", "wire.json")
     assert ran.code == 0
-    assert "refuses these tools in any form. It does not call tools." in ran.err
-    assert "no rules are known of the API of 'mute'" in ran.err
+    assert "does not call tools" in ran.err
+    assert mentions(ran.err, "API", "mute")
     again = ("model", "fit", "-l", "minimal", "-m", "mute", "--fix", "wire.json", "--force")
     assert toolbelt(*again, "--check").code == 1
 
@@ -151,14 +152,14 @@ def test_a_loadout_that_matches_nothing_is_a_warning(toolbelt: Toolbelt, own: Pa
     (own / "toolbelt.yaml").write_text("catalog: small.yaml\nloadouts: {bare: {description: Nothing.}}\n")
     ran = toolbelt("model", "fit", "-l", "bare", "-m", "gpt-4o", "--json")
     assert (ran.code, ran.json["toolsets"][0]["tools"], ran.json["models"][0]["largest_fitting"]) == (0, 0, None)
-    assert "loadout 'bare' matches nothing of catalog 'small'" in ran.err
+    assert mentions(ran.err, "bare", "small")
 
 
 def test_an_8k_window_refuses_the_large_catalog_before_anything_is_sent(toolbelt: Toolbelt, project: Path) -> None:
     data = toolbelt("model", "fit", "-c", "tiered", "-m", "ollama/llama3", "--json").json
     whole = data["fits"][0]
     assert (whole["toolset"], whole["context_window"], whole["verdict"]) == ("the whole catalog", 8_192, "refuses")
-    assert "leave no room in a window of 8,192" in whole["reasons"][0]
+    assert mentions(whole["reasons"][0], "8,192")
 
 
 def test_a_dash_writes_to_standard_output_and_nothing_else(toolbelt: Toolbelt, own: Path) -> None:
@@ -175,7 +176,7 @@ def test_a_dash_writes_to_standard_output_and_nothing_else(toolbelt: Toolbelt, o
 def test_a_model_without_a_name_is_refused(command: tuple[str, ...], toolbelt: Toolbelt, own: Path) -> None:
     ran = toolbelt(*command, "--model", " ")
     assert (ran.code, ran.out) == (2, "")
-    assert "--model wants the name of a model" in ran.err
+    assert mentions(ran.err, "--model")
 
 
 def test_what_holds_no_conversation_is_unsupported(toolbelt: Toolbelt, own: Path) -> None:
@@ -200,7 +201,7 @@ def test_what_toolbelt_yaml_gives_and_does_not_fit_is_a_warning(toolbelt: Toolbe
 def test_a_name_that_nobody_knows_is_told_when_fixing_too(toolbelt: Toolbelt, own: Path) -> None:
     ran = toolbelt("model", "fit", "-l", "minimal", "-m", "gpt-4o-min", "--fix", "wire.json")
     assert ran.code == 0
-    assert "the context window of 'gpt-4o-min' is unknown. Names like it: gpt-4o-mini" in ran.err
+    assert mentions(ran.err, "gpt-4o-min", "gpt-4o-mini")
 
 
 def test_the_written_file_leads_back_to_each_tools_own_definition(toolbelt: Toolbelt, own: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
+from tests.wording import mentions
 from toolbelt.providers.model_facts import WELL_KNOWN
 
 MODELS = """\
@@ -41,7 +42,7 @@ def test_the_projects_models_come_first(toolbelt: Toolbelt, mine: Path) -> None:
     )
     assert lines[3] == ["nobody/knows", *["unknown"] * 3, "4,096", *["unknown"] * 8]
     assert [line[0] for line in lines[4:]] == [name for name in WELL_KNOWN if name != "gpt-5"]
-    assert "models are known: toolbelt model list --all" in ran.err
+    assert mentions(ran.err, "toolbelt model list --all")
 
 
 def test_json_has_every_fact_with_its_source(toolbelt: Toolbelt, mine: Path) -> None:
@@ -106,9 +107,7 @@ def test_L10_mistakes_of_the_file_are_told_with_their_lines(toolbelt: Toolbelt, 
 
 def test_a_base_that_nobody_knows_is_told(toolbelt: Toolbelt, project: Path) -> None:
     (project / "toolbelt.yaml").write_text("models:\n- {name: a, base: gpt-4oo}\n")
-    assert (
-        "the base of 'a' is unknown: No model named 'gpt-4oo'. Did you mean 'gpt-4o'" in toolbelt("model", "list").err
-    )
+    assert mentions(toolbelt("model", "list").err, "base of 'a'", "gpt-4oo", "gpt-4o")
 
 
 def test_C_flags_come_from_the_environment_too(toolbelt: Toolbelt, mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +125,7 @@ def test_a_narrow_terminal_keeps_names_and_numbers_whole(
     assert max(map(len, lines)) <= 60
     assert lines[1].split() == ["gpt-5", "272,000", "128,000", "yes"]
     said = " ".join(" ".join(lines).split())
-    assert "no room for: reserve, parallel, choice, caching, $/M in, $/M out, $/M read, $/M write, provider" in said
+    assert mentions(said, "reserve, parallel, choice, caching, $/M in, $/M out, $/M read, $/M write, provider")
     monkeypatch.setenv("COLUMNS", "200")
     assert "no room for" not in toolbelt("model", "list").out
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
+from tests.wording import mentions
 from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
 
 STORE = DEFAULT_FILE
@@ -104,7 +105,7 @@ def test_D5_a_session_of_which_nothing_is_kept_starts_with_the_initial_toolkits(
 ) -> None:
     ran = toolbelt("session", "show", "--agent", "clerk", "--session", "new")
     assert (ran.code, ran.err) == (0, UNCOUNTED)
-    assert ran.out.startswith("clerk in session new  nothing is kept, so it starts anew\n")
+    assert ran.out.startswith("clerk in session new")
     data = toolbelt("session", "show", "--agent", "clerk", "--session", "new", "--json").json
     assert (data["stored"], [row["toolkit"] for row in data["loaded"]]) == (None, ["money"])
     assert sorted(entry.name for entry in small.iterdir()) == ["small.yaml", "toolbelt.yaml"]
@@ -170,7 +171,7 @@ def test_a_damaged_state_does_not_hide_the_others(toolbelt: Toolbelt) -> None:
 def test_an_unknown_agent_names_the_nearest(toolbelt: Toolbelt, more: list[str]) -> None:
     ran = toolbelt("session", "show", "--agent", "clrek", *more)
     assert (ran.code, ran.out) == (2, "")
-    assert "No agent named 'clrek'. Did you mean 'clerk'?" in ran.err
+    assert mentions(ran.err, "clrek", "clerk")
 
 
 @pytest.mark.parametrize("arguments", [["--agent", " "], ["--agent", "clerk", "--session", ""]])
@@ -204,10 +205,10 @@ def test_without_a_project_what_is_kept_is_still_shown(toolbelt: Toolbelt, small
     (small / "toolbelt.yaml").unlink()
     ran = toolbelt("session", "show")
     assert (ran.code, ran.err) == (0, "")
-    assert "no agent of this name is configured any more" in ran.out
+    assert "no agent of this name" in ran.out
     ran = toolbelt("session", "show", "--agent", "clerk", "--session", "a")
     assert (ran.code, ran.out) == (2, "")
-    assert "There are no agents: there is no toolbelt.yaml from here upward." in ran.err
+    assert mentions(ran.err, "toolbelt.yaml")
 
 
 def test_D6_toolkits_that_no_session_could_start_with_over_this_catalog_are_refused(

@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.cli.test_toolkit_show import TOOLKITS
+from tests.wording import mentions
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +89,7 @@ def test_K8_a_switch_says_which_agents_may_load_the_toolkit_whatever_it_says(res
 
 def test_K2_a_switch_that_is_null_is_told_as_files_have_it(toolbelt: Toolbelt) -> None:
     ran = toolbelt("toolkit", "resolve", "--tools-config", "-", stdin=b"ops: null")
-    assert "'ops' is switched by true or false; null is neither, and counts as absent." in ran.err
+    assert mentions(ran.err, "'ops'", "null")
 
 
 def test_K2_the_switch_that_decided_outlives_all_but_the_state_on_a_narrow_screen(
@@ -123,11 +124,11 @@ def test_keys_that_mean_nothing_are_warned_of_with_the_nearest(toolbelt: Toolbel
     ran = toolbelt("toolkit", "resolve", "--tools-config", "-", "--json", stdin=config)
     assert ran.code == 0
     lines = sorted(ran.err.splitlines())
-    assert lines[0].startswith("standard input:2: warning: No tool or toolkit has the key 'opps'")
+    assert mentions(lines[0], "standard input:2: warning", "opps")
     assert "Did you mean 'ops'" in lines[0]
     assert "'git' is a plugin" in lines[1]
     assert "2 tools are named 'status'" in lines[2]
-    assert lines[3].startswith("standard input:5: warning: 'money' is switched by true or false")
+    assert mentions(lines[3], "standard input:5: warning", "money")
     assert {(note["key"], note["rule"]) for note in ran.json["notes"]} == {
         ("opps", "unknown-key"),
         ("git", "unknown-key"),

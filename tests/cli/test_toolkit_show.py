@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.cli.test_hostile_input import FILES
+from tests.wording import each_mentions, mentions
 
 TOOLKITS = """\
 toolkits:
@@ -94,7 +95,7 @@ def test_one_as_json(toolbelt: Toolbelt, kits: Path) -> None:
         ("dokcer", [], {}),
     ]
     assert sum(row["tokens"] for row in data["members"]) == data["tokens"]["toolkit"]
-    assert data["members"][2]["message"] == "No plugin or tool is named 'dokcer'. Did you mean 'docker'?"
+    assert mentions(data["members"][2]["message"], "dokcer", "docker")
     assert data["policy"] == {
         "text": "Look before you act with run_container, docker__status, push.\nNever push to main.",
         "unavailable": "No operations here.",
@@ -120,16 +121,14 @@ def test_one_as_json(toolbelt: Toolbelt, kits: Path) -> None:
 def test_one_that_says_nothing(toolbelt: Toolbelt, kits: Path) -> None:
     ran = toolbelt("toolkit", "inspect", "bare")
     assert (ran.code, ran.err) == (0, "warning: toolkit 'bare' names no tools.\n")
-    assert ran.out.splitlines()[-1] == "May be loaded by  no agent"
+    assert mentions(ran.out.splitlines()[-1], "no agent")
 
 
 def test_K4_a_policy_that_names_a_member_outright_is_doubtful(toolbelt: Toolbelt, kits: Path) -> None:
     (kits / "toolbelt.yaml").write_text(
         "catalog: small.yaml\ntoolkits: {a: {tools: [git], policy: 'Call `git/push`.'}}"
     )
-    assert (
-        "warning: the policy names git/push also where that is not available" in toolbelt("toolkit", "inspect", "a").err
-    )
+    assert mentions(toolbelt("toolkit", "inspect", "a").err, "warning", "git/push")
 
 
 @pytest.mark.parametrize(("name", "nearest"), [("opss", "'ops'"), ("Ops", "'ops'"), ("x", "Known: ops, money, bare")])
@@ -180,12 +179,13 @@ def test_D1_every_mistake_of_the_file_is_told_with_line_and_path(
     )
     ran = toolbelt(*arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.splitlines() == [
-        "toolbelt.yaml:2: error: `toolkits.a.tols`: a toolkit has no key 'tols'. Did you mean 'tools'? [unknown-key]",
-        "toolbelt.yaml:6: error: `agents.b.allowed_toolkits[0]`: no toolkit is named 'c'. Known: a. [unknown-toolkit]",
-        "toolbelt.yaml:8: error: `agents.b.allowed_toolkits[2]`: 'a' stands here twice. [duplicate-entry]",
-        "Error: 3 findings; nothing was done.",
-    ]
+    assert each_mentions(
+        ran.err.splitlines(),
+        ("toolbelt.yaml:2: error", "`toolkits.a.tols`", "tols", "tools", "[unknown-key]"),
+        ("toolbelt.yaml:6: error", "`agents.b.allowed_toolkits[0]`", "c", "[unknown-toolkit]"),
+        ("toolbelt.yaml:8: error", "`agents.b.allowed_toolkits[2]`", "a", "[duplicate-entry]"),
+        ("Error", "3 findings"),
+    )
 
 
 @pytest.mark.parametrize("content", FILES.values(), ids=FILES)
@@ -201,7 +201,7 @@ def test_K8_a_toolkit_with_the_id_of_a_tool_is_refused_without_a_traceback(toolb
     (small / "toolbelt.yaml").write_text("catalog: small.yaml\ntoolkits: {git/push: {tools: [git]}}\n")
     ran = toolbelt("toolkit", "list")
     assert (ran.code, ran.out) == (2, "")
-    assert "'git/push' is the key of a tool and of a toolkit" in ran.err
+    assert mentions(ran.err, "git/push")
 
 
 def test_at_80_columns_nothing_is_wider(toolbelt: Toolbelt, kits: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,10 @@ import pytest
 from tests.evals.cli.test_eval_run import CASES, office, write_dataset
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals import CaseFilter, Run, load_run, resume_run, run_eval
+from toolbelt.evals.execution import ExecutionOptions
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
-from toolbelt.evals.session import SessionOptions
 from toolbelt.evals.setup.reporting import CallbackReporter, Note, NoteKind
 
 __all__ = ["office"]
@@ -70,7 +70,7 @@ def test_E8_a_capped_run_is_resumed_to_what_an_unbroken_one_is(office: Path) -> 
 
 def test_E8_a_cap_holds_over_sessions(office: Path) -> None:
     capped = run_eval("office", toolsets="full", max_requests=1)
-    again = resume_run(capped.id, options=SessionOptions(max_requests=1))
+    again = resume_run(capped.id, options=ExecutionOptions(max_requests=1))
     assert (again.end, len(again.trials)) == (RunEnd.INCOMPLETE, len(capped.trials))
 
 

@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 
 from toolbelt import Catalog, Plugin, Resolution, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.catalog.tokens import EstimateCounter, ToolTokens, count_tool_tokens
-from toolbelt.loadouts.auto import DEFAULT_LADDER, AutoChoice, AutoOutcome, Rung, choose_loadout, ladder_of
+from toolbelt.loadouts.auto import (
+    DEFAULT_LADDER,
+    AutoChoice,
+    AutoOutcome,
+    Rung,
+    Step,
+    StepVerdict,
+    choose_loadout,
+    ladder_of,
+)
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
+from toolbelt.loadouts.reason_text import describe_choice
 
 PLUGINS = (
     Plugin("file", (Tool("read"),)),  # minimal
@@ -97,7 +107,7 @@ def test_L15_the_whole_catalog_is_really_the_whole() -> None:
     assert choice.loadout is not None
     resolution = Resolution(WHOLE_CATALOG, (choice.loadout,), Catalog(PLUGINS))
     assert [tool.id for tool in resolution.active_tools] == ["file/read", "git/status", "web/fetch", "docker/ps"]
-    assert choice.reasons == ("The whole catalog takes 4 of 1,000 tokens (0%, 50% allowed): it fits.",)
+    assert describe_choice(choice) == ("The whole catalog takes 4 of 1,000 tokens (0%, 50% allowed): it fits.",)
 
 
 def test_L15_an_unknown_window_is_reported_never_guessed() -> None:
@@ -106,7 +116,7 @@ def test_L15_an_unknown_window_is_reported_never_guessed() -> None:
     assert choice.loadout is None
     assert choice.window is None
     assert choice.tokens == 0
-    assert choice.reasons == ("The context window is unknown, so nothing can be chosen by it.",)
+    assert describe_choice(choice) == ("The context window is unknown, so nothing can be chosen by it.",)
 
 
 def test_L15_if_none_fits_none_with_every_reason() -> None:
@@ -115,7 +125,7 @@ def test_L15_if_none_fits_none_with_every_reason() -> None:
     assert choice.loadout is None
     assert choice.tokens == 0
     assert choice.window == 128_000
-    assert choice.reasons == (
+    assert describe_choice(choice) == (
         "The whole catalog takes 100,006 of 128,000 tokens (78%, 50% allowed): too much.",
         "full takes 100,003 of 128,000 tokens (78%, 50% allowed): too much.",
         "developer takes 100,001 of 128,000 tokens (78%, 50% allowed): too much.",
@@ -124,7 +134,7 @@ def test_L15_if_none_fits_none_with_every_reason() -> None:
 
 
 def test_L15_the_reasons_tell_each_step_down() -> None:
-    assert choose(64_000, tokens(file=1, git=40_000)).reasons == (
+    assert describe_choice(choose(64_000, tokens(file=1, git=40_000))) == (
         "The whole catalog takes 40,001 of 64,000 tokens (63%, 50% allowed): too much.",
         "full is for windows from 128,000; this one is 64,000.",
         "developer takes 40,001 of 64,000 tokens (63%, 50% allowed): too much.",
@@ -152,7 +162,7 @@ def test_L15_a_catalog_with_loadouts_of_its_own_names_its_ladder(window: int, na
     counted = tokens(file=1_000, git=50, docker=50)
     choice = choose(window, counted, *OWN, ladder=({"loadout": "large", "min_window": 1_000}, "small"))
     assert chosen(choice) == name
-    assert "minimal" not in " ".join(choice.reasons)
+    assert "minimal" not in {step.loadout for step in choice.steps}
 
 
 def test_L15_a_ladder_is_read_as_written() -> None:
@@ -163,7 +173,7 @@ def test_L15_a_ladder_is_read_as_written() -> None:
 def test_L15_a_rung_that_is_no_loadout_is_passed_over_with_a_reason() -> None:
     choice = choose(150, tokens(file=1_000, docker=50), *OWN, ladder=("gone", "small"))
     assert chosen(choice) == "small"
-    assert choice.reasons[1] == "gone: no loadout of that name."
+    assert choice.steps[1] == Step(StepVerdict.NO_LOADOUT, "gone")
 
 
 def test_L15_rungs_find_their_loadout_whatever_the_case() -> None:
@@ -201,29 +211,29 @@ ALL = {"max_tools": 4, "output_reserve": 100, "tool_calling": True}
 
 
 @pytest.mark.parametrize(
-    ("limits", "name", "words"),
+    ("limits", "name", "verdicts"),
     [
-        pytest.param({}, WHOLE_CATALOG, "it fits", id="nothing-known-but-the-window"),
-        pytest.param(ALL, WHOLE_CATALOG, "it fits", id="as-many-tools-as-a-request-may-hold"),
-        pytest.param({"max_tools": 3}, "full", "holds 4 tools of 3 allowed: too many", id="a-tool-too-many"),
-        pytest.param({"max_tools": 2}, "developer", "full takes 300 of", id="and-steps-on-down"),
-        pytest.param({"max_tools": 0}, None, "minimal takes 100 of", id="to-nothing"),
-        pytest.param({"output_reserve": 127_599}, WHOLE_CATALOG, "it fits", id="a-token-is-left-beside-the-answer"),
-        pytest.param({"output_reserve": 127_600}, "full", "127,600 are kept for the answer: too much", id="none-is"),
-        pytest.param({"tool_calling": False}, None, "does not call tools", id="no-tools-are-called"),
-        pytest.param({"tool_calling": None}, WHOLE_CATALOG, "it fits", id="unknown-is-not-no"),
+        pytest.param({}, WHOLE_CATALOG, ["fits"], id="nothing-known-but-the-window"),
+        pytest.param(ALL, WHOLE_CATALOG, ["fits"], id="as-many-tools-as-a-request-may-hold"),
+        pytest.param({"max_tools": 3}, "full", ["too_many_tools", "fits"], id="a-tool-too-many"),
+        pytest.param({"max_tools": 2}, "developer", ["too_many_tools"] * 2 + ["fits"], id="and-steps-on-down"),
+        pytest.param({"max_tools": 0}, None, ["too_many_tools"] * 4, id="to-nothing"),
+        pytest.param({"output_reserve": 127_599}, WHOLE_CATALOG, ["fits"], id="a-token-is-left-beside-the-answer"),
+        pytest.param({"output_reserve": 127_600}, "full", ["no_room_for_answer", "fits"], id="none-is"),
+        pytest.param({"tool_calling": False}, None, ["no_tool_calling"], id="no-tools-are-called"),
+        pytest.param({"tool_calling": None}, WHOLE_CATALOG, ["fits"], id="unknown-is-not-no"),
     ],
 )
-def test_L15_what_it_gives_can_be_sent(limits: Mapping[str, Any], name: str | None, words: str) -> None:
+def test_L15_what_it_gives_can_be_sent(limits: Mapping[str, Any], name: str | None, verdicts: list[str]) -> None:
     counted = tokens(100, 100, 100, 100)
     choice = choose_loadout(128_000, Catalog(PLUGINS), ToolLoadoutRegistry(), counted, **limits)
     assert (chosen(choice), choice.outcome is AutoOutcome.NONE) == (name, name is None)
-    assert words in " ".join(choice.reasons)
+    assert [step.verdict for step in choice.steps] == [StepVerdict(verdict) for verdict in verdicts]
 
 
 def test_L15_half_of_the_window_is_said_first() -> None:
     choice = choose_loadout(100, Catalog(PLUGINS), ToolLoadoutRegistry(), tokens(51), max_tools=0, output_reserve=99)
-    assert choice.reasons[0] == "The whole catalog takes 51 of 100 tokens (51%, 50% allowed): too much."
+    assert choice.steps[0] == Step(StepVerdict.OVER_SHARE, WHOLE_CATALOG, 100, 51, 4)
 
 
 @pytest.mark.parametrize("window", [None, 0, 8_192])

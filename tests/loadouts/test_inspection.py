@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from toolbelt import Catalog, Plugin, Resolution, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.loadouts import Status
 from toolbelt.loadouts.auto import choose_loadout
 from toolbelt.loadouts.fit import ModelFit
-from toolbelt.loadouts.inspection import Inspection, decision_data, loadout_data
+from toolbelt.loadouts.inspection import Inspection, loadout_data
+from toolbelt.loadouts.inspection_json import decision_data, inspection_data, inspection_schema
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
+from toolbelt.loadouts.reason_text import describe_choice
 
 CATALOG = Catalog(
     (
@@ -56,7 +60,7 @@ def test_C_inspect_as_json_says_all_there_is_to_say() -> None:
         ModelFit("small", 1_000, 220, "o200k_base", exact=False),
         ModelFit("who", None, 220, "o200k_base", exact=True),
     )
-    data = inspect("mine", *fits).to_dict()
+    data = inspection_data(inspect("mine", *fits))
     assert data == {
         "loadout": "mine",
         "catalog": "office",
@@ -169,13 +173,13 @@ def test_C_inspect_as_json_says_all_there_is_to_say() -> None:
 
 
 def test_C_tools_differ_only_from_the_status_of_their_own_plugin() -> None:
-    assert inspect("everything").to_dict()["differing_tools"] == []
-    assert inspect("nothing").to_dict()["differing_tools"] == []
+    assert inspection_data(inspect("everything"))["differing_tools"] == []
+    assert inspection_data(inspect("nothing"))["differing_tools"] == []
 
 
 def test_C_the_whole_catalog_has_no_name_in_json() -> None:
     inspection = Inspection(Resolution(WHOLE_CATALOG, (whole_catalog(CATALOG),), CATALOG), TOKENS)
-    data = inspection.to_dict()
+    data = inspection_data(inspection)
     assert data["loadout"] is None
     assert (data["tokens"]["active"], data["tokens"]["saved_fraction"]) == (400, 0.0)
     assert [row["plugin"] for row in data["active"]] == [plugin.name for plugin in CATALOG.plugins]
@@ -221,16 +225,16 @@ def test_active_plugins_are_grouped_in_the_catalogs_order_of_categories() -> Non
 
 def test_L15_a_choice_by_auto_is_told_with_its_reasons() -> None:
     choice = choose_loadout(100, CATALOG, REGISTRY, TOKENS)
-    made = Inspection(REGISTRY.resolve("minimal", CATALOG), TOKENS, auto=choice).to_dict()
+    made = inspection_data(Inspection(REGISTRY.resolve("minimal", CATALOG), TOKENS, auto=choice))
     assert made["auto"] == {
         "outcome": "none",
         "loadout": None,
         "tokens": 0,
         "context_window": 100,
-        "reasons": list(choice.reasons),
+        "reasons": list(describe_choice(choice)),
     }
-    assert len(choice.reasons) == 4
-    assert "auto" not in inspect("minimal").to_dict()
+    assert len(choice.steps) == 4
+    assert "auto" not in inspection_data(inspect("minimal"))
 
 
 def test_L8_a_decision_as_plain_values() -> None:
@@ -275,3 +279,32 @@ def test_L11_a_loadout_as_the_keys_of_the_file_without_what_is_empty() -> None:
         "disabled": ["v", "w"],
     }
     assert loadout_data(ToolLoadout("a")) == {}
+
+
+@pytest.mark.parametrize("name", ["mine", "everything", "nothing", "gone"])
+def test_C_what_is_printed_is_as_its_schema_says(name: str) -> None:
+    schema = inspection_schema()
+    Draft202012Validator.check_schema(schema)
+    fits = (
+        ModelFit("small", 1_000, 2_200, "o200k_base", False, 3, 100, 2, True, (("git", 30),), "an API", 1),
+        ModelFit("who", None, 220, "o200k_base", exact=True),
+    )
+    inspection = replace(inspect(name, *fits), auto=choose_loadout(100, CATALOG, REGISTRY, TOKENS))
+    validator = Draft202012Validator(schema)
+    validator.validate(json.loads(json.dumps(inspection_data(inspection))))
+    validator.validate(inspection_data(inspect(name)))
+
+
+def test_C_the_schema_describes_every_field_and_lets_no_other_in() -> None:
+    schema = inspection_schema()
+    for part in (schema, *schema["$defs"].values()):
+        assert part["additionalProperties"] is False
+        assert all(field["description"] for field in part["properties"].values())
+    assert set(schema["properties"]) - set(schema["required"]) == {"auto"}
+    assert {*schema["$defs"]["plugin"]["properties"]} - {*schema["$defs"]["plugin"]["required"]} == {"withheld"}
+
+
+def test_L15_where_auto_chose_nothing_there_is_no_loadout() -> None:
+    choice = choose_loadout(None, CATALOG, REGISTRY, TOKENS)
+    inspection = Inspection(REGISTRY.resolve("auto", CATALOG), TOKENS, auto=choice)
+    assert (inspection_data(inspection)["loadout"], inspection_data(inspection)["auto"]["outcome"]) == (None, "unknown")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.wording import mentions
 from toolbelt import Catalog, Plugin, Tool, ToolLoadoutRegistry
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import BUILT_IN_LOADOUTS
@@ -449,14 +450,14 @@ def test_L10_a_plugin_without_category_is_told_but_for_those_the_seed_has_patter
         ("jira", "no-category", Severity.WARNING),
         ("stranger", "no-category", Severity.WARNING),
     ]
-    assert found[0][1].message == "Plugin 'jira' has no category, so that loadouts reach it by name alone."
+    assert mentions(found[0][1].message, "jira", "category")
 
 
 def test_L15_a_ladder_that_names_no_loadout_is_an_error() -> None:
     catalog = Catalog(ladder=("develper", "full"))  # type: ignore[arg-type]
     ((name, finding),) = lint_catalog_for_loadouts(catalog, ToolLoadoutRegistry())
     assert (name, finding.rule, finding.severity) == (None, "unknown-rung", Severity.ERROR)
-    assert finding.message == "The ladder names 'develper', which is no loadout. Did you mean 'developer'?"
+    assert mentions(finding.message, "develper", "developer")
 
 
 def test_L10_the_built_in_loadouts_give_no_finding() -> None:

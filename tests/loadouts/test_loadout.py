@@ -9,7 +9,17 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
-from toolbelt import Catalog, Plugin, Tool, ToolCategory, ToolLoadout, ToolLoadoutBuilder, WellKnownLoadouts
+from tests.wording import naming
+from toolbelt import (
+    Catalog,
+    Plugin,
+    Tool,
+    ToolCategory,
+    ToolLoadout,
+    ToolLoadoutBuilder,
+    ToolLoadoutRegistry,
+    WellKnownLoadouts,
+)
 from toolbelt.errors import InvalidDefinitionError, ToolbeltError
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
 
@@ -88,7 +98,7 @@ def test_L3_no_field_can_be_set_or_deleted(field: str) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "\t\n", "\u3000"], ids=["empty", "blank", "tab-newline", "wide-blank"])
 def test_L3_a_blank_name_is_an_error(name: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match="name must be text that is not blank"):
+    with pytest.raises(InvalidDefinitionError, match="name must be text"):
         ToolLoadout(name)
 
 
@@ -103,11 +113,52 @@ def test_L3_the_errors_are_value_errors_too() -> None:
         ToolLoadout("")
 
 
+HIDDEN = {"zero-width-space": "git\u200b", "bell": "git\x07", "turned-around": "\u202egit", "tag": "git\U000e0041"}
+STEPS: dict[str, Callable[[str], object]] = {
+    "create": ToolLoadoutBuilder.create,
+    "extends": ToolLoadoutBuilder.create("a").extends,
+    "include_category": ToolLoadoutBuilder.create("a").include_category,
+    "add_plugin": ToolLoadoutBuilder.create("a").add_plugin,
+    "add_discoverable": ToolLoadoutBuilder.create("a").add_discoverable,
+    "disable": ToolLoadoutBuilder.create("a").disable,
+    "plugin": Plugin,
+    "category-of-a-plugin": lambda name: Plugin("a", category=name),
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+@pytest.mark.parametrize("name", ["", " \t", *HIDDEN.values()], ids=["empty", "blank", *HIDDEN])
+def test_L3_a_name_that_is_blank_or_invisible_is_an_error_everywhere(step: Callable[[str], object], name: str) -> None:
+    with pytest.raises(InvalidDefinitionError) as caught:
+        step(name)
+    if name.strip():
+        assert name.encode("unicode_escape").decode() in str(caught.value)
+        assert str(caught.value).isprintable()
+
+
+def test_L3_names_are_compared_composed_and_without_case() -> None:
+    composed, decomposed = "caf\u00e9", "CAFE\u0301"
+    loadouts = ToolLoadoutRegistry(
+        [
+            ToolLoadout("off", included_categories=frozenset({"git"}), disabled_plugins=frozenset({composed})),
+            ToolLoadout("on", default_plugins=frozenset({composed}), parent_loadout_name="Off".casefold()),
+            ToolLoadout("by-pattern", discoverable_patterns=(f"{composed[:4]}*",)),
+            ToolLoadout("by-tool", default_plugins=frozenset({f"x/{composed}"})),
+        ]
+    )
+    plugins = [Plugin(decomposed, (Tool("t"),), "git"), Plugin("x", (Tool(decomposed), Tool("y")))]
+    assert loadouts.resolve_active_plugins("off", plugins) == ()
+    assert loadouts.resolve_active_plugins("on", [decomposed]) == ()
+    assert loadouts.resolve_discoverable_plugins("by-pattern", plugins) == (decomposed,)
+    resolved = loadouts.resolve("by-tool", Catalog(tuple(plugins)))
+    assert [tool.name for tool in resolved.active_tools] == [decomposed]
+
+
 @pytest.mark.parametrize(
     "part", ["default_plugins", "included_categories", "discoverable_patterns", "disabled_plugins"]
 )
 def test_L3_one_text_is_not_a_collection_of_its_letters(part: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=f"{part} of loadout 'a' must be a collection"):
+    with pytest.raises(InvalidDefinitionError, match=naming(part, "a", "list", "git")):
         ToolLoadout("a", **{part: "git"})  # type: ignore[arg-type]
 
 
@@ -115,7 +166,7 @@ def test_L3_one_text_is_not_a_collection_of_its_letters(part: str) -> None:
     "part", ["default_plugins", "included_categories", "discoverable_patterns", "disabled_plugins"]
 )
 def test_L3_entries_that_are_no_text_are_refused_by_name(part: str) -> None:
-    with pytest.raises(InvalidDefinitionError, match=f"{part} of loadout 'a' must be texts, not 7"):
+    with pytest.raises(InvalidDefinitionError, match=naming(part, "a", "text", 7)):
         ToolLoadout("a", **{part: ["git", 7]})  # type: ignore[arg-type]
 
 
@@ -172,7 +223,7 @@ def test_L15_what_stands_for_the_whole_catalog_names_every_plugin() -> None:
     assert whole_catalog(Catalog()).default_plugins == frozenset()
 
 
-STEPS: dict[str, Callable[[ToolLoadoutBuilder], ToolLoadoutBuilder]] = {
+BUILD_STEPS: dict[str, Callable[[ToolLoadoutBuilder], ToolLoadoutBuilder]] = {
     "extends": lambda builder: builder.extends("base"),
     "include_category": lambda builder: builder.include_category(ToolCategory.WEB),
     "add_plugin": lambda builder: builder.add_plugin("browser"),
@@ -181,7 +232,7 @@ STEPS: dict[str, Callable[[ToolLoadoutBuilder], ToolLoadoutBuilder]] = {
     "describe": lambda builder: builder.describe("what for"),
 }
 
-each_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+each_step = pytest.mark.parametrize("step", BUILD_STEPS.values(), ids=BUILD_STEPS)
 
 
 def full_builder() -> ToolLoadoutBuilder:

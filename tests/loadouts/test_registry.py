@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.wording import naming
 from toolbelt import Plugin, Tool, ToolCategory, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry, WellKnownLoadouts
 from toolbelt.errors import NotFoundError
 from toolbelt.loadouts import BUILT_IN_LOADOUTS
@@ -134,7 +135,7 @@ def test_L7_an_unknown_name_gives_none(name: str) -> None:
 
 
 def test_L7_require_tells_the_nearest_name() -> None:
-    with pytest.raises(NotFoundError, match=r"^No loadout named 'develper'\. Did you mean 'developer'\?$") as caught:
+    with pytest.raises(NotFoundError, match=naming("develper", "developer")) as caught:
         ToolLoadoutRegistry().require_loadout("develper")
     assert (caught.value.kind, caught.value.name) == ("loadout", "develper")
     assert caught.value.known == ("minimal", "developer", "research", "devops", "full")
@@ -180,7 +181,6 @@ def test_L7_the_names_of_a_chain_are_root_first() -> None:
         ({"x": "a", "a": "b", "b": "a"}, "x", ("b", "a", "x"), "cycle: x → a → b → a"),
         ({"a": "gone"}, "a", ("a",), "unknown parent 'gone'"),
         ({"a": "b", "b": "gone"}, "a", ("b", "a"), "unknown parent 'gone'"),
-        ({"a": ""}, "a", ("a",), "unknown parent ''"),
         ({}, "gone", (), "unknown loadout 'gone'"),
         ({"minimal": "developer"}, "minimal", ("developer", "minimal"), "cycle: minimal → developer → minimal"),
     ],
@@ -193,7 +193,6 @@ def test_L7_the_names_of_a_chain_are_root_first() -> None:
         "leads-into-a-cycle",
         "unknown-parent",
         "unknown-grandparent",
-        "blank-parent",
         "unknown-loadout",
         "shadowed-built-in",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.wording import naming
 from toolbelt import Catalog, Decision, Plugin, Resolution, Tool, ToolLoadout, ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.loadouts import Reason, Rule, Status, Step
@@ -167,7 +168,7 @@ def test_L8_why_takes_plugins_and_tools(asked: str, kind: str, name: str) -> Non
 
 
 def test_L8_why_of_what_is_nowhere_tells_the_nearest_name() -> None:
-    with pytest.raises(NotFoundError, match=r"^No plugin or tool named 'dokcer'\. Did you mean 'docker'") as caught:
+    with pytest.raises(NotFoundError, match=naming("dokcer", "docker")) as caught:
         resolve(MIXED).why("dokcer")
     assert {"docker", "web/fetch"} <= set(caught.value.known)
 

@@ -8,7 +8,8 @@ import pytest
 
 from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.loadouts.fit import Component, FitVerdict
+from toolbelt.loadouts.fit import Component, FitReason, FitVerdict
+from toolbelt.loadouts.reason_text import describe_fit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.fit import CandidateToolset, CountingMethod, FitCalculator, ModelToFit, compare, violation_data
 
@@ -107,7 +108,7 @@ def test_the_verdict_and_its_reason(
     if reason is None:
         assert fit.reasons == ()
     else:
-        assert fit.reasons[0].startswith(reason)
+        assert describe_fit(fit)[0].startswith(reason)
 
 
 def test_components_are_told() -> None:
@@ -162,8 +163,8 @@ def test_tools_that_are_sure_to_be_refused_are_counted(provider: str, to_mend: i
     facts = ModelFacts("m", "m", provider, "chat", 128_000, tool_calling=True)
     fit = comparer(catalog=catalog).fit(CandidateToolset("all", catalog.tools), ask(facts))
     assert (fit.to_mend, fit.api, fit.verdict) == (to_mend, api, FitVerdict.FITS)
-    assert bool(fit.reasons) is bool(to_mend)
-    assert not to_mend or fit.reasons[0].startswith(f"1 tool breaks a rule of {api}")
+    assert fit.reasons == ((FitReason.BROKEN_RULES,) if to_mend else ())
+    assert not to_mend or describe_fit(fit)[0].startswith(f"1 tool breaks a rule of {api}")
 
 
 def test_violations_are_of_the_toolset_asked_about() -> None:

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import mentions
 from toolbelt import Catalog, Plugin, Tool, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.opening import expand_toolsets
-from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, RecommendationOutcome
+from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, Recommendation, RecommendationOutcome, Step, StepVerdict
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
+from toolbelt.loadouts.reason_text import describe_choice, describe_unmet_recommendation
 from toolbelt.models.project_models import lint_recommended, read_models
 from toolbelt.models.recommended import FORMS, RecommendedKind, choose_recommended, parse_recommended
 from toolbelt.sessions.agent import AgentSpec
@@ -88,7 +90,7 @@ CATALOG = Catalog((Plugin("git", (Tool("status"), Tool("push"))), Plugin("web", 
 REGISTRY = ToolLoadoutRegistry(
     [ToolLoadout("Mine", default_plugins=frozenset({"git"})), ToolLoadout("none", default_plugins=frozenset({"x"}))]
 )
-STEPPED = AutoChoice(AutoOutcome.NONE, None, 0, 1_000, ("It was stepped down.",))
+STEPPED = AutoChoice(AutoOutcome.NONE, None, 0, 1_000, (Step(StepVerdict.FITS, "small", 1_000, 1, 1),))
 DOES_NOT_FIT = RecommendationOutcome.DOES_NOT_FIT
 TOKENS = 100
 """Of each tool."""
@@ -123,35 +125,33 @@ def test_L15_what_is_given_is_chosen_and_the_reason_says_who_gave_it(
         tokens,
         1_000,
     )
-    assert (choice.recommendation, choice.unmet_recommendation) == (RecommendationOutcome.TAKEN, "")
-    assert "toolbelt.yaml gives it to this model" in choice.reasons[0]
-    assert choice.reasons[1].endswith("it fits.")
+    assert choice.recommendation is not None
+    assert (choice.recommendation.outcome, choice.unmet_recommendation) == (RecommendationOutcome.TAKEN, None)
+    source, fits = describe_choice(choice)
+    assert "toolbelt.yaml gives it to this model" in source
+    assert fits.endswith("it fits.")
 
 
 @pytest.mark.parametrize(
-    ("window", "said"),
+    ("window", "named"),
     [
         pytest.param(501, "(40%): it fits.", id="two-fifths"),
-        pytest.param(350, "(57%): it fits, with little room.", id="over-half-is-for-the-project-to-say"),
-        pytest.param(301, "(66%): it fits, with little room.", id="the-last-that-leaves-room"),
-        pytest.param(None, "the context window is unknown, and so is whether it fits.", id="an-unknown-window"),
+        pytest.param(350, ("57%", "fits"), id="over-half-is-for-the-project-to-say"),
+        pytest.param(301, ("66%", "fits"), id="the-last-that-leaves-room"),
+        pytest.param(None, "window is unknown", id="an-unknown-window"),
     ],
 )
-def test_L15_what_is_given_is_held_to_no_half(window: int | None, said: str) -> None:
+def test_L15_what_is_given_is_held_to_no_half(window: int | None, named: object) -> None:
     choice = choose("loadout:Mine", measured(window))
     assert (choice.outcome, choice.window) == (AutoOutcome.LOADOUT, window)
-    assert choice.reasons[-1].endswith(said)
+    assert mentions(describe_choice(choice)[-1], named)
 
 
 @pytest.mark.parametrize(
-    ("toolset", "measure", "outcome", "said"),
+    ("toolset", "measure", "outcome", "named"),
     [
-        pytest.param(
-            "loadout:mine", measured(300), DOES_NOT_FIT, "leave no room in a window of 300", id="no-room-for-an-answer"
-        ),
-        pytest.param(
-            "full", measured(max_tools=2), DOES_NOT_FIT, "A request may hold 2 tools; these are 3", id="too-many-tools"
-        ),
+        pytest.param("loadout:mine", measured(300), DOES_NOT_FIT, 300, id="no-room-for-an-answer"),
+        pytest.param("full", measured(max_tools=2), DOES_NOT_FIT, ("2 tools", 3), id="too-many-tools"),
         pytest.param(
             "full", measured(tool_calling=False), DOES_NOT_FIT, "It does not call tools.", id="no-tool-calling"
         ),
@@ -161,23 +161,23 @@ def test_L15_what_is_given_is_held_to_no_half(window: int | None, said: str) -> 
     ],
 )
 def test_L15_what_cannot_fit_is_stepped_down_from_and_says_why(
-    toolset: str, measure: Callable[[Sequence[Tool]], ModelFit], outcome: RecommendationOutcome, said: str
+    toolset: str, measure: Callable[[Sequence[Tool]], ModelFit], outcome: RecommendationOutcome, named: object
 ) -> None:
     choice = choose(toolset, measure)
     assert (choice.outcome, choice.loadout) == (STEPPED.outcome, STEPPED.loadout)
-    assert choice.recommendation is outcome
-    assert choice.unmet_recommendation == choice.reasons[0]
-    assert said in choice.reasons[0]
-    assert choice.reasons[1:] == STEPPED.reasons
+    assert choice.recommendation is not None
+    assert choice.recommendation.outcome is outcome
+    assert choice.steps == STEPPED.steps
+    assert mentions(describe_unmet_recommendation(choice), named)
+    assert describe_unmet_recommendation(choice) == describe_choice(choice)[0]
 
 
 @pytest.mark.parametrize("toolset", ["tiered", "dynamic", "dynamic:helper"])
 def test_L15_what_is_no_loadout_leaves_the_choice_to_the_ladder_and_is_told(toolset: str) -> None:
     choice = choose(toolset)
     assert choice.loadout is STEPPED.loadout
-    assert choice.recommendation is RecommendationOutcome.NOT_A_LOADOUT
-    assert repr(toolset) in choice.unmet_recommendation
-    assert choice.reasons[1:] == STEPPED.reasons
+    assert choice.recommendation == Recommendation(RecommendationOutcome.NOT_A_LOADOUT, toolset)
+    assert choice.steps == STEPPED.steps
 
 
 def test_L15_auto_that_is_given_is_what_is_chosen_anyway() -> None:
@@ -211,9 +211,10 @@ models:
     assert not findings
     found = list(lint_recommended(document, own, REGISTRY))
     assert [(one.rule, one.line) for one in found] == [("unknown-loadout", 6), ("unknown-loadout", 10)]
-    assert "`models[2].toolset`: no loadout is named 'Mnie'. Did you mean 'Mine'?" in found[0].message
+    assert mentions(found[0].message, "`models[2].toolset`", "Mnie", "Mine")
 
 
 def test_a_choice_without_a_recommendation_has_none_unmet() -> None:
     assert STEPPED.recommendation is None
-    assert STEPPED.unmet_recommendation == ""
+    assert STEPPED.unmet_recommendation is None
+    assert describe_unmet_recommendation(STEPPED) == ""

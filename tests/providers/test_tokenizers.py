@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiktoken.load import load_tiktoken_bpe
 
+from tests.wording import naming
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.errors import NotFoundError
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, find_tokenizer, make_counter
@@ -154,7 +155,7 @@ def test_the_environment_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_unknown_tokenizer_names_the_nearest() -> None:
-    with pytest.raises(NotFoundError, match=r"No tokenizer named 'o200k'\. Did you mean 'o200k_base'\?"):
+    with pytest.raises(NotFoundError, match=naming("o200k", "o200k_base")):
         make_counter("o200k")
 
 

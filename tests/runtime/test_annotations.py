@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from typing_extensions import Doc, Unpack
 
+from tests.wording import mentions, naming
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.annotations import derive
 from toolbelt.runtime.arguments import ArgumentsError, Parameter, Parse
@@ -259,9 +260,7 @@ def test_R1_an_alias_is_what_the_model_says_and_not_what_the_function_is_told() 
     assert read.parameters["properties"]["from"] == {"type": "string", "description": "Who sends it."}
     assert read.parse is not None
     assert read.parse({"from": "you"}) == {"from_": "you"}
-    assert (
-        fault(read.parse, {"from_": "you"}) == "there is no argument 'from_' (did you mean 'from'?); 'from' is missing."
-    )
+    assert mentions(fault(read.parse, {"from_": "you"}), "no argument 'from_'", "'from' is missing")
 
 
 @pytest.mark.parametrize(
@@ -292,7 +291,7 @@ def test_R1_defaults_are_told_and_left_to_the_function(parameter: Parameter, sch
 def test_R1_none_as_a_default_keeps_the_constraints() -> None:
     _, parse = derive("f", {"x": Parameter(Annotated[int, Field(ge=1)], None)})
     assert parse({"x": None}) == {"x": None}
-    assert fault(parse, {"x": 0}) == "'x' is 0 but should be greater than or equal to 1."
+    assert mentions(fault(parse, {"x": 0}), "'x' is 0", 1)
 
 
 @pytest.mark.parametrize(
@@ -458,7 +457,7 @@ class Ring(TypedDict):
     ],
 )
 def test_R1_what_no_json_can_be_is_refused(annotation: Any) -> None:
-    with pytest.raises(InvalidDefinitionError, match=r"'x' of f is annotated .*, which has no JSON Schema") as refused:
+    with pytest.raises(InvalidDefinitionError, match=naming("'x' of f", "JSON Schema")) as refused:
         derive("f", {"x": Parameter(annotation)})
     assert "recursion" not in str(refused.value)
 

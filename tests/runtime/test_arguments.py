@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.wording import mentions
 from toolbelt.runtime.arguments import (
     MAX_DEPTH,
     ArgumentsError,
@@ -129,20 +130,19 @@ RECURSIVE = {
         pytest.param(
             {"type": "object", "required": ["a", "b"]},
             {},
-            "'a' is a required property; 'b' is a required property.",
+            '"a" is a required property; "b" is a required property.',
             id="all-that-is-missing",
         ),
         pytest.param(
             {"properties": {"a": {"items": {"properties": {"b": {"type": "integer"}}}}}},
             {"a": [{}, {"b": "x"}]},
-            "a[1].b: 'x' is not of type 'integer'.",
+            'a[1].b: "x" is not of type "integer".',
             id="the-path",
         ),
         pytest.param(
             {"additionalProperties": {"type": "integer"}},
             {str(number): "x" for number in range(9)},
-            "0: 'x' is not of type 'integer'; 1: 'x' is not of type 'integer'; 2: 'x' is not of type 'integer'; "
-            "3: 'x' is not of type 'integer'; 4: 'x' is not of type 'integer'; and more.",
+            "; ".join(f'{number}: "x" is not of type "integer"' for number in range(5)) + "; and more.",
             id="a-handful-of-them",
         ),
         pytest.param(RECURSIVE, nested(MAX_DEPTH), None, id="a-schema-that-refers-to-itself"),
@@ -167,7 +167,7 @@ def test_R3_what_was_wrong_with_a_long_value_is_short() -> None:
     tool = tool_with(properties={"a": {"type": "integer"}})
     with pytest.raises(ArgumentsError) as caught:
         check_schema(tool.validator, {"a": "x" * 100_000})
-    assert str(caught.value).endswith("is not of type 'integer'.")
+    assert str(caught.value).endswith('is not of type "integer".')
     assert len(str(caught.value)) < 400
 
 
@@ -186,7 +186,7 @@ def test_R3_what_was_wrong_with_a_long_value_is_short() -> None:
     ],
 )
 def test_R3_a_fault_is_told_with_what_the_tool_takes(schema: dict[str, Any], said: str) -> None:
-    assert describe_arguments_error(tool_with(**schema), "no.") == f"The arguments of t cannot be used: no.{said}"
+    assert mentions(describe_arguments_error(tool_with(**schema), "no."), "t", f"no.{said}")
 
 
 def fault(loc: tuple[str | int, ...], kind: str = "int_type", msg: str = "Input should be a valid integer") -> Any:
@@ -218,9 +218,7 @@ def test_R3_what_was_tried_in_turn_is_one_fault() -> None:
         fault(("a", "str"), "string_type", "Input should be a valid string"),
         fault(("a", "int")),
     ]
-    assert describe_faults({"a": []}, tried, (), ("a",)) == (
-        "'a' is [] but should be a valid integer or should be a valid string."
-    )
+    assert mentions(describe_faults({"a": []}, tried, (), ("a",)), "'a' is []", "integer", "string")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.samples import execute, execute_on_loop, only_one_thread, tool_of, well
+from tests.wording import mentions
 from toolbelt.runtime import time_limits
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
@@ -97,14 +98,14 @@ def test_R7_a_tool_that_hangs_costs_its_own_call(function: Callable[..., Any], m
     hung, fine = execute(registry, "hang", "well")
     assert time.monotonic() - started < HANG_SECONDS / 2
     assert (hung.code, fine.value) == (FailureCode.TIMEOUT, "well")
-    assert (hung.error or "").startswith("Tool hang took longer than 0.05 s and was given up.")
+    assert mentions(hung.error or "", "0.05")
 
 
 @pytest.mark.usefixtures("_blocked")
 def test_R7_a_tool_that_may_go_on_all_the_same_is_said_to() -> None:
     registry = ToolRegistry([tool_of("hang", _block, timeout_seconds=0.05)])
     (result,) = execute(registry, "hang")
-    assert (result.error or "").endswith("It may still be at work.")
+    assert mentions(result.error, "may still be at work")
 
 
 def test_R7_the_registry_s_time_limit_is_for_tools_that_name_none() -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from tests.wording import naming
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.context import DEFAULT_RESULT_BUDGET_CHARS, ToolContext
 
 
 @pytest.mark.parametrize("budget", [-1, 99.9, float("nan"), float("inf"), None, "many", True], ids=repr)
 def test_R4_a_budget_that_is_none_is_refused_at_once(budget: Any) -> None:
-    with pytest.raises(InvalidDefinitionError, match="result_budget_chars must be a whole number from 0 up"):
+    with pytest.raises(InvalidDefinitionError, match=naming("result_budget_chars", 0)):
         ToolContext(result_budget_chars=budget)
     with pytest.raises(InvalidDefinitionError):
         replace(ToolContext(), result_budget_chars=budget)

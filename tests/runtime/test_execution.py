@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.wording import mentions
 from toolbelt.runtime.context import Capability, ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import FilterOpts
@@ -103,7 +104,7 @@ def test_R3_an_unknown_tool_is_answered_with_the_nearest_that_is_shown() -> None
     registry = ToolRegistry([tool_of("read_file"), tool_of("read_files_secretly"), tool_of("write_file")])
     (result,) = execute(registry, call("read_fil"), allowed_tools=["read_file", "write_file"])
     assert result.code is NOT_AVAILABLE
-    assert result.error == "Unknown tool: 'read_fil'. Did you mean 'read_file' or 'write_file'?"
+    assert mentions(result.error, "read_fil", "read_file", "write_file")
 
 
 def test_R3_names_of_hidden_tools_are_never_told() -> None:
@@ -267,7 +268,7 @@ def test_R6_a_dry_run_says_what_would_be_called_and_does_nothing() -> None:
     registry = ToolRegistry([tool], backends={"network": backend}, audit=lambda record: done.append("audit"))
     (result,) = execute(registry, call("write", path="/é"), ctx=ToolContext(dry_run=True))
     assert result.ok
-    assert result.value == 'Dry run: write would be called with {"path": "/é"}'
+    assert mentions(result.value, "/é")
     assert result.structured == {"tool": "write", "args": {"path": "/é"}}
     assert done == []
 

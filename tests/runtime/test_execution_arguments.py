@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator
 
+from tests.wording import mentions
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.guards import ALLOW, AuditRecord
@@ -80,7 +81,7 @@ def test_R3_a_type_error_of_the_tool_itself_is_its_failure() -> None:
 
     (result,) = execute(ToolRegistry([fail]), call("fail", left=1))
     assert result.code is FailureCode.EXECUTION_FAILED
-    assert result.error == "Tool fail failed: TypeError: 1 is not to my taste"
+    assert mentions(result.error, "TypeError", 1)
 
 
 def test_R3_a_schema_that_is_broken_holds_nothing_against_the_arguments() -> None:

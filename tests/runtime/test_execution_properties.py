@@ -188,7 +188,7 @@ def test_R2_what_runs_is_exactly_the_calls_of_what_is_shown(
         )
 
     for name in NAMES:
-        registry.register(make(name), PLUGIN_IDS.get(name))
+        registry.register(make(name), plugin_id=PLUGIN_IDS.get(name))
     shown = {each["name"] for each in registry.to_definitions(allowed, filter_opts)}
     assert shown == {name for name in NAMES if name not in away and is_let_through(name, allowed, filter_opts, always)}
     calls = [ToolCall(str(number), name) for number, name in enumerate(called)]

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.wording import mentions
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.reducers.reducer import ReduceInfo, ReducerRegistry
+from toolbelt.runtime.reducers.shipped import default_reducers
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import FailureCode, ToolCall, ToolResult
 
@@ -135,20 +137,58 @@ def test_R4_structured_and_cost_survive_reducer_and_cut() -> None:
     assert (result.structured, result.cost_usd) == ({"all": list(range(50))}, 0.25)
 
 
-def test_R5_reducers_see_no_failures() -> None:
-    seen = []
+@pytest.mark.parametrize("is_async", [True, False], ids=["async", "sync"])
+@pytest.mark.parametrize(
+    ("reduced", "error"),
+    [
+        pytest.param(ToolResult.failure(FailureCode.TIMEOUT, "short"), "short", id="the-error-is-shorter"),
+        pytest.param(
+            ToolResult(True, "all is well"), "Tool fail failed: ValueError: no", id="no-success-is-made-of-it"
+        ),
+        pytest.param(ToolResult(False), "Tool fail failed: ValueError: no", id="an-error-that-is-no-text"),
+    ],
+)
+def test_R5_reducers_shorten_failures(reduced: ToolResult, error: str, is_async: bool) -> None:
+    def fail() -> None:
+        raise ValueError("no")
 
-    class Watch:
-        tool_name = "fail"
+    async def fail_async() -> None:
+        fail()
 
-        def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-            seen.append(result)
-            return ToolResult(True, "all is well")
+    reducer = Misbehaving(reduced)
+    reducer.tool_name = "fail"
+    registry = ToolRegistry([tool_of("fail", fail_async if is_async else fail)], reducers=ReducerRegistry([reducer]))
+    assert execute(registry, call("fail")) == [ToolResult.failure(FailureCode.EXECUTION_FAILED, error)]
 
+
+def test_R5_what_the_runtime_itself_refuses_is_not_reduced() -> None:
+    reducer = Misbehaving(ToolResult.failure(FailureCode.TIMEOUT, "short"))
+    registry = ToolRegistry([long], reducers=ReducerRegistry([reducer]))
+    (result,) = execute(registry, call("long", size="x"))
+    assert result.code is FailureCode.INPUT_INVALID
+
+
+def test_R5_of_a_failed_test_run_the_failure_stays() -> None:
+    passed = "".join(f"tests/test_a.py::test_{number} PASSED [ 50%]\n" for number in range(1_800))
+    output = (
+        f"=== test session starts ===\n{passed}=== FAILURES ===\n___ test_b ___\nE   assert 1 == 2\n{passed}"
+        "FAILED tests/test_a.py::test_b - assert 1 == 2\n=== 1 failed, 3600 passed in 0.31s ===\n"
+    )
+
+    def terminal(command: str) -> ToolResult:
+        return ToolResult.failure(FailureCode.EXECUTION_FAILED, output)
+
+    registry = ToolRegistry([terminal], reducers=default_reducers())
+    (result,) = execute(registry, call("terminal", command="pytest -v"), ctx=ToolContext(result_budget_chars=8_000))
+    assert len(output) > 80_000
+    assert not result.ok
+    kept = [part in result.text for part in ("1 failed, 3600 passed", "E   assert 1 == 2", "PASSED")]
+    assert kept == [True, True, False]
+
+
+def test_R4_an_error_is_cut_to_the_same_size() -> None:
     def fail() -> None:
         raise ValueError("x" * 100)
 
-    registry = ToolRegistry([fail], reducers=ReducerRegistry([Watch()]))
-    (result,) = execute(registry, call("fail"), ctx=ToolContext(result_budget_chars=20))
-    assert (result.ok, seen) == (False, [])
-    assert result.text == "Tool fail failed: Va\n[truncated — 130 chars total]"
+    (result,) = execute(ToolRegistry([fail]), call("fail"), ctx=ToolContext(result_budget_chars=20))
+    assert mentions(result.text, "130 chars")

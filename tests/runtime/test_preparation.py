@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.wording import mentions
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
@@ -71,7 +72,7 @@ async def _hang(tool: ExecutableTool, context: ToolContext) -> None:
 def test_R6_a_backend_that_cannot_be_had_makes_the_tool_unavailable(backend: Callable[..., Any], said: str) -> None:
     with pytest.raises(BackendError) as caught:
         served({"network": backend}, "network")
-    assert str(caught.value) == f"t is not currently available: what provides network here {said}."
+    assert mentions(str(caught.value), "network", said)
 
 
 ARGUMENTS = FrozenDict({"path": "/etc"})
@@ -250,9 +251,7 @@ def _fail(record: AuditRecord) -> None:
 )
 @pytest.mark.parametrize("decision", [ALLOW, refuse("no")], ids=["allowed", "refused"])
 def test_K7_what_cannot_be_recorded_is_not_done(sink: Any, said: str, decision: GuardDecision) -> None:
-    assert find_refusal(answer_async(decision), audit=sink) == (
-        f"t was not called: the decision could not be recorded ({said})."
-    )
+    assert mentions(find_refusal(answer_async(decision), audit=sink), "not called", said)
 
 
 def test_K7_a_sink_that_is_async_has_recorded_before_the_tool_runs() -> None:
@@ -294,4 +293,4 @@ def test_K7_what_a_guard_decided_is_on_record_though_the_batch_is_cancelled(is_s
     asyncio.run(main())
     (record,) = records
     assert (record.verdict, record.allowed) == (GuardVerdict.CONFIRM, False)
-    assert record.reason == "cancelled before an answer came: Sure?"
+    assert mentions(record.reason, "cancelled", "Sure?")

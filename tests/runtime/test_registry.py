@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import naming
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
@@ -23,6 +24,7 @@ from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import FilterOpts
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.runtime.results import FailureCode
 
 
 def tool(name: str, **settings: Any) -> ExecutableTool:
@@ -86,13 +88,58 @@ def test_R1_the_example_of_the_docstring_works_as_written() -> None:
 def test_R1_registering_a_name_again_overwrites_and_keeps_its_place() -> None:
     registry = ToolRegistry([tool("one"), tool("two"), tool("three")])
     assert shown(registry) == ["one", "two", "three"]
-    registry.register(tool("two", description="new"), plugin_id="extension")
+    registry.register(tool("two", description="new"))
     assert [(each["name"], each["description"]) for each in registry.to_definitions()] == [
         ("one", ""), ("two", "new"), ("three", ""),
     ]  # fmt: skip
-    assert registry.get_plugin_id("two") == "extension"
     registry.register_all([tool("one", description="newer")])
     assert shown(registry)[0] == "one"
+
+
+OWNED = [
+    pytest.param(tool("run"), None, id="built-in"),
+    pytest.param(tool("run"), "p", id="extension"),
+    pytest.param(tool("run"), "q", id="another-extension"),
+]
+
+
+@pytest.mark.parametrize(("theirs", "their_id"), OWNED)
+@pytest.mark.parametrize(("mine", "my_id"), OWNED)
+def test_R1_only_its_owner_may_overwrite_a_name(
+    mine: ExecutableTool, my_id: str | None, theirs: ExecutableTool, their_id: str | None
+) -> None:
+    registry = ToolRegistry()
+    registry.register(mine, plugin_id=my_id)
+    if my_id == their_id:
+        registry.register(theirs, plugin_id=their_id)
+        return
+    with pytest.raises(InvalidDefinitionError, match=naming(my_id or "built-in", their_id or "built-in")):
+        registry.register_all([tool("new"), theirs], plugin_id=their_id)
+    assert names(registry.get_all()) == ["run"]
+    assert registry.get_plugin_id("run") == my_id
+    assert shown(registry, []) == ([] if my_id is None else ["run"])
+
+
+def test_R1_a_server_may_not_overwrite_the_tool_of_another() -> None:
+    registry = ToolRegistry([tool("mcp__a__b__c", plugin="a")])
+    with pytest.raises(InvalidDefinitionError, match=naming("'a'", "'a__b'")):
+        registry.register(tool("mcp__a__b__c", plugin="a__b"))
+    with pytest.raises(InvalidDefinitionError):
+        registry.register(tool("mcp__a__b__c", plugin="a"), plugin_id="extension")
+    registry.register(tool("mcp__a__b__c", plugin="a", description="new"))
+
+
+@pytest.mark.parametrize("plugin_id", [{"name": "git"}, ["git"], 3, True, "", " ", "a\nb"], ids=repr)
+def test_R1_the_id_of_an_extension_is_a_name(plugin_id: Any) -> None:
+    registry = ToolRegistry([tool("there")])
+    with pytest.raises(InvalidDefinitionError, match="plugin_id"):
+        registry.register(tool("new"), plugin_id=plugin_id)
+    assert shown(registry) == ["there"]
+
+
+def test_R1_a_plugin_is_not_given_by_position() -> None:
+    with pytest.raises(TypeError):
+        ToolRegistry().register(tool("status"), "git")  # type: ignore[call-arg]
 
 
 def test_R1_unregistering_what_is_not_there_does_nothing() -> None:
@@ -119,18 +166,18 @@ def test_R1_available_is_what_says_so_and_has_what_it_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "named"),
     [
-        pytest.param(Tool("plain"), "'plain' has no function to run; make it an ExecutableTool", id="a-plain-tool"),
+        pytest.param(Tool("plain"), ("plain", "ExecutableTool"), id="a-plain-tool"),
         pytest.param(3, "3 is no function", id="no-function"),
         pytest.param(lambda: None, "A lambda has no name", id="a-lambda"),
     ],
 )
-def test_R1_one_that_cannot_be_a_tool_adds_none(bad: Any, told: str) -> None:
+def test_R1_one_that_cannot_be_a_tool_adds_none(bad: Any, named: object) -> None:
     registry = ToolRegistry([tool("there")])
-    with pytest.raises(InvalidDefinitionError, match=told):
+    with pytest.raises(InvalidDefinitionError, match=naming(named)):
         registry.register_all([tool("new"), bad, tool("newer")])
-    with pytest.raises(InvalidDefinitionError, match=told):
+    with pytest.raises(InvalidDefinitionError, match=naming(named)):
         registry.register_all(iter([tool("new"), bad]), plugin_id="extension")
     assert names(registry.get_all()) == ["there"]
 
@@ -201,12 +248,20 @@ def some(of: list[str]) -> st.SearchStrategy[list[str] | None]:
     return st.none() | st.lists(st.sampled_from(of), max_size=4)
 
 
+def registered(kinds: list[Kind]) -> list[Kind]:
+    """A name that its owner registers again overwrites and keeps its place; nobody else may."""
+    latest: dict[str, Kind] = {}
+    for kind in kinds:
+        if kind.name not in latest or latest[kind.name].plugin_id == kind.plugin_id:
+            latest[kind.name] = kind
+    return list(latest.values())
+
+
 def by_the_words_of_R2(
     kinds: list[Kind], allowed: list[str] | None, filters: dict[str, list[str] | None]
 ) -> Iterator[str]:
     """The gates in the order and the words of the rule, none of the code."""
-    latest = {kind.name: kind for kind in kinds}  # a name registered again overwrites and keeps its place
-    for kind in latest.values():
+    for kind in registered(kinds):
         is_of_mcp, is_of_extension = kind.name.startswith("mcp__"), kind.plugin_id is not None
         is_built_in = not is_of_mcp and not is_of_extension
         if kind.answer is False:
@@ -245,10 +300,45 @@ def test_R2_what_is_shown_is_what_the_words_of_the_rule_say(
         answer = kind.answer
         asked = None if answer is None else lambda answer=answer: answer
         made = tool(kind.name, always_include=kind.always_include, is_available=asked)
-        registry.register(made, kind.plugin_id)
+        there = registry.get(kind.name)
+        if there is None or registry.get_plugin_id(kind.name) == kind.plugin_id:
+            registry.register(made, plugin_id=kind.plugin_id)
+            continue
+        with pytest.raises(InvalidDefinitionError):
+            registry.register(made, plugin_id=kind.plugin_id)
+        assert registry.get(kind.name) is there
     expected = list(by_the_words_of_R2(kinds, allowed, filters))
     assert shown(registry, allowed, FilterOpts(**filters)) == expected
     assert shown(registry, allowed, FilterOpts(**filters)) == expected
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param("Run", id="name-in-another-case"),
+        pytest.param("shell.v1", id="id"),
+        pytest.param("Shell/run", id="path"),
+        pytest.param("run_it", id="wire-name"),
+        pytest.param("RUN_IT", id="wire-name-in-another-case"),
+    ],
+)
+def test_R2_a_deny_list_takes_any_name_of_a_tool(entry: str) -> None:
+    registry = ToolRegistry([tool("run", plugin="shell", id="shell.v1"), tool("run it", id="x"), tool("other")])
+    hidden = "run it" if "it" in entry.lower() else "run"
+    opts = FilterOpts(exclude_tools=[entry])
+    assert registry.wire_names[hidden] not in shown(registry, None, opts)
+    assert len(shown(registry, None, opts)) == 2
+    (result,) = asyncio.run(registry.execute_parallel([{"id": "1", "name": hidden}], filter_opts=opts))
+    assert result.result.code is FailureCode.NOT_AVAILABLE
+
+
+def test_R2_an_entry_of_a_deny_list_that_names_nothing_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    registry = ToolRegistry([tool("read"), tool("write")], reserved=[tool("later")])
+    for _ in range(2):
+        registry.to_definitions(filter_opts=FilterOpts(exclude_tools=["reed", "WRITE", "later"]))
+        asyncio.run(registry.execute_parallel([], filter_opts=FilterOpts(exclude_tools=["reed"])))
+    assert [(record.levelname, "'reed'" in record.getMessage()) for record in caplog.records] == [("WARNING", True)]
+    assert "'read'" in caplog.records[0].getMessage()
 
 
 FORMS = ["lite", "openai", "litellm", "anthropic", "mcp"]
@@ -357,12 +447,12 @@ def test_R2_a_name_that_providers_refuse_goes_by_another_and_is_found_by_both(
 
 
 def test_R2_a_name_that_is_reserved_counts_from_the_start_and_leads_nowhere() -> None:
-    registry = ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")], reserved=("a_b", "c d"))
+    registry = ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")], reserved=(tool("a_b"), tool("c d")))
     shown = registry.to_definitions()
     assert registry.wire_names == {"a.b": shown[0]["name"], "a_b": "a_b", "c d": "c_d"}
     assert shown[0]["name"] != "a_b"
     assert [registry.find(name) for name in ("a_b", "c d", "c_d")] == [None, None, None]
-    registry.register(ExecutableTool.of(lambda: "plain", name="a_b"))
+    registry.register(tool("a_b"))
     assert registry.to_definitions()[:1] == shown
     assert ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")]).wire_names == {"a.b": "a_b"}
 

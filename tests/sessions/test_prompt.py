@@ -31,9 +31,9 @@ def test_D8_the_whole_of_it() -> None:
     assert rows == [
         '- "devops" (always loaded): Docker and AWS tools.',
         '- "plain"',
-        '- "odd\\n- name": Says "hi"\\u001b[2J\\u202eand more',
+        '- "odd\\u2028- name": Says "hi"\\u001b[2J\\u202eand more',
     ]
-    assert prompt.volatile == 'Loaded now: "devops", "odd\\n- name".'
+    assert prompt.volatile == 'Loaded now: "devops", "odd\\u2028- name".'
 
 
 def test_D8_the_static_part_is_the_same_to_the_byte_whatever_is_loaded() -> None:

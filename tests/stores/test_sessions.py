@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.wording import naming
 from toolbelt.errors import StorageError
 from toolbelt.sessions.inspection import stored_sessions_data
 from toolbelt.stores.sessions import SqliteSessionStore
@@ -171,12 +172,12 @@ def test_a_state_mended_wrongly_by_hand_costs_its_own_session_alone(
     with contextlib.closing(sqlite3.connect(path)) as other:
         other.execute("UPDATE states SET loaded = ? WHERE session = 's'", (text,))
         other.commit()
-    with pytest.raises(StorageError, match="agent 'a' in session 's' is not a list of toolkits; reset"):
+    with pytest.raises(StorageError, match=naming("agent 'a'", "session 's'", "reset")):
         store.read("a", "s")
     assert store.read("a", "sound") is not None
     damaged, sound = store.states()
     assert (damaged.session_id, damaged.state, sound.problem) == ("s", None, None)
-    assert "is not a list of toolkits; reset" in (damaged.problem or "")
+    assert "not a list of toolkits" in (damaged.problem or "")
     assert sound.state == store.read("a", "sound")
     assert store.reset("a", "s")
     assert store.read("a", "s") is None

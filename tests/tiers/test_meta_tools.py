@@ -7,7 +7,7 @@ import pytest
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.stores.catalogs import open_catalog
-from toolbelt.tiers import MetaRole, MetaTools, own_meta_tools
+from toolbelt.tiers import MetaTools, TierMetaRole, own_meta_tools
 from toolbelt.tiers.meta_tools import META_TOOLS
 
 TAKES_CATEGORY = {"type": "object", "properties": {"category": {"type": "string"}}}
@@ -20,7 +20,7 @@ def catalog(*tools: Tool, core: tuple[str, ...]) -> Catalog:
 def test_T1_a_catalog_without_meta_tools_is_given_both() -> None:
     meta = MetaTools.of(Catalog((Plugin("git", (Tool("status"),)),)))
     assert list(meta.extras) == ["browse_tools", "load_tools"]
-    assert [meta.find_role(tool.id) for tool in (meta.browse, meta.load)] == [MetaRole.BROWSE, MetaRole.LOAD]
+    assert [meta.find_role(tool.id) for tool in (meta.browse, meta.load)] == [TierMetaRole.BROWSE, TierMetaRole.LOAD]
     assert meta.find_role("git/status") is None
 
 
@@ -55,7 +55,7 @@ def test_of_two_core_tools_of_one_name_the_first_is_the_meta_tool() -> None:
         (Plugin("a", (Tool("browse_tools"),)), Plugin("b", (Tool("browse_tools"),))),
         core=("b/browse_tools", "a/browse_tools"),
     )
-    assert own_meta_tools(made) == {"b/browse_tools": MetaRole.BROWSE}
+    assert own_meta_tools(made) == {"b/browse_tools": TierMetaRole.BROWSE}
 
 
 def test_an_id_that_is_taken_is_left_to_who_has_it() -> None:
@@ -63,16 +63,16 @@ def test_an_id_that_is_taken_is_left_to_who_has_it() -> None:
     assert MetaTools.of(made).load.id not in {"load_tools", "toolbelt:load_tools"}
 
 
-@pytest.mark.parametrize("role", MetaRole)
-def test_ours_have_legal_names_and_say_how_to_go_on(role: MetaRole) -> None:
+@pytest.mark.parametrize("role", TierMetaRole)
+def test_ours_have_legal_names_and_say_how_to_go_on(role: TierMetaRole) -> None:
     tool = META_TOOLS[role]
-    other = MetaRole.LOAD if role is MetaRole.BROWSE else MetaRole.BROWSE
+    other = TierMetaRole.LOAD if role is TierMetaRole.BROWSE else TierMetaRole.BROWSE
     assert tool.name == role.value
     assert is_legal_wire_name(tool.name)
     assert other.value in tool.description or other.value in str(tool.parameters)
 
 
 def test_T2_load_takes_one_category_as_plain_text() -> None:
-    assert META_TOOLS[MetaRole.BROWSE].parameters["properties"] == {}
-    assert list(META_TOOLS[MetaRole.LOAD].parameters["properties"]) == ["category"]
-    assert "enum" not in META_TOOLS[MetaRole.LOAD].parameters["properties"]["category"]
+    assert META_TOOLS[TierMetaRole.BROWSE].parameters["properties"] == {}
+    assert list(META_TOOLS[TierMetaRole.LOAD].parameters["properties"]) == ["category"]
+    assert "enum" not in META_TOOLS[TierMetaRole.LOAD].parameters["properties"]["category"]

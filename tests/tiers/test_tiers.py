@@ -12,7 +12,7 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import export_definitions
 from toolbelt.errors import NotFoundError
 from toolbelt.stores.catalogs import open_catalog
-from toolbelt.tiers import MetaRole, Tiers
+from toolbelt.tiers import TierMetaRole, Tiers
 
 TIERED = open_catalog("tiered").catalog
 ASSISTANT = open_catalog("assistant").catalog
@@ -163,17 +163,6 @@ def test_T3_every_step_keeps_what_was_shown_and_shows_nothing_twice(asked: list[
         before = now
 
 
-def test_T4_any_tool_there_is_may_be_called_unless_enforced() -> None:
-    tiers = Tiers(SMALL)
-    assert tiers.may_dispatch("disk/open")
-    assert not tiers.may_dispatch("disk/open", enforce=True)
-    assert not tiers.may_dispatch("disk/open", ("git",), enforce=True)
-    assert tiers.may_dispatch("disk/open", ("git", "files"), enforce=True)
-    assert tiers.may_dispatch("chat/send", enforce=True)
-    assert tiers.may_dispatch("load_tools", enforce=True)
-    assert not tiers.may_dispatch("disk/shred")
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -186,7 +175,7 @@ def test_T4_any_tool_there_is_may_be_called_unless_enforced() -> None:
     ],
 )
 def test_T2_a_call_gone_wrong_is_told_how_it_goes(arguments: dict[str, Any] | None, says: str) -> None:
-    answer, loaded = Tiers(SMALL).call(MetaRole.LOAD, arguments, ("Git",))
+    answer, loaded = Tiers(SMALL).call(TierMetaRole.LOAD, arguments, ("Git",))
     assert says in answer["error"]
     assert 'load_tools with {"category": NAME}' in answer["error"]
     assert answer["error"].endswith("Available: files, Git, other")
@@ -196,7 +185,7 @@ def test_T2_a_call_gone_wrong_is_told_how_it_goes(arguments: dict[str, Any] | No
 @pytest.mark.parametrize("arguments", [None, {}, {"category": "git"}])
 def test_T2_browsing_needs_no_arguments(arguments: dict[str, Any] | None) -> None:
     tiers = Tiers(SMALL)
-    assert tiers.call(MetaRole.BROWSE, arguments, ("Git",)) == (tiers.browse(), ("Git",))
+    assert tiers.call(TierMetaRole.BROWSE, arguments, ("Git",)) == (tiers.browse(), ("Git",))
 
 
 def test_within_a_universe_there_are_its_tools_and_the_meta_tools_alone() -> None:
@@ -204,7 +193,6 @@ def test_within_a_universe_there_are_its_tools_and_the_meta_tools_alone() -> Non
     for tiers in (Tiers(SMALL, universe), Tiers(SMALL).within(universe)):
         assert tiers.core == (*META, "chat/send")
         assert ids(tiers) == {"Git": ("hub/pull",), "other": ("loose/think",)}
-        assert not tiers.may_dispatch("disk/open")
         assert tiers.load("files")[0] == {"error": "Unknown category: files. Available: Git, other"}
     assert Tiers(TIERED, ("git/git_commit",)).core == ("core/browse_tools", "core/load_tools")
 
@@ -225,7 +213,7 @@ def test_an_agent_can_be_built_from_it() -> None:
     tiers = Tiers(SMALL)
     loaded: tuple[str, ...] = ()
     first = export_definitions(tiers.tools(loaded), tiers.names, "openai")
-    _, loaded = tiers.call(MetaRole.LOAD, {"category": "git"}, loaded)
+    _, loaded = tiers.call(TierMetaRole.LOAD, {"category": "git"}, loaded)
     second = export_definitions(tiers.tools(loaded), tiers.names, "openai")
     assert second[: len(first)] == first
     assert [entry["function"]["name"] for entry in second] == [

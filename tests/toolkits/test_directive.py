@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import naming
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
@@ -166,7 +167,7 @@ def test_K5_a_toolkit_is_given_its_own_available_members() -> None:
 
 
 def test_K5_something_else_than_a_directive_is_told_by_its_toolkit() -> None:
-    with pytest.raises(InvalidDefinitionError, match="directive of toolkit 'k0' gave something of type list"):
+    with pytest.raises(InvalidDefinitionError, match=naming("k0", "type list")):
         union(cast("DirectiveMaker", lambda message, available: ["a"]))
 
 
@@ -299,7 +300,7 @@ def test_K5_the_text_of_a_message(message: object, text: str) -> None:
 
 @pytest.mark.parametrize("message", [3, b"fetch", object], ids=["number", "bytes", "type"])
 def test_K5_what_is_no_message_is_told(message: object) -> None:
-    with pytest.raises(InvalidDefinitionError, match="A message is text or a list of parts, not of type"):
+    with pytest.raises(InvalidDefinitionError, match=naming("message", "text", "list")):
         directive(message, [], [])
 
 
@@ -323,7 +324,7 @@ def test_K5_without_words_no_toolkit_is_asked(message: object) -> None:
 @pytest.mark.parametrize("choice", [5, "", " ", ["a"], True], ids=repr)
 def test_K5_a_choice_that_is_no_text_is_refused(choice: Any) -> None:
     for make in (lambda: Directive(("a",), choice), lambda: DirectiveRule(("w",), ("a",), choice)):
-        with pytest.raises(InvalidDefinitionError, match="must be 'required', 'auto', 'none' or the key of a tool"):
+        with pytest.raises(InvalidDefinitionError, match=naming("required", "auto", "none")):
             make()
 
 
@@ -392,5 +393,5 @@ def test_K5_a_choice_as_a_provider_takes_it(choice: str | None, openai: object, 
 
 @pytest.mark.parametrize("form", ["mcp", "lite", "antropic"])
 def test_K5_a_form_without_choices_is_refused(form: str) -> None:
-    with pytest.raises(NotFoundError, match=f"No form of a tool choice named '{form}'"):
+    with pytest.raises(NotFoundError, match=naming("tool choice", form)):
         format_tool_choice(None, form)

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, ToolbeltError
 from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.bundles import expand_over
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, directive
 from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander, heard, widest_first
@@ -66,18 +68,18 @@ def test_K8_what_an_entry_means(entry: str, ids: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "message", "candidates"),
+    ("entry", "named", "candidates"),
     [
-        pytest.param("gitt", "No plugin or tool is named 'gitt'. Did you mean 'git'", (), id="a-plugin"),
+        pytest.param("gitt", ("gitt", "git"), (), id="a-plugin"),
         pytest.param(
             "git/git_pull",
-            "No plugin or tool is named 'git/git_pull'. Did you mean 'git/git_push'",
+            ("git/git_pull", "git/git_push"),
             (),
             id="a-tool-of-the-plugin",
         ),
         pytest.param(
             "search",
-            "2 tools are named 'search'; say which: GitHub/search, web/search.",
+            ("2 tools", "search", "GitHub/search", "web/search"),
             ("GitHub/search", "web/search"),
             id="several",
         ),
@@ -85,12 +87,12 @@ def test_K8_what_an_entry_means(entry: str, ids: list[str]) -> None:
     ],
 )
 def test_K8_an_entry_that_matches_nothing_is_reported_and_not_fatal(
-    entry: str, message: str, candidates: tuple[str, ...]
+    entry: str, named: object, candidates: tuple[str, ...]
 ) -> None:
     made = expand_toolkits([Toolkit("kit", member_tools=("log", entry))], CATALOG)
     (missing,) = made.unmatched
     assert (missing.toolkit, missing.entry, missing.candidates) == ("kit", entry, candidates)
-    assert missing.message.startswith(message)
+    assert mentions(missing.message, named)
     assert made.catalog.get_toolkit("kit").member_tools == ("git/log",)
 
 
@@ -180,7 +182,7 @@ def test_D6_entries_as_narrow_as_one_another_that_disagree_are_told(
     assert all(overlap.entries[1] in overlap.message for overlap in made.overlaps)
     # A session hears the same entry.
     agent = AgentSpec("one", allowed_toolkits=("kit",))
-    merged = DynamicToolkits(agent, [kit], expander(CATALOG)).merge(("kit",))
+    merged = DynamicToolkits(agent, [kit], expand_over(CATALOG)).merge(("kit",))
     assert next(tool.overrides for tool in merged if tool.key == "git/log") == {"n": heard}
 
 
@@ -227,21 +229,21 @@ def test_K2_a_config_may_name_tools_by_any_of_their_names(
 
 
 @pytest.mark.parametrize(
-    ("key", "rule", "message"),
+    ("key", "rule", "named"),
     [
-        pytest.param("kitt", "unknown-key", "it does nothing. Did you mean 'kit'", id="nearest"),
+        pytest.param("kitt", "unknown-key", "kit", id="nearest"),
         pytest.param(
             "git",
             "unknown-key",
-            "'git' is a plugin; make it a toolkit, or name its tools as git/NAME.",
+            ("git", "git/NAME"),
             id="a-plugin-is-no-switch",
         ),
     ],
 )
-def test_K2_a_key_of_nothing_is_told(key: str, rule: str, message: str) -> None:
+def test_K2_a_key_of_nothing_is_told(key: str, rule: str, named: object) -> None:
     made, (note,) = MADE.read_config({key: True})
     assert (made, note.key, note.rule) == ({}, key, rule)
-    assert message in note.message
+    assert mentions(note.message, named)
 
 
 def test_K2_an_ambiguous_key_is_told_with_the_candidates() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import naming
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.toolkits.policy import (
@@ -113,7 +114,7 @@ def test_K4_a_function_gets_the_members_that_are_available_in_order() -> None:
 
 @pytest.mark.parametrize("made", [3, ["text"], b"text", False], ids=repr)
 def test_K4_a_function_that_gives_no_text_is_told_by_its_toolkit(made: Any) -> None:
-    with pytest.raises(InvalidDefinitionError, match="The policy of toolkit 'kit' must be text"):
+    with pytest.raises(InvalidDefinitionError, match=naming("policy", "kit", "text")):
         build_policy_section(Toolkit("kit", member_tools=("a",), policy=lambda _: made), ("a",))
 
 
@@ -126,7 +127,7 @@ def test_K4_a_function_that_gives_no_text_is_told_by_its_toolkit(made: Any) -> N
     ],
 )
 def test_K4_a_policy_that_is_no_text_is_refused(make: Callable[[], PolicyText]) -> None:
-    with pytest.raises(InvalidDefinitionError, match=r"must be text, not of type (int|NoneType|bool)"):
+    with pytest.raises(InvalidDefinitionError, match=r"text, not .* (int|NoneType|bool)"):
         make()
 
 

@@ -111,7 +111,7 @@ def test_K8_a_key_left_blank_says_nothing(key: str) -> None:
 MISTAKES = {
     "no-mapping": ("toolkits: [a]", 1, "wrong-type", "`toolkits` must be a mapping from names to toolkits, not a list"),
     "a-toolkit-that-is-a-list": ("toolkits:\n  a: [x]", 2, "wrong-type", "`toolkits.a` must be a mapping, not a list."),
-    "a-blank-name": ("toolkits:\n  ' ': {}", 2, "blank-name", "`toolkits`: the name of a toolkit may not be blank"),
+    "a-blank-name": ("toolkits:\n  ' ': {}", 2, "blank-name", "a name must be text that is not blank"),
     "a-name-in-another-case": (
         "toolkits:\n  web: {}\n  Web: {}",
         3,
@@ -256,7 +256,7 @@ def test_D1_all_mistakes_are_told_at_once_and_the_rest_is_read() -> None:
         ("duplicate-entry", "toolkits.a.tools[2]"),
         ("wrong-type", "toolkits.a.tools[3].y"),
         ("wrong-type", "toolkits.b"),
-        ("blank-name", "toolkits"),
+        ("blank-name", 'toolkits[" "]'),
     ]
     assert [(toolkit.key, toolkit.member_tools) for toolkit in toolkits] == [("a", ("x",)), ("b", ()), ("c", ())]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.definitions import assign_wire_names
@@ -22,15 +23,16 @@ def expand_agent(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog
     """
     meta_tools = [role.value for role in MetaRole] if agent.allowed_toolkits else []
     wire_names = assign_wire_names(catalog.tools, meta_tools) if meta_tools else catalog.wire_names
-    expansion = expand_over(catalog, wire_names.__getitem__, without=own_meta_tools(catalog))
+    expansion = expand_over(catalog, wire_names, without=own_meta_tools(catalog))
     return expansion, find_switched_off(toolkits, catalog, agent.tools_config)
 
 
 def toolkits_over(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> DynamicToolkits:
-    """The toolkits of an agent over a catalog.
+    """The toolkits of an agent over a catalog, with answers for people: they name tools by their ids.
 
     Raises:
         InvalidDefinitionError: as `DynamicToolkits`.
     """
     given = tuple(toolkits)
-    return DynamicToolkits(agent, given, *expand_agent(agent, given, catalog))
+    expansion, off = expand_agent(agent, given, catalog)
+    return DynamicToolkits(agent, given, replace(expansion, find_answer_name=str), off)

@@ -15,7 +15,7 @@ from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.catalog.ladder import make_rung
 from toolbelt.catalog.tool import Plugin, Tool, refuse_duplicate_ids
 from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
-from toolbelt.patterns import fold
+from toolbelt.patterns import find_name_problem, fold
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,9 @@ class Catalog:
             raise InvalidDefinitionError(
                 f"Catalog {self.name!r} promises unique tool names; these repeat: {', '.join(sorted(shared))}."
             )
+        for name in self.categories:
+            if (problem := find_name_problem(name)) is not None:
+                raise InvalidDefinitionError(f"The name of a category {problem}.")
         if twice := _repeated(fold(name) for name in self.categories):
             raise InvalidDefinitionError(f"Categories must be unique, ignoring case: {', '.join(sorted(twice))}.")
         object.__setattr__(self, "categories", _all_categories(self.categories, self.plugins))

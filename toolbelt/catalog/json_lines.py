@@ -17,7 +17,7 @@ from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, suggestion
 from toolbelt.findings import Finding, Severity
-from toolbelt.patterns import fold
+from toolbelt.patterns import find_name_problem, fold
 from toolbelt.sources import parse_json_lines
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ class _Rows:
 
     def add(self, number: int, row: Mapping[str, Any]) -> None:
         label = row.get(self._grouping.plugin) if self._grouping.plugin else None
-        if self._grouping.plugin and label is not None and not _is_label(label):
-            self._refuse("wrong-type", f"{self._grouping.plugin!r} must be text to name a plugin.", number)
+        if label is not None and (problem := find_name_problem(label)) is not None:
+            self._refuse("wrong-type", f"{self._grouping.plugin!r}, which names a plugin, {problem}.", number)
             return
         # Plugin names ignore case, so two spellings are one plugin, under the first.
         spelled = label or self._name
@@ -140,8 +140,8 @@ class _Rows:
         if spelled != plugin:
             self._respelled.setdefault(plugin, {})[spelled] = None
         category = row.get(self._grouping.category) if self._grouping.category else None
-        if category is not None and not _is_label(category):
-            self._refuse("wrong-type", f"{self._grouping.category!r} must be text to name a category.", number)
+        if category is not None and (problem := find_name_problem(category)) is not None:
+            self._refuse("wrong-type", f"{self._grouping.category!r}, which names a category, {problem}.", number)
             return
         try:
             tool = _tool(row, plugin, dropped=(self._grouping.plugin, self._grouping.category))

@@ -9,6 +9,7 @@ from typing import Any
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.tool import Plugin, Tool
+from toolbelt.catalog.validators import find_schema_fault
 from toolbelt.findings import Finding, Severity
 from toolbelt.text import CONTROL, UNSAFE
 
@@ -76,16 +77,9 @@ def _texts(value: Any) -> Iterator[str]:
 def _lint_parameters(tool: Tool) -> Iterator[Finding]:
     if not tool.parameters:
         return
-    from jsonschema import Draft202012Validator, SchemaError  # a tenth of a second, for linting alone
-    from jsonschema.validators import validator_for
-
-    # Many servers still write draft 7, and say so.
-    dialect = tool.parameters if isinstance(tool.parameters.get("$schema"), str) else {}
-    try:
-        validator_for(dialect, default=Draft202012Validator).check_schema(dict(tool.parameters))
-    except SchemaError as error:
-        place = "/".join(str(part) for part in error.absolute_path) or "its root"
-        message = f"The parameters of {tool.id!r} are no JSON Schema, at {place}: {error.message[:200]}"
+    if (fault := find_schema_fault(tool.parameters)) is not None:
+        place = "/".join(map(str, fault.path)) or "its root"
+        message = f"The parameters of {tool.id!r} are no JSON Schema, at {place}: {fault.message[:200]}"
         yield Finding("invalid-schema", Severity.ERROR, message)
         return
     if tool.parameters.get("type") != "object":

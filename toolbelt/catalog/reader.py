@@ -115,6 +115,7 @@ class _Reader:
         spelled: dict[str, str] = {}
         for name in categories:
             category = section.child(name)
+            category.is_name(name)
             if (first := spelled.setdefault(fold(name), name)) != name:
                 message = f"Category {name!r} stands here again, after {first!r}; names ignore case."
                 category.add_error("duplicate-category", message)

@@ -10,7 +10,7 @@ from typing import Any
 from toolbelt.catalog.categories import PLUGIN_CATEGORY_MAP
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.patterns import fold
+from toolbelt.patterns import find_name_problem, fold
 
 _NOTHING = FrozenDict()
 
@@ -81,8 +81,8 @@ class Plugin:
         description: What it is for.
 
     Raises:
-        InvalidDefinitionError: the name is blank, a tool already belongs to another plugin, or two tools
-            share an id.
+        InvalidDefinitionError: the name or category is blank or has an invisible character, a tool already belongs
+            to another plugin, or two tools share an id.
     """
 
     name: str
@@ -95,12 +95,12 @@ class Plugin:
     """The category that counts, its own or the map's, as categories are compared."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise InvalidDefinitionError(f"A plugin's name must be text that is not blank, not {self.name!r}.")
+        if (problem := find_name_problem(self.name)) is not None:
+            raise InvalidDefinitionError(f"A plugin's name {problem}.")
         object.__setattr__(self, "key", fold(self.name))
         if self.category is not None:
-            if not isinstance(self.category, str) or not self.category.strip():
-                raise InvalidDefinitionError(f"The category of plugin {self.name!r} must be text that is not blank.")
+            if (problem := find_name_problem(self.category)) is not None:
+                raise InvalidDefinitionError(f"The category of plugin {self.name!r} {problem}.")
             object.__setattr__(self, "category", str(self.category).strip())
         category = find_category(self.name, self.category)
         object.__setattr__(self, "category_key", None if category is None else fold(category))

@@ -8,7 +8,7 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options, source_options
 from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import notify, print_json, show_blocks, show_view
-from toolbelt.loadouts.inspection import Inspection, decision_data
+from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.project.project import Project
 from toolbelt.text import visible
@@ -28,12 +28,14 @@ MANY_TOOLS = 250
 @option("--model", "-m", "models", multiple=True, metavar="M", help="A litellm model name; may be repeated.")
 @option("--tools/--no-tools", "show_tools", default=None, help="Name the active tools, or only count them.")
 @option("--all", "show_all", is_flag=True, help="Name every plugin, however many.")
+@option("--schema", "show_schema", is_flag=True, help="Print the JSON Schema of what --json prints, and stop.")
 @project_options
 def inspect(
     name: str | None,
     models: tuple[str, ...],
     show_tools: bool | None,
     show_all: bool,
+    show_schema: bool,
     catalog: str | None,
     config: str | None,
     tokenizer: str | None,
@@ -45,6 +47,11 @@ def inspect(
     context window.
     Without NAME: the whole catalog, which is what an agent without a loadout gets.
     """
+    if show_schema:
+        from toolbelt.loadouts.inspection_json import inspection_schema  # classes for JSON alone, here and below
+
+        print_json(inspection_schema())
+        return
     project = open_current_project(catalog, config, tokenizer)
     if name is not None and name.casefold() == AUTO:
         inspection = project.inspect_auto(models)
@@ -55,7 +62,7 @@ def inspect(
         inspection = project.inspect(name, project.model_names(models))
     _warn(project, inspection, models)
     if as_json:
-        print_json(inspection.to_dict())
+        _print_inspection(inspection)
         return
     from toolbelt.console.inspection_view import inspection_view  # which --json does without
 
@@ -71,21 +78,31 @@ def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None,
     """Why PLUGIN_OR_TOOL is active, discoverable, disabled or hidden under loadout NAME: the chain, rule by rule."""
     project = open_current_project(catalog, config)
     decision = project.resolve(name).why(plugin_or_tool)
+    if as_json:
+        from toolbelt.loadouts.inspection_json import decision_data
+
+        print_json({"loadout": name, "catalog": project.catalog.name, **decision_data(decision)})
+        return
     from toolbelt.console.loadout_views import decision_view  # tables, which `inspect` does without
 
-    if as_json:
-        print_json({"loadout": name, "catalog": project.catalog.name, **decision_data(decision)})
-    else:
-        show_view(decision_view(decision))
+    show_view(decision_view(decision))
+
+
+def _print_inspection(inspection: Inspection) -> None:
+    from toolbelt.loadouts.inspection_json import inspection_data
+
+    print_json(inspection_data(inspection))
 
 
 def _show_no_choice(project: Project, inspection: Inspection, model: str, as_json: bool) -> None:
-    reasons = inspection.auto.reasons if inspection.auto else ()
     if project.facts(model).context_window is None:
         _warn_of_unknown_window(project, model)
     if as_json:
-        print_json({**inspection.to_dict(), "loadout": None})
-    else:
+        _print_inspection(inspection)
+    elif inspection.auto is not None:
+        from toolbelt.loadouts.reason_text import describe_choice
+
+        reasons = describe_choice(inspection.auto)
         click.echo("\n  ".join(visible(line) for line in (f"{model}: no loadout chosen", *reasons)))
 
 

@@ -16,8 +16,9 @@ from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
-from toolbelt.loadouts.inspection import fit_data
+from toolbelt.loadouts.inspection_json import fit_data
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.loadouts.reason_text import describe_fit
 from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare, violation_data
 from toolbelt.models.provider_rules import find_rules, find_tool_rules
 from toolbelt.models.recommended import RecommendedKind, RecommendedToolset, parse_recommended
@@ -165,7 +166,7 @@ def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
 def _warn_if_refused(fit: ModelFit) -> None:
     """Warn where no other form of the same tools would be accepted."""
     if fit.verdict in _REFUSING:
-        notify(f"{fit.model!r} refuses these tools in any form. {fit.reasons[0]}", "warning")
+        notify(f"{fit.model!r} refuses these tools in any form. {describe_fit(fit)[0]}", "warning")
 
 
 def _write_fixed(
@@ -235,7 +236,7 @@ def _warn_unfit_recommendations(matrix: Matrix, models: Sequence[ModelToFit]) ->
     for one, fits, given in zip(models, matrix.by_model, matrix.given, strict=True):
         if given is not None and fits[given].verdict in _REFUSING:
             said = f"toolbelt.yaml gives {one.facts.name!r} {str(parse_recommended(one.facts.toolset or ''))!r}"
-            notify(f"{said}, which does not fit. {fits[given].reasons[0]}", "warning")
+            notify(f"{said}, which does not fit. {describe_fit(fits[given])[0]}", "warning")
 
 
 def _find_recommended(toolsets: Sequence[CandidateToolset], model: ModelToFit) -> int | None:

@@ -49,7 +49,7 @@ def _make_command(name: str, change: Change, text: str) -> click.Command:
         config: str | None,
         as_json: bool,
     ) -> None:
-        _, sessions = open_sessions(agent, session_id, session_store, catalog, config)
+        project, sessions = open_sessions(agent, session_id, session_store, catalog, config)
         for dropped in sessions.show().dropped:
             notify(dropped.reason, "warning")
         answer = change(sessions, toolkit)
@@ -57,6 +57,8 @@ def _make_command(name: str, change: Change, text: str) -> click.Command:
             print_json(dict(sorted(answer.items())))
         if answer["status"] not in FULFILLED:
             raise ToolbeltError(refusal_text(answer, agent))
+        if unmatched := sessions.toolkits.unmatched_entries((answer["toolkit"],)):
+            notify(f"not in catalog {project.catalog.name!r}, so not named: {', '.join(unmatched)}", "warning")
         if not as_json:
             click.echo(change_text(answer, agent, session_id))
 

@@ -44,8 +44,9 @@ def show(
         return
     project, sessions = open_sessions(agent, session_id, session_store, catalog, config, tokenizer)
     inspection = SessionInspection(sessions, project.counter)
-    for unmatched in inspection.unmatched:
-        notify(f"{unmatched} It is not counted.", "warning")
+    if inspection.unmatched:
+        name = project.catalog.name
+        notify(f"not in catalog {name!r}, so not counted: {', '.join(inspection.unmatched)}", "warning")
     data = {"store": session_store, "catalog": project.catalog.name, **inspection.to_dict()}
     if as_json:
         print_json(data)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
+from toolbelt.loadouts.reason_text import describe_choice, describe_fit
 from toolbelt.loadouts.resolution import Rule
 from toolbelt.loadouts.selection import Status
 from toolbelt.text import plural
@@ -98,8 +99,9 @@ def _token_shares(inspection: Inspection) -> Iterator[Block]:
 
 
 def _choice_reasons(choice: AutoChoice) -> Listing:
-    unmet = choice.unmet_recommendation
-    return Listing(tuple(Span(reason, Tone.WARNING if reason == unmet else Tone.FAINT) for reason in choice.reasons))
+    reasons = describe_choice(choice)
+    first = Tone.FAINT if choice.unmet_recommendation is None else Tone.WARNING
+    return Listing(tuple(Span(reason, Tone.FAINT if place else first) for place, reason in enumerate(reasons)))
 
 
 def _active_plugins(inspection: Inspection, *, show_tools: bool) -> Block:
@@ -188,4 +190,4 @@ def _model_row(fit: ModelFit) -> Row:
     )
     # The row shows what fits and what is unknown.
     needs_reasons = fit.verdict not in (FitVerdict.FITS, FitVerdict.UNKNOWN) or fit.to_mend
-    return Row(fit.model, cells, notes=fit.reasons if needs_reasons else ())
+    return Row(fit.model, cells, notes=describe_fit(fit) if needs_reasons else ())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.loadouts.loadout import ToolLoadout, whole_catalog
+from toolbelt.loadouts.fit import ModelFit
+from toolbelt.loadouts.loadout import WHOLE_CATALOG, ToolLoadout, whole_catalog
 from toolbelt.loadouts.registry import ToolLoadoutRegistry, WellKnownLoadouts
 
 MAX_SHARE = 0.5
@@ -55,6 +55,56 @@ class RecommendationOutcome(StrEnum):
 
 
 @dataclass(frozen=True)
+class Recommendation:
+    """The toolset that the project recommends for a model.
+
+    Attributes:
+        outcome: What became of it.
+        name: Of the loadout, `WHOLE_CATALOG`, or the name of another toolset.
+        fit: How it fits the model; `None` where it is no loadout, or matches nothing.
+    """
+
+    outcome: RecommendationOutcome
+    name: str
+    fit: ModelFit | None = None
+
+
+class StepVerdict(StrEnum):
+    """What became of a step down the ladder."""
+
+    FITS = "fits"
+    OVER_SHARE = "over_share"
+    NO_ROOM_FOR_ANSWER = "no_room_for_answer"
+    TOO_MANY_TOOLS = "too_many_tools"
+    FOR_LARGER_WINDOWS = "for_larger_windows"
+    MATCHES_NOTHING = "matches_nothing"
+    NO_LOADOUT = "no_loadout"
+    NO_TOOL_CALLING = "no_tool_calling"
+    UNKNOWN_WINDOW = "unknown_window"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A loadout that was looked at.
+
+    Attributes:
+        verdict: Whether it is chosen, else why not.
+        loadout: Its name, or `WHOLE_CATALOG`; empty where no loadout was looked at.
+        window: The context window in tokens; `None` if unknown.
+        tokens: Of its tool definitions; 0 where they were not counted.
+        tools: How many it has; 0 likewise.
+        limit: What it breaks: tokens kept for the answer, tools of a request, or the smallest window in tokens; else 0.
+    """
+
+    verdict: StepVerdict
+    loadout: str = ""
+    window: int | None = None
+    tokens: int = 0
+    tools: int = 0
+    limit: int = 0
+
+
+@dataclass(frozen=True)
 class AutoChoice:
     """What `auto` chose, and why.
 
@@ -63,7 +113,7 @@ class AutoChoice:
         loadout: What to use: for `catalog` one that names every plugin; `None` if nothing fits.
         tokens: Of its tool definitions; 0 where nothing was chosen.
         window: The context window in tokens; `None` if unknown.
-        reasons: Each step taken, in order, in words.
+        steps: Down the ladder, in order; none where the recommended toolset was taken.
         recommendation: What became of the recommended toolset; `None` if none is, or if it is `loadout:auto`.
     """
 
@@ -71,13 +121,16 @@ class AutoChoice:
     loadout: ToolLoadout | None
     tokens: int
     window: int | None
-    reasons: tuple[str, ...]
-    recommendation: RecommendationOutcome | None = None
+    steps: tuple[Step, ...] = ()
+    recommendation: Recommendation | None = None
 
     @property
-    def unmet_recommendation(self) -> str:
-        """Why the recommended toolset was not chosen; empty if it was, or if none is recommended."""
-        return "" if self.recommendation in (None, RecommendationOutcome.TAKEN) else self.reasons[0]
+    def unmet_recommendation(self) -> Recommendation | None:
+        """The recommended toolset if it was not chosen."""
+        recommendation = self.recommendation
+        return (
+            None if recommendation is None or recommendation.outcome is RecommendationOutcome.TAKEN else recommendation
+        )
 
 
 def choose_loadout(
@@ -105,36 +158,34 @@ def choose_loadout(
         tool_calling: Whether the model calls tools; for one that is known not to, nothing is chosen.
 
     Returns:
-        The choice with each step as a reason.
+        The choice with each step.
     """
     if tool_calling is False:
-        return AutoChoice(AutoOutcome.NONE, None, 0, window or None, ("It does not call tools, so none are chosen.",))
+        return AutoChoice(AutoOutcome.NONE, None, 0, window or None, (Step(StepVerdict.NO_TOOL_CALLING),))
     if not window:
-        reason = "The context window is unknown, so nothing can be chosen by it."
-        return AutoChoice(AutoOutcome.UNKNOWN, None, 0, None, (reason,))
+        return AutoChoice(AutoOutcome.UNKNOWN, None, 0, None, (Step(StepVerdict.UNKNOWN_WINDOW),))
     bounds = _Bounds(window, max_tools, output_reserve or 0)
-    whole = bounds.judge("The whole catalog", tokens.total, len(catalog.tools))
-    if whole.fits:
-        return AutoChoice(AutoOutcome.CATALOG, whole_catalog(catalog), tokens.total, window, (whole.reason,))
-    reasons = [whole.reason]
+    whole = bounds.judge(WHOLE_CATALOG, tokens.total, len(catalog.tools))
+    if whole.verdict is StepVerdict.FITS:
+        return AutoChoice(AutoOutcome.CATALOG, whole_catalog(catalog), tokens.total, window, (whole,))
+    steps = [whole]
     for rung in ladder_of(catalog):
         candidate = registry.get_loadout(rung.loadout)
         if candidate is None:
-            reasons.append(f"{rung.loadout}: no loadout of that name.")
+            steps.append(Step(StepVerdict.NO_LOADOUT, rung.loadout))
             continue
         if window < rung.min_window:
-            reasons.append(f"{candidate.name} is for windows from {rung.min_window:,}; this one is {window:,}.")
+            steps.append(Step(StepVerdict.FOR_LARGER_WINDOWS, candidate.name, window, limit=rung.min_window))
             continue
         tools = registry.resolve(candidate.name, catalog).active_tools
         if not tools:
-            reasons.append(f"{candidate.name} matches nothing of this catalog.")
+            steps.append(Step(StepVerdict.MATCHES_NOTHING, candidate.name, window))
             continue
         taken = tokens.of([tool.id for tool in tools])
-        judged = bounds.judge(candidate.name, taken, len(tools))
-        if judged.fits:
-            return AutoChoice(AutoOutcome.LOADOUT, candidate, taken, window, (*reasons, judged.reason))
-        reasons.append(judged.reason)
-    return AutoChoice(AutoOutcome.NONE, None, 0, window, tuple(reasons))
+        steps.append(bounds.judge(candidate.name, taken, len(tools)))
+        if steps[-1].verdict is StepVerdict.FITS:
+            return AutoChoice(AutoOutcome.LOADOUT, candidate, taken, window, tuple(steps))
+    return AutoChoice(AutoOutcome.NONE, None, 0, window, tuple(steps))
 
 
 def ladder_of(catalog: Catalog) -> Sequence[Rung]:
@@ -147,11 +198,6 @@ def _rung(entry: Mapping[str, object]) -> Rung:
     return Rung(str(entry["loadout"]), window if isinstance(window, int) else 0)
 
 
-class _Judged(NamedTuple):
-    fits: bool
-    reason: str
-
-
 @dataclass(frozen=True)
 class _Bounds:
     """What a choice has to keep within; half of the window first."""
@@ -160,13 +206,13 @@ class _Bounds:
     max_tools: int | None
     output_reserve: int
 
-    def judge(self, what: str, taken: int, tools: int) -> _Judged:
-        share = f"{taken / self.window:.0%}, {MAX_SHARE:.0%} allowed"
-        measured = f"{what} takes {taken:,} of {self.window:,} tokens ({share})"
-        if taken > MAX_SHARE * self.window:
-            return _Judged(False, f"{measured}: too much.")
-        if taken >= self.window - self.output_reserve:
-            return _Judged(False, f"{measured}, and {self.output_reserve:,} are kept for the answer: too much.")
-        if self.max_tools is not None and tools > self.max_tools:
-            return _Judged(False, f"{measured}, but holds {tools:,} tools of {self.max_tools:,} allowed: too many.")
-        return _Judged(True, f"{measured}: it fits.")
+    def judge(self, loadout: str, tokens: int, tools: int) -> Step:
+        if tokens > MAX_SHARE * self.window:
+            verdict, limit = StepVerdict.OVER_SHARE, 0
+        elif tokens >= self.window - self.output_reserve:
+            verdict, limit = StepVerdict.NO_ROOM_FOR_ANSWER, self.output_reserve
+        elif self.max_tools is not None and tools > self.max_tools:
+            verdict, limit = StepVerdict.TOO_MANY_TOOLS, self.max_tools
+        else:
+            verdict, limit = StepVerdict.FITS, 0
+        return Step(verdict, loadout, self.window, tokens, tools, limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -24,7 +23,19 @@ class Component(StrEnum):
     """What takes room in a window."""
 
     DEFINITIONS = "definitions"
-    OUTPUT_RESERVE = "output reserve"
+    OUTPUT_RESERVE = "output_reserve"
+
+
+class FitReason(StrEnum):
+    """Why a verdict is what it is, or what else to know; the numbers are in the `ModelFit`."""
+
+    NO_TOOL_CALLING = "no_tool_calling"
+    TOO_MANY_TOOLS = "too_many_tools"
+    UNKNOWN_WINDOW = "unknown_window"
+    NO_ROOM = "no_room"
+    CROWDED = "crowded"
+    UNKNOWN_TOOL_CALLING = "unknown_tool_calling"
+    BROKEN_RULES = "broken_rules"
 
 
 @dataclass(frozen=True)
@@ -98,41 +109,16 @@ class ModelFit:
         return Component.OUTPUT_RESERVE if (self.output_reserve or 0) > self.tokens else Component.DEFINITIONS
 
     @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why the verdict is what it is, and what else to know, in words; empty where there is nothing to say."""
-        return tuple(self._reasons())
-
-    def _reasons(self) -> Iterator[str]:
-        verdict = self.verdict
-        if verdict is FitVerdict.UNSUPPORTED:
-            yield "It does not call tools."
-            return
-        if self.surplus:
-            yield (f"A request may hold {self.max_tools:,} tools; these are {self.tools:,}, {self.surplus:,} too many.")
-        if self.room is None or self.context_window is None:
-            yield "Its context window is unknown."
-        elif self.room <= 0:
-            reserve = f" and {self.output_reserve:,} kept for the answer" if self.output_reserve else ""
-            yield (
-                f"Definitions of {self.tokens:,} tokens{reserve} leave no room in a window of {self.context_window:,}; "
-                f"the largest part: the {self._largest_part()}."
-            )
-        elif verdict is FitVerdict.FITS_DEGRADED:
-            yield (
-                f"Definitions take {self.fraction:.0%} of the window, over {DEGRADED_SHARE:.0%}; "
-                f"the largest part: the {self._largest_part()}."
-            )
-        if self.tool_calling is None and self.tools:
-            yield "Whether it calls tools is unknown."
-        if self.to_mend:
-            several = self.to_mend > 1
-            yield (
-                f"{self.to_mend:,} tool{'s' if several else ''} break{'' if several else 's'} a rule of {self.api}: "
-                "send the mended form (`toolbelt model fit --fix`), unless the client rewrites them."
-            )
-
-    def _largest_part(self) -> str:
-        if self.largest is Component.OUTPUT_RESERVE or not self.by_plugin:
-            return self.largest.value
-        name, tokens = self.by_plugin[0]
-        return f"{self.largest.value}, of which {name!r} takes {tokens:,}"
+    def reasons(self) -> tuple[FitReason, ...]:
+        """Why the verdict is what it is, and what else to know; empty where all is known to fit."""
+        if self.verdict is FitVerdict.UNSUPPORTED:
+            return (FitReason.NO_TOOL_CALLING,)
+        applies = {
+            FitReason.TOO_MANY_TOOLS: self.surplus > 0,
+            FitReason.UNKNOWN_WINDOW: self.room is None,
+            FitReason.NO_ROOM: self.room is not None and self.room <= 0,
+            FitReason.CROWDED: self.verdict is FitVerdict.FITS_DEGRADED,
+            FitReason.UNKNOWN_TOOL_CALLING: self.tool_calling is None and bool(self.tools),
+            FitReason.BROKEN_RULES: self.to_mend > 0,
+        }
+        return tuple(reason for reason, does in applies.items() if does)

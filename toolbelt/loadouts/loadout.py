@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
 from toolbelt.catalog import Catalog, ToolCategory
 from toolbelt.errors import InvalidDefinitionError
+from toolbelt.patterns import find_name_problem
 
 AUTO = "auto"
 """The name that asks for a choice rather than naming a loadout (rule L15)."""
@@ -22,7 +24,7 @@ class ToolLoadout:
     `plugin/tool` or `plugin/prefix*` (rule L9). Comparison ignores case everywhere.
 
     Attributes:
-        name: Not blank.
+        name: Not blank; no name here is, nor has it an invisible character.
         parent_loadout_name: What it inherits from; `None` for a root.
         default_plugins: Active by name.
         included_categories: Plugins of these categories are active.
@@ -31,7 +33,8 @@ class ToolLoadout:
         description: What it is for.
 
     Raises:
-        InvalidDefinitionError: the name is blank, or an entry is no text.
+        InvalidDefinitionError: a name, of the loadout or of an entry, that is no text, is blank or has an invisible
+            character.
     """
 
     name: str
@@ -43,12 +46,12 @@ class ToolLoadout:
     description: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise InvalidDefinitionError(f"A loadout's name must be text that is not blank, not {self.name!r}.")
+        if (problem := find_name_problem(self.name)) is not None:
+            raise InvalidDefinitionError(f"A loadout's name {problem}.")
         object.__setattr__(self, "name", str.__str__(self.name))  # a plain text, also of an enum's member
         if self.parent_loadout_name is not None:
-            if not isinstance(self.parent_loadout_name, str):
-                raise InvalidDefinitionError(f"The parent of loadout {self.name!r} must be named by text.")
+            if (problem := find_name_problem(self.parent_loadout_name)) is not None:
+                raise InvalidDefinitionError(f"The parent of loadout {self.name!r} {problem}.")
             object.__setattr__(self, "parent_loadout_name", str.__str__(self.parent_loadout_name))
         for part in ("default_plugins", "included_categories", "disabled_plugins"):
             object.__setattr__(self, part, frozenset(self._texts(part)))
@@ -58,11 +61,14 @@ class ToolLoadout:
 
     def _texts(self, part: str) -> list[str]:
         entries = getattr(self, part)
-        if isinstance(entries, str):
-            raise InvalidDefinitionError(f"The {part} of loadout {self.name!r} must be a collection, not one text.")
+        if isinstance(entries, str) or not isinstance(entries, Iterable):
+            raise InvalidDefinitionError(
+                f"The {part} of loadout {self.name!r} must be a list of names, not {entries!r}."
+            )
         texts = [_category_text(entry) if part == "included_categories" else entry for entry in entries]
-        if wrong := [entry for entry in texts if not isinstance(entry, str)]:
-            raise InvalidDefinitionError(f"The {part} of loadout {self.name!r} must be texts, not {wrong[0]!r}.")
+        for entry in texts:
+            if (problem := find_name_problem(entry)) is not None:
+                raise InvalidDefinitionError(f"An entry in {part} of loadout {self.name!r} {problem}.")
         return [str.__str__(entry) for entry in texts]
 
 

@@ -11,6 +11,7 @@ from toolbelt.catalog import Catalog
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, ToolLoadout
+from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.sources.section import Section
@@ -108,13 +109,7 @@ def read_loadout_file(document: Document, name: str) -> tuple[WrittenLoadout | N
 def _read_loadout(
     name: object, section: Section, document: Document, also: tuple[str, ...] = ()
 ) -> WrittenLoadout | None:
-    if not isinstance(name, str) or not name.strip():
-        section.add_error("blank-name", "A loadout needs a name that is not blank.")
-        return None
-    if name.casefold() in (AUTO, WHOLE_CATALOG):
-        message = f"{name!r} means something of its own on the command line; give the loadout another name."
-        section.add_error("reserved-name", message)
-        return None
+    is_name = _check_name(name, section)
     if section.value is not None and section.read_mapping() is None:
         return None
     fields: dict[str, Any] = {}
@@ -123,11 +118,31 @@ def _read_loadout(
         match LOADOUT_KEYS[key].kind:
             case Kind.NAMES:
                 value: object = written.read_texts(wanted=Kind.NAMES.value, item="a name")
+                for item in written.read_items() if value else ():
+                    _check_entry(item)
             case kind:
                 value = written.read_text(blank=kind is Kind.PROSE)
+                if kind is Kind.TEXT:
+                    _check_entry(written)
         if len(section.findings) == findings_before:
             fields[LOADOUT_KEYS[key].other_spellings[0]] = value
-    return WrittenLoadout(ToolLoadout(name, **fields), document, section.path)
+    return WrittenLoadout(ToolLoadout(str(name), **fields), document, section.path) if is_name else None
+
+
+def _check_name(name: object, section: Section) -> bool:
+    if not isinstance(name, str) or not name.strip():
+        section.add_error("blank-name", "A loadout needs a name that is not blank.")
+        return False
+    if fold(name) in (AUTO, WHOLE_CATALOG):
+        message = f"{name!r} means something of its own on the command line; give the loadout another name."
+        section.add_error("reserved-name", message)
+        return False
+    return section.is_name(name)
+
+
+def _check_entry(section: Section) -> None:
+    if isinstance(section.value, str) and section.value.strip():  # else it is reported already
+        section.is_name(section.value)
 
 
 def loadouts_of(catalog: Catalog) -> tuple[ToolLoadout, ...]:

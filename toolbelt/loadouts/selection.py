@@ -151,7 +151,7 @@ def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]
     names: list[str] = []
     for plugin in available:
         if isinstance(plugin, str):
-            key = plugin.casefold()
+            key = plugin.lower() if plugin.isascii() else fold(plugin)
             if key not in blocked and key in by_name:
                 names.append(plugin)
             continue

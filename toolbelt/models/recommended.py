@@ -13,7 +13,7 @@ from enum import StrEnum
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
-from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, RecommendationOutcome
+from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, Recommendation, RecommendationOutcome
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.loadout import AUTO, whole_catalog
 from toolbelt.patterns import fold, is_prefix_pattern
@@ -123,27 +123,21 @@ def choose_recommended(
     if recommended.is_auto:
         return step_down()
     if recommended.kind not in (RecommendedKind.FULL, RecommendedKind.LOADOUT):
-        reason = f"toolbelt.yaml gives this model {str(recommended)!r}, which is no loadout: the ladder decides."
-        return _decline(RecommendationOutcome.NOT_A_LOADOUT, reason, step_down())
+        return _decline(Recommendation(RecommendationOutcome.NOT_A_LOADOUT, str(recommended)), step_down())
     is_whole = recommended.kind is RecommendedKind.FULL
     loadout = whole_catalog(catalog) if is_whole else _get_loadout(recommended.name, registry)
     tools = catalog.tools if is_whole else registry.resolve(loadout.name, catalog).active_tools
-    name = "The whole catalog" if is_whole else loadout.name
-    source = f"{name}: toolbelt.yaml gives it to this model"
     if not tools:
-        reason = f"{source}, but it matches nothing of this catalog."
-        return _decline(RecommendationOutcome.MATCHES_NOTHING, reason, step_down())
+        return _decline(Recommendation(RecommendationOutcome.MATCHES_NOTHING, loadout.name), step_down())
     fit = measure(tools)
     if fit.verdict in (FitVerdict.REFUSES, FitVerdict.UNSUPPORTED):
-        reason = f"{source}, but it cannot be. {fit.reasons[0]}"
-        return _decline(RecommendationOutcome.DOES_NOT_FIT, reason, step_down())
+        return _decline(Recommendation(RecommendationOutcome.DOES_NOT_FIT, loadout.name, fit), step_down())
     return AutoChoice(
         AutoOutcome.CATALOG if is_whole else AutoOutcome.LOADOUT,
         loadout,
         fit.tokens,
         fit.context_window,
-        (f"{source}.", _describe_fit(name, fit)),
-        RecommendationOutcome.TAKEN,
+        recommendation=Recommendation(RecommendationOutcome.TAKEN, loadout.name, fit),
     )
 
 
@@ -154,13 +148,6 @@ def _get_loadout(name: str, registry: ToolLoadoutRegistry) -> ToolLoadout:
     return loadout
 
 
-def _decline(outcome: RecommendationOutcome, reason: str, choice: AutoChoice) -> AutoChoice:
-    """Another choice than the recommended one; the reason for the change comes before its own."""
-    return replace(choice, reasons=(reason, *choice.reasons), recommendation=outcome)
-
-
-def _describe_fit(name: str, fit: ModelFit) -> str:
-    if fit.context_window is None or fit.fraction is None:
-        return f"{name} takes {fit.tokens:,} tokens; the context window is unknown, and so is whether it fits."
-    share = f"{name} takes {fit.tokens:,} of {fit.context_window:,} tokens ({fit.fraction:.0%})"
-    return f"{share}: it fits, with little room." if fit.verdict is FitVerdict.FITS_DEGRADED else f"{share}: it fits."
+def _decline(recommendation: Recommendation, choice: AutoChoice) -> AutoChoice:
+    """Another choice than the recommended one."""
+    return replace(choice, recommendation=recommendation)

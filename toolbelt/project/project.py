@@ -252,7 +252,11 @@ class Project:
         if name.casefold() == AUTO:
             resolution, choice = self.choose(models, facts=facts)
             if choice.loadout is None:
-                raise ToolbeltError(" ".join((f"'auto' chose nothing for {models[0]!r}.", *choice.reasons, _OTHERWISE)))
+                from toolbelt.loadouts.reason_text import describe_choice  # words for an error
+
+                raise ToolbeltError(
+                    " ".join((f"'auto' chose nothing for {models[0]!r}.", *describe_choice(choice), _OTHERWISE))
+                )
             return resolution
         self.get_lineage(name)
         return self.registry.resolve(name, self.catalog)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
@@ -48,46 +49,104 @@ _FAILURE_OF_CLASS: Mapping[str, Failure] = MappingProxyType(
 )
 _CLASSES_BEFORE_STATUS = frozenset({Failure.TIMEOUT, Failure.CONTEXT_OVERFLOW, Failure.REFUSED})
 """Failures that the exception's class shows better than the status: an endless body with status 200, some of 400."""
-_WORDINGS: tuple[tuple[re.Pattern[str], Failure], ...] = (
-    # Of providers that say so in words alone, or whose words litellm does not know.
-    (
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """What providers write, in lower case, where neither status nor class says what is wrong.
+
+    Attributes:
+        failure: What the text means.
+        pattern: What it contains.
+        statuses: At which the text counts; `None` where the wire saw none.
+    """
+
+    failure: Failure
+    pattern: re.Pattern[str]
+    statuses: frozenset[int | None]
+
+    def means(self, status: int | None, words: str) -> bool:
+        """Whether a text with this status has this meaning."""
+        return status in self.statuses and self.pattern.search(words) is not None
+
+
+_WORDS_COUNT_AT = frozenset({None, 200, 400, 404, 413, 422, 500})
+"""429 is not among them, as messages on rate limits also mention tokens."""
+_ACCOUNT_WORDINGS = (
+    # Limits of the account. They come first: their texts mention tokens and lengths, and so look like overflows.
+    _Wording(
+        Failure.QUOTA,
         re.compile(
-            r"context_length_exceeded|(maximum|max|model'?s) context (length|window|size)|context (window|limit|length)"
+            r"insufficient[_ ](quota|balance|credits?|funds)|billing_hard_limit"
+            r"|(billing|account)( is)?[_ ]not[_ ]active|credit balance is too low|(out of|no) credits\b"
+            r"|exceeded_current_quota"
+            r"|quotaid\W+\w*perday|free-models-per-day|daily (free allocation|quota)"  # until tomorrow
+            # Gemini says the same of a minute's limit, and then which one.
+            r"|exceeded your current quota(?!.*(quota exceeded for metric|retry in|retrydelay|per ?minute))",
+            re.DOTALL,
+        ),
+        frozenset({None, 400, 403, 429}),
+    ),
+    _Wording(
+        Failure.REQUEST_TOO_LARGE,
+        re.compile(r"request too large for|extra usage is required for long context"),
+        frozenset({None, 400, 413, 429}),
+    ),
+    _Wording(Failure.REQUEST_TOO_LARGE, re.compile("rate_limit"), frozenset({413})),
+    _Wording(
+        Failure.RATE_LIMIT,
+        re.compile(r"too many tokens, please wait|too many requests|throttl|rate[ _-]?limit"),
+        frozenset({None, 200, 400}),
+    ),
+)
+_WORDINGS = (
+    _Wording(
+        Failure.CONTEXT_OVERFLOW,
+        re.compile(
+            r"context_length_exceeded|(maximum|max|model'?s) context (length|window|size)"
+            r"|context[ _](window|limit|length)"
             r"|(exceed\w*|available) (the |your )?(available |maximum |max )*context|exceed_context_size"
-            r"|prompt is too long|input is too long|input length .* exceed|too many (input |total )?tokens"
+            r"|prompt[ _](is )?too[ _]long|input is too long|input length .* exceed|too many (input |total )?tokens"
             r"|(input|prompt|requested) token count .*exceed|reduce the length of (the|your) (messages|prompt|input)"
             r"|tokens? .* (exceeds?|larger than|greater than) .*(n_ctx|max_model_len|maximum)"
+            r"|maximum prompt length is|exceeded model token limit|range of input length should be"  # xAI, Kimi, Qwen
+            r"|longer than the maximum model length|max_tokens must be at least 1, got (-\d|0\b)"  # vLLM
+            r"|.max_new_tokens. must be <=|.inputs. must have less than \d+ tokens"  # TGI, Together
+            r"|prompt length \(.*(exceeds maximum|should not exceed)|default_max_tokens \(-?\d+\)"  # TensorRT-LLM
+            r"|n_keep \(?\d+\)? >= n_ctx"  # LM Studio
         ),
-        Failure.CONTEXT_OVERFLOW,
+        _WORDS_COUNT_AT,
     ),
-    (
+    _Wording(
+        Failure.BAD_REQUEST,  # llama.cpp's server, as it was started, takes no tools
+        re.compile(r"requires --jinja|does not support tool"),
+        frozenset({500}),
+    ),
+    _Wording(
+        Failure.REFUSED,
         re.compile(
             r"content_policy|content policy|content management policy|responsibleaipolicy|safety system"
             r"|content[_ ]filter|blocked (by|due to) .*(safety|polic)"
         ),
-        Failure.REFUSED,
+        _WORDS_COUNT_AT,
     ),
-    (
-        re.compile(r"(incorrect|invalid) api[ _]key|api[ _]key (not valid|is invalid)|api_key_invalid"),
+    _Wording(
         Failure.AUTHENTICATION,
+        re.compile(r"(incorrect|invalid) api[ _]key|api[ _]key (not valid|is invalid)|api_key_invalid"),
+        _WORDS_COUNT_AT,
     ),
-    (
+    _Wording(
+        Failure.NOT_FOUND,
         re.compile(
             r"model_not_found|not a valid model|(no such|unknown) model|model .{0,100}(not found|does not exist)"
         ),
-        Failure.NOT_FOUND,
+        _WORDS_COUNT_AT,
     ),
 )
-_WORDS_COUNT_AT = frozenset({None, 200, 400, 404, 413, 422, 500})
-"""Statuses that need the words as well. 429 is not among them, as messages on rate limits also mention tokens."""
-_QUOTA = re.compile(
-    r"insufficient[_ ](quota|balance|credits?|funds)|billing_hard_limit|(billing|account)( is)?[_ ]not[_ ]active"
-    r"|credit balance is too low|(out of|no) credits\b|exceeded_current_quota"
-    # Gemini says the same of a minute's limit, and then which one.
-    r"|exceeded your current quota(?!.*(quota exceeded for metric|retry in|retrydelay|per ?(minute|day)))",
-    re.DOTALL,
-)
-_QUOTA_COUNTS_AT = frozenset({None, 400, 403, 429})
+_LIMIT_AND_REQUESTED = re.compile(r"\blimit:? ([\d,]*\d),(?: used:? [\d,]+)? requested:? ([\d,]*\d)")
+"""OpenAI's and Groq's account of a rate limit: what is requested at once and above the limit never passes."""
+_RETRY_DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s")
+"""Of `google.rpc.RetryInfo`: Gemini sends no `Retry-After`."""
 _INNARDS = re.compile(
     r"(Traceback \(most recent call last\)|Received Model Group|Available Model Group|LiteLLM Retried|received_args=)"
 )
@@ -117,7 +176,7 @@ def make_model_error(
         text = f"{text} {cause}"  # refused, reset, no such host: the outer ones do not say
     failure = _find_failure(error, status, f"{text} {_code(error)}".lower())
     message = clean_message(text, secrets) or type(error).__name__
-    wait = _retry_after(error) if failure.is_passing else None
+    wait = _retry_after(error, text) if failure.is_passing else None
     return ModelError(failure, message, wait, latency_seconds)
 
 
@@ -161,19 +220,30 @@ def _root(error: BaseException) -> BaseException:
 
 def _find_failure(error: BaseException, status: int | None, words: str) -> Failure:
     named = next((known for kind in type(error).__mro__ if (known := _FAILURE_OF_CLASS.get(kind.__name__))), None)
-    if named in _CLASSES_BEFORE_STATUS and status != 429:
-        return named
-    if status is None and named in (None, Failure.UNAVAILABLE):
+    if status is None and named in (None, Failure.UNAVAILABLE, Failure.RATE_LIMIT):
         # A provider that is not asked over our connections.
         status_code = getattr(error, "status_code", None)
         status = status_code if isinstance(status_code, int) and status_code not in (0, 500) else None
-    if status in _QUOTA_COUNTS_AT and _QUOTA.search(words):
-        return Failure.QUOTA
-    if status in _WORDS_COUNT_AT:
-        for wording, failure in _WORDINGS:
-            if wording.search(words):
-                return failure
-    return _failure_of_status(status) or named or Failure.UNAVAILABLE
+    if (failure := _failure_of_words(_ACCOUNT_WORDINGS, status, words)) is not None:
+        too_much = failure is Failure.RATE_LIMIT and _is_above_limit(words)
+        return Failure.REQUEST_TOO_LARGE if too_much else failure
+    if status == 429:
+        return Failure.REQUEST_TOO_LARGE if _is_above_limit(words) else Failure.RATE_LIMIT
+    if named in _CLASSES_BEFORE_STATUS:
+        return named
+    return _failure_of_words(_WORDINGS, status, words) or _failure_of_status(status) or named or Failure.UNAVAILABLE
+
+
+def _failure_of_words(wordings: Iterable[_Wording], status: int | None, words: str) -> Failure | None:
+    return next((wording.failure for wording in wordings if wording.means(status, words)), None)
+
+
+def _is_above_limit(words: str) -> bool:
+    stated = _LIMIT_AND_REQUESTED.search(words)
+    if stated is None:
+        return False
+    limit, requested = (int(number.replace(",", "")) for number in stated.groups())
+    return requested > limit
 
 
 def _failure_of_status(status: int | None) -> Failure | None:
@@ -181,13 +251,13 @@ def _failure_of_status(status: int | None) -> Failure | None:
         return None
     if status < 400:
         return Failure.BROKEN_ANSWER  # it was answered, and what came was no answer
-    if status >= 500:
+    if status >= 500 and status != 501:  # 501: the server has no such function, and never will
         return Failure.UNAVAILABLE
     return _FAILURE_OF_STATUS.get(status, Failure.BAD_REQUEST)
 
 
-def _retry_after(error: BaseException) -> float | None:
-    """Seconds that the headers ask to wait."""
+def _retry_after(error: BaseException, text: str) -> float | None:
+    """Seconds that the headers ask to wait, or, as Gemini does, the body."""
     for headers in (
         getattr(error, "litellm_response_headers", None),
         getattr(getattr(error, "response", None), "headers", None),
@@ -196,9 +266,13 @@ def _retry_after(error: BaseException) -> float | None:
             named = {str(name).lower(): str(value) for name, value in dict(headers or {}).items()}
         except (TypeError, ValueError):
             continue
-        if (wait := parse_retry_after(named.get("retry-after", ""), datetime.now(UTC))) is not None:
+        now = datetime.now(UTC)
+        if (milliseconds := parse_retry_after(named.get("retry-after-ms", ""), now)) is not None:
+            return milliseconds / 1000
+        if (wait := parse_retry_after(named.get("retry-after", ""), now)) is not None:
             return wait
-    return None
+    stated = _RETRY_DELAY.search(text)
+    return None if stated is None else float(stated[1])
 
 
 def parse_retry_after(text: str, now: datetime) -> float | None:

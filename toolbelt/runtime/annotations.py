@@ -24,7 +24,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
-from toolbelt.catalog.validators import SchemaValidator, make_validator
+from toolbelt.catalog.validators import SchemaFault, SchemaValidator, make_validator
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.arguments import ArgumentsError, Parameter, Parse, describe_faults
 
@@ -162,14 +162,12 @@ def _listed_in(schema: Mapping[str, Any]) -> list[Any]:
     return [*(values if isinstance(values, list) else ()), *([schema["const"]] if "const" in schema else ())]
 
 
-def _find_look_alikes(faults: Iterable[Any]) -> Iterable[dict[str, Any]]:
+def _find_look_alikes(faults: Iterable[SchemaFault]) -> Iterable[dict[str, Any]]:
     """Faults, in pydantic's form, of values that pydantic takes for one that is listed; it goes by `==` and `hash`."""
     for fault in faults:
-        if fault.validator in ("enum", "const"):
-            listed = fault.validator_value if fault.validator == "enum" else [fault.validator_value]
-            if fault.instance in listed:
-                allowed = " or ".join(json.dumps(value, ensure_ascii=False) for value in listed)
-                yield {"type": fault.validator, "loc": tuple(fault.absolute_path), "msg": f"should be {allowed}"}
+        if fault.value in fault.listed:
+            allowed = " or ".join(json.dumps(value, ensure_ascii=False) for value in fault.listed)
+            yield {"type": fault.keyword, "loc": fault.path, "msg": f"should be {allowed}"}
         yield from _find_look_alikes(fault.context)
 
 

@@ -118,8 +118,8 @@ def check_schema(validator: SchemaValidator | None, arguments: Mapping[str, Any]
     if validator is None:
         return
     faults = islice(validator.faults(arguments), _MAX_FAULTS_READ)
-    if ordered := sorted(faults, key=lambda fault: [str(step) for step in fault.absolute_path]):
-        clauses = [f"{_place(fault.absolute_path)}{_shortened(fault.message)}" for fault in ordered[:MAX_FAULTS_SHOWN]]
+    if ordered := sorted(faults, key=lambda fault: [str(step) for step in fault.path]):
+        clauses = [f"{_place(fault.path)}{_shortened(fault.message)}" for fault in ordered[:MAX_FAULTS_SHOWN]]
         raise ArgumentsError("; ".join([*clauses, "and more"] if len(ordered) > MAX_FAULTS_SHOWN else clauses) + ".")
 
 

@@ -144,7 +144,7 @@ class RunningCall:
         tool = self._planned.tool
         note = "" if is_async(tool.function) else " It may still be at work."
         message = f"Tool {tool.name} took longer than {self.timeout_seconds:g} s and was given up.{note}"
-        self._set_result(self._finish(ToolResult.failure(FailureCode.TIMEOUT, message)))
+        self._set_result(self._finish(ToolResult.failure(FailureCode.TIMEOUT, message), reduce=False))
         self.stop()
 
     def stop(self) -> asyncio.Task[None] | None:
@@ -170,7 +170,7 @@ class RunningCall:
         except BaseException as error:  # noqa: BLE001  whatever it is, it costs only this call (rule R7)
             prepared = self._failure_of(error)
         if isinstance(prepared, ToolResult):
-            self._set_result(self._finish(prepared))
+            self._set_result(self._finish(prepared, reduce=False))
         else:
             self._planned.context = prepared
             self._timers = start_time_limits((self,))
@@ -187,7 +187,7 @@ class RunningCall:
         try:
             THREADS.start(lambda: context.run(self._run_in_thread))
         except RuntimeError as error:
-            self._set_result(self._finish(self._failure_of(error)))
+            self._set_result(self._finish(self._failure_of(error), reduce=False))
 
     async def _run_on_loop(self, awaitable: Awaitable[Any] | None) -> None:
         """Run an async function, or await what a sync one returned."""
@@ -206,7 +206,7 @@ class RunningCall:
             result = self._failure_of(error)
         except BaseException as error:  # noqa: BLE001  someone else's function: SystemExit, too, costs only this call (rule R7)
             result = self._failure_of(error)
-        if self._planned.reducer is None or not result.ok:
+        if self._planned.reducer is None:
             self._set_result(self._finish(result))
             return
         reduced = None
@@ -243,7 +243,7 @@ class RunningCall:
                 return
             result = self._finish(result)
         except BaseException as error:  # noqa: BLE001  someone else's function: SystemExit, too, costs only this call (rule R7)
-            result = self._finish(self._failure_of(error), reduce=False)
+            result = self._finish(self._failure_of(error))
         call_soon(self._loop, self._set_result, result)
 
     # In either
@@ -266,17 +266,22 @@ class RunningCall:
             is_empty = result.ok and not result.value and result.structured is None
             value = f"[printed]\n{printed}" if is_empty else result.value
             result = replace(result, printed=printed, value=value)
-        if reduce and planned.reducer is not None and result.ok:
+        if reduce and planned.reducer is not None:
             result = _reduce(planned.reducer, result, ReduceInfo(planned.frozen_arguments, planned.context.turn_count))
         return limit_result(result, planned.max_chars)
 
 
 def _reduce(reducer: ToolResultReducer, result: ToolResult, info: ReduceInfo) -> ToolResult:
-    """The result with the shorter text of the reducer; unchanged where the reducer gives no usable one."""
+    """The result with the shorter texts of the reducer; unchanged where the reducer gives no usable ones."""
     try:
         reduced = reducer.reduce(result, info)
-        if isinstance(reduced, ToolResult) and reduced.ok is True and isinstance(reduced.value, str):
-            return replace(result, value=str.__str__(reduced.value))  # only the text: `structured` is the program's
+        if not isinstance(reduced, ToolResult) or reduced.ok is not result.ok or not isinstance(reduced.value, str):
+            return result
+        value = str.__str__(reduced.value)
+        if result.ok:
+            return replace(result, value=value)  # only the text: `structured` is the program's
+        if isinstance(reduced.error, str):
+            return replace(result, value=value, error=str.__str__(reduced.error))
     except BaseException:  # noqa: BLE001  someone else's reducer: a longer result is better than none (rule R5)
         _log.debug("the reducer of a tool raised", exc_info=True)
     return result

@@ -42,8 +42,7 @@ class ExecutableTool(Tool):
             discoverable, and no sub-agent inherits it (rules L14, D2).
         context_parameter: Name of the function's parameter that takes the `ToolContext`; `None` if none does.
         parse: Turns the arguments into the values that the function takes; `None` to check them against `parameters`
-            and pass them unchanged. Both happen on the event loop: validators of your own types must not block, and a
-            `pattern` must not backtrack for ever.
+            and pass them unchanged. Both happen on the event loop: validators of your own types must not block.
 
     Raises:
         InvalidDefinitionError: as `Tool`; a function that cannot be called, an async `is_available` (it is called

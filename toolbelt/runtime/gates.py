@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from toolbelt.patterns import fold
 from toolbelt.runtime.executable import ExecutableTool
 
 MCP_PREFIX = "mcp__"
@@ -53,19 +54,23 @@ class FilterOpts:
     Names are stored as a frozenset; a single string is one name.
 
     Attributes:
-        exclude_tools: Names of tools that never pass.
-        allowed_mcp_servers: Servers whose `mcp__<server>__*` tools pass.
-        allowed_mcp_tools: Names of the `mcp__*` tools that pass.
-        allowed_plugins: Extensions (`plugin_id`) whose tools pass.
+        exclude_tools: Tools that never pass, also built-in ones: by name, id, `plugin/name` or wire name, in any case.
+        allowed_mcp_servers: Servers whose `mcp__<server>__*` tools pass; `None` for all, empty for none. A tool whose
+            name does not state which of several servers it is of passes only if each of them is allowed.
+        allowed_mcp_tools: Names of the `mcp__*` tools that pass; `None` for all, empty for none.
+        allowed_plugins: Extensions (`plugin_id`) whose tools pass; `None` for all, empty for none.
+        excluded_keys: `exclude_tools` as names are compared.
     """
 
     exclude_tools: Collection[str] = frozenset()
     allowed_mcp_servers: Collection[str] | None = None
     allowed_mcp_tools: Collection[str] | None = None
     allowed_plugins: Collection[str] | None = None
+    excluded_keys: frozenset[str] = field(init=False, repr=False, compare=False, default=frozenset())
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "exclude_tools", _names(self.exclude_tools) or frozenset())
+        object.__setattr__(self, "excluded_keys", frozenset(map(fold, self.exclude_tools)))
         for part in ("allowed_mcp_servers", "allowed_mcp_tools", "allowed_plugins"):
             object.__setattr__(self, part, _names(getattr(self, part)))
 
@@ -77,10 +82,27 @@ class RegisteredTool:
     Attributes:
         tool: The tool.
         plugin_id: The extension that provides it; `None` for a built-in tool.
+        wire_name: In its registry; empty before it is known.
     """
 
     tool: ExecutableTool
     plugin_id: str | None = None
+    wire_name: str = ""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Everything that the tool can be named by, as names are compared."""
+        tool = self.tool
+        return frozenset(map(fold, (tool.name, tool.id, tool.path, self.wire_name or tool.name)))
+
+    @property
+    def owner(self) -> str:
+        """Who may register the name again: the built-in tools, an extension, or an MCP server (rule R1)."""
+        if self.plugin_id is not None:
+            return f"extension {self.plugin_id!r}"
+        if self.mcp_servers:
+            return f"MCP server {' or '.join(map(repr, self.mcp_servers))}"
+        return "the built-in tools"
 
     @property
     def is_built_in(self) -> bool:
@@ -133,7 +155,7 @@ class Gates:
         """Why the lists exclude a tool; whether the tool is available is another question."""
         tool, filters = registered.tool, self.filters
         name = tool.name
-        if name in filters.exclude_tools:
+        if filters.excluded_keys and not filters.excluded_keys.isdisjoint(registered.keys):
             return Refusal(name, RefusalReason.EXCLUDED)
         if registered.is_built_in and not tool.always_include:
             if self.allowed_tools is not None and name not in self.allowed_tools:
@@ -141,8 +163,8 @@ class Gates:
             return None
         if servers := registered.mcp_servers:
             allowed = filters.allowed_mcp_servers
-            if allowed is not None and not any(server in allowed for server in servers):
-                return Refusal(name, RefusalReason.MCP_SERVER, repr(servers[0]))
+            if allowed is not None and (barred := [server for server in servers if server not in allowed]):
+                return Refusal(name, RefusalReason.MCP_SERVER, repr(barred[0]))
             if filters.allowed_mcp_tools is not None and name not in filters.allowed_mcp_tools:
                 return Refusal(name, RefusalReason.MCP_TOOL)
         plugin_id = registered.plugin_id

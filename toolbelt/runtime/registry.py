@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import DEFINITION_FORMATS, assign_wire_names, openai_definition
-from toolbelt.catalog.frozen import FrozenDict, freeze, thaw
-from toolbelt.errors import InvalidDefinitionError, NotFoundError
-from toolbelt.patterns import fold
+from toolbelt.catalog.definitions import DEFINITION_FORMATS
+from toolbelt.catalog.frozen import thaw
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
+from toolbelt.patterns import find_name_problem
 from toolbelt.runtime.context import Capability, ToolContext
 from toolbelt.runtime.executable import ExecutableTool, as_executable
 from toolbelt.runtime.execution import BatchRunner, read_calls, split_attachments
@@ -20,127 +19,15 @@ from toolbelt.runtime.gates import (
     FilterOpts,
     Gates,
     RegisteredTool,
-    ask_is_available,
-    find_missing_backends,
     find_unavailability,
 )
 from toolbelt.runtime.guards import AuditSink
 from toolbelt.runtime.reducers.reducer import ReducerRegistry
 from toolbelt.runtime.results import CallResult
+from toolbelt.runtime.snapshot import LITE, RegistrySnapshot
 from toolbelt.runtime.time_limits import DEFAULT_TIMEOUT_SECONDS
 
-LITE = "lite"
-"""The form of a definition that is `{name, description, parameters}` and no provider's."""
-FrozenDefinition = Mapping[str, Any]
-_MAX_CACHED_GATES = 32
-"""Gates whose passing tools are cached."""
-
-
-class RegistrySnapshot:
-    """One state of a registry, which never changes; derived values are computed when first needed.
-
-    Args:
-        entries: By name, in order of registration.
-        plugins: The plugins that were registered as such, by key.
-        reserved: Names of tools that may be registered later.
-    """
-
-    def __init__(
-        self, entries: Mapping[str, RegisteredTool], plugins: Mapping[str, Plugin], reserved: Iterable[str] = ()
-    ) -> None:
-        self._entries = dict(entries)
-        self._plugins = dict(plugins)
-        self._reserved = reserved
-        self._rendered: dict[str, tuple[FrozenDefinition, ...]] = {}
-        self._passing: dict[tuple[str, Gates, tuple[str, ...], tuple[str, ...]], _PassingTools] = {}
-
-    @cached_property
-    def wire_names(self) -> Mapping[str, str]:
-        """By name, of registered and reserved tools."""
-        return _assign(frozenset((*self._entries, *self._reserved)))
-
-    @cached_property
-    def _by_wire_name(self) -> Mapping[str, RegisteredTool]:
-        return {self.wire_names[name]: entry for name, entry in self._entries.items()}
-
-    def find(self, name: str) -> RegisteredTool | None:
-        """The tool of a name, or else of a wire name."""
-        entry = self._entries.get(name)
-        return entry if entry is not None else self._by_wire_name.get(name)
-
-    def definitions(
-        self, form: str, gates: Gates, first: tuple[str, ...] = (), last: tuple[str, ...] = ()
-    ) -> tuple[FrozenDefinition, ...]:
-        """The definitions of the tools that pass the gates now: those named `first`, the rest, those named `last`."""
-        key = (form, gates, first, last)
-        passing = self._passing.get(key)
-        if passing is None:
-            if len(self._passing) >= _MAX_CACHED_GATES:  # gates that are new each time are not worth caching
-                self._passing.clear()
-            passing = self._passing[key] = self._find_passing(*key)
-        return passing.available()
-
-    def _find_passing(self, form: str, gates: Gates, first: tuple[str, ...], last: tuple[str, ...]) -> _PassingTools:
-        rendered = self._rendered.get(form)
-        if rendered is None:
-            rendered = self._rendered[form] = tuple(self._render(entry.tool, form) for entry in self._entries.values())
-        passing = [
-            (entry.tool, definition)
-            for entry, definition in zip(self._entries.values(), rendered, strict=True)
-            if gates.find_exclusion(entry) is None and find_missing_backends(entry.tool, gates.backends) is None
-        ]
-        places = {name: place for place, name in enumerate(last, start=1)}
-        places.update((name, place) for place, name in enumerate(first, start=-len(first)))
-        passing.sort(key=lambda pair: places.get(pair[0].name, 0))
-        conditional = tuple((place, tool) for place, (tool, _) in enumerate(passing) if tool.is_available is not None)
-        return _PassingTools(tuple(definition for _, definition in passing), conditional)
-
-    def _render(self, tool: ExecutableTool, form: str) -> FrozenDefinition:
-        name = self.wire_names[tool.name]
-        if form == LITE:
-            whole = openai_definition(tool, name)["function"]
-            return FrozenDict({key: whole[key] for key in ("name", "description", "parameters")})
-        return FrozenDict(freeze(DEFINITION_FORMATS[form](tool, name)))
-
-    @cached_property
-    def catalog(self) -> Catalog:
-        """The tools by plugin; a tool without plugin is a plugin of its own name."""
-        tools = [entry.tool for entry in self._entries.values()]
-        owners = Counter(f"{tool.plugin or tool.name}/{tool.name}" for tool in tools)
-        groups: dict[str, list[Tool]] = {}
-        spellings: dict[str, str] = {}
-        for tool in tools:
-            name = tool.plugin or tool.name
-            # `plugin/name` may be the id of another tool, too: `a/b` + `c` and `a` + `b/c`.
-            own_id = tool.id if tool.has_own_id else "" if owners[f"{name}/{tool.name}"] == 1 else tool.name
-            spellings.setdefault(fold(name), name)
-            plain = Tool(tool.name, tool.description, tool.parameters, tool.annotations, id=own_id, extra=tool.extra)
-            groups.setdefault(fold(name), []).append(plain)
-        return Catalog(tuple(_plugin(spellings[key], tools, self._plugins.get(key)) for key, tools in groups.items()))
-
-
-class _PassingTools(NamedTuple):
-    """The definitions that pass the lists, and the tools among them that are asked each time, with their places."""
-
-    definitions: tuple[FrozenDefinition, ...]
-    conditional: tuple[tuple[int, ExecutableTool], ...]
-
-    def available(self) -> tuple[FrozenDefinition, ...]:
-        absent = {place for place, tool in self.conditional if ask_is_available(tool) is not None}
-        if not absent:
-            return self.definitions
-        return tuple(definition for place, definition in enumerate(self.definitions) if place not in absent)
-
-
-@lru_cache(maxsize=16)
-def _assign(names: frozenset[str]) -> Mapping[str, str]:
-    # Cached: the names stay the same when a reserved tool is registered, and in each session over one registry.
-    return MappingProxyType(assign_wire_names(Tool(name) for name in names))  # whose ids are their names
-
-
-def _plugin(name: str, tools: Iterable[Tool], known: Plugin | None) -> Plugin:
-    category, description = (None, "") if known is None else (known.category, known.description)
-    return Plugin(name, tuple(tools), category, description)
+_log = logging.getLogger(__name__)
 
 
 class ToolRegistry:
@@ -162,8 +49,8 @@ class ToolRegistry:
         reducers: Shorten results before they are cut; `None` for none.
         audit: Gets every decision of a guard before the tool runs; sync or async. If it raises, the tool does not run.
         default_timeout_seconds: The time limit of tools that have none; `None` for no limit.
-        reserved: Names of tools that may be registered later. Wire names depend on the names of all tools; these count
-            from the start, so that no wire name changes when they are registered.
+        reserved: Tools that may be registered later. Wire names depend on all tools; these count from the start, so
+            that no wire name changes when they are registered.
 
     Raises:
         InvalidDefinitionError: a backend of an unknown capability, or as `register`.
@@ -177,7 +64,7 @@ class ToolRegistry:
         reducers: ReducerRegistry | None = None,
         audit: AuditSink | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
-        reserved: Iterable[str] = (),
+        reserved: Iterable[Tool] = (),
     ) -> None:
         known = [capability.value for capability in Capability]
         for name in backends or ():
@@ -190,37 +77,49 @@ class ToolRegistry:
         self._entries: dict[str, RegisteredTool] = {}
         self._plugins: dict[str, Plugin] = {}
         self._reserved = tuple(reserved)
+        self._checked_exclusions: set[str] = set()
         self._snapshot = RegistrySnapshot({}, {})
         self.register_all(tools)
 
-    def register(self, tool: ExecutableTool | Callable[..., Any], plugin_id: str | None = None) -> None:
-        """Add a tool; one of the same name is overwritten where it stands.
+    def register(self, tool: ExecutableTool | Callable[..., Any], *, plugin_id: str | None = None) -> None:
+        """Add a tool; one of the same name and the same owner is overwritten where it stands.
 
         Args:
             tool: A function is made into one by `ExecutableTool.of`.
             plugin_id: The extension that brings it (rule R1): its tools are let through by
-                `FilterOpts.allowed_plugins`, not by the allow-list.
+                `FilterOpts.allowed_plugins`, not by the allow-list. It is not the plugin that groups tools, which is
+                `ExecutableTool.plugin`.
 
         Raises:
-            InvalidDefinitionError: a function that cannot be a tool, or a `Tool` that cannot be run.
+            InvalidDefinitionError: a function that cannot be a tool, a `Tool` that cannot be run, a `plugin_id` that is
+                no name, a name that another owner (the built-in tools, an extension, an MCP server) has registered.
         """
-        executable = as_executable(tool)
-        self._entries[executable.name] = RegisteredTool(executable, plugin_id)
-        self._update_snapshot()
+        self.register_all((tool,), plugin_id=plugin_id)
 
     def register_all(
-        self, tools: Iterable[ExecutableTool | Callable[..., Any]] | Plugin, plugin_id: str | None = None
+        self, tools: Iterable[ExecutableTool | Callable[..., Any]] | Plugin, *, plugin_id: str | None = None
     ) -> None:
         """Add tools, in order; of a `Plugin`, the category is kept as well.
 
         Raises:
             InvalidDefinitionError: as `register`; then none of them is added.
         """
-        executables = [as_executable(tool) for tool in (tools.tools if isinstance(tools, Plugin) else tools)]
+        if plugin_id is not None and (problem := find_name_problem(plugin_id)) is not None:
+            raise InvalidDefinitionError(f"The plugin_id of an extension {problem}.")
+        added: dict[str, RegisteredTool] = {}
+        for tool in tools.tools if isinstance(tools, Plugin) else tools:
+            entry = RegisteredTool(as_executable(tool), plugin_id)
+            name = entry.tool.name
+            there = added.get(name) or self._entries.get(name)
+            if there is not None and there.owner != entry.owner:
+                raise InvalidDefinitionError(
+                    f"The tool {name!r} of {entry.owner} would take the place of that of {there.owner}. "
+                    "Give it another name, or unregister the other one first."
+                )
+            added[name] = entry
         if isinstance(tools, Plugin):
             self._plugins[tools.key] = tools
-        for tool in executables:
-            self._entries[tool.name] = RegisteredTool(tool, plugin_id)
+        self._entries.update(added)
         self._update_snapshot()
 
     def unregister(self, name: str) -> None:
@@ -277,6 +176,7 @@ class ToolRegistry:
         if form != LITE and form not in DEFINITION_FORMATS:
             raise NotFoundError("form", form, (LITE, *DEFINITION_FORMATS))
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
+        self._log_unmatched(gates.filters)
         definitions = self._snapshot.definitions(form, gates, tuple(first), tuple(last))
         if form == LITE:
             return [dict(definition) for definition in definitions]
@@ -305,6 +205,7 @@ class ToolRegistry:
         """
         snapshot = self._snapshot
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
+        self._log_unmatched(gates.filters)
         context, attachments = split_attachments(ctx or ToolContext(), attachments)
         runner = BatchRunner(
             gates,
@@ -321,21 +222,21 @@ class ToolRegistry:
         return await runner.run(read_calls(calls))
 
     def find(self, name: str) -> RegisteredTool | None:
-        """The tool of a name that a model wrote: its own name, or its wire name."""
+        """The tool of a name that a model wrote: its own name, its wire name, or its id."""
         return self._snapshot.find(name)
 
     def narrowed(
-        self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[str] = ()
+        self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[Tool] = ()
     ) -> ToolRegistry:
         """A new registry with some of the tools, as they are now; later changes of one do not reach the other.
 
-        Extensions, backends, reducers, audit sink, default time limit and reserved names are copied, and so are all
-        plugins, so that tools which are added later have a category.
+        Extensions, backends, reducers, audit sink and default time limit are copied, and so are all plugins, so that
+        tools which are added later have a category. Wire names stay the same: tools that are left out are reserved.
 
         Args:
             names: Of the tools, in the new order; unknown names are left out.
             first: Tools that come before all others.
-            reserved: More names, as in `ToolRegistry`.
+            reserved: More tools, as in `ToolRegistry`.
         """
         narrowed = ToolRegistry(
             first,
@@ -343,9 +244,10 @@ class ToolRegistry:
             reducers=self.reducers,
             audit=self.audit,
             default_timeout_seconds=self.default_timeout_seconds,
-            reserved=(*self._reserved, *reserved),
+            reserved=(*self._reserved, *self.get_all(), *reserved),
         )
         narrowed._plugins.update(self._plugins)
+        narrowed._checked_exclusions = self._checked_exclusions
         narrowed._entries.update((name, self._entries[name]) for name in names if name in self._entries)
         narrowed._update_snapshot()
         return narrowed
@@ -359,6 +261,14 @@ class ToolRegistry:
     def catalog(self) -> Catalog:
         """The registered tools by plugin, for loadouts; a tool without plugin is a plugin of its own name."""
         return self._snapshot.catalog
+
+    def _log_unmatched(self, filters: FilterOpts) -> None:
+        """Log each entry of a deny list that names nothing, once: what it was meant to exclude is shown."""
+        for entry in sorted(filters.excluded_keys - self._checked_exclusions):
+            self._checked_exclusions.add(entry)
+            if entry not in self._snapshot.keys:
+                hint = suggestion(entry, sorted(self._snapshot.keys))
+                _log.warning("exclude_tools names %r, which is no tool here.%s", entry, hint)
 
     def _update_snapshot(self) -> None:
         # One assignment: a listing or batch that has begun keeps the old snapshot.

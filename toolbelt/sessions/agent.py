@@ -11,7 +11,7 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.findings import Finding
-from toolbelt.patterns import fold
+from toolbelt.patterns import find_name_problem, fold
 from toolbelt.sessions.bundles import ActiveTool, Bundle
 from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
@@ -58,17 +58,17 @@ class AgentSpec:
     tools_config: Mapping[str, Any] = field(default_factory=FrozenDict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise InvalidDefinitionError(f"The name of an agent must be text that is not blank, not {self.name!r}.")
+        if (problem := find_name_problem(self.name)) is not None:
+            raise InvalidDefinitionError(f"The name of an agent {problem}.")
         object.__setattr__(self, "display_name", self.display_name or self.name)
         object.__setattr__(self, "overrides", freeze(self.overrides))
         object.__setattr__(self, "tools_config", freeze(require_mapping(self.tools_config)))
         for part in ("tools", "allowed_toolkits", "initial_toolkits", "rooms"):
             names = as_names(getattr(self, part))
             object.__setattr__(self, part, names)
-            if wrong := [repr(name) for name in names if not isinstance(name, str) or not name.strip()]:
-                words = ", ".join(wrong)
-                raise InvalidDefinitionError(f"{part} of agent {self.name!r} holds what is no name: {words}.")
+            for name in names:
+                if (problem := find_name_problem(name)) is not None:
+                    raise InvalidDefinitionError(f"A name in {part} of agent {self.name!r} {problem}.")
             if twice := repeated(names):
                 raise InvalidDefinitionError(f"{part} of agent {self.name!r} names these twice: {', '.join(twice)}.")
         allowed, tools = frozenset(self.allowed_toolkits), frozenset(self.tools)
@@ -146,7 +146,8 @@ def _read_agent(name: str, section: Section, toolkits: Mapping[str, Toolkit], re
                 fields[key] = _read_tools_config(value, read_switches)
             case Kind.NAMES if key != "initial_toolkits":
                 known = toolkits if key == "allowed_toolkits" else None
-                fields[key] = tuple(value.read_names(None, known, "toolkit"))
+                names = value.read_names(None, known, "toolkit")
+                fields[key] = tuple(name for name, item in names.items() if item.is_name(name))
             case Kind.TEXT | Kind.PROSE as kind:
                 fields[key] = value.read_text(blank=kind is Kind.PROSE) or ""
     agent = AgentSpec(name, **fields)

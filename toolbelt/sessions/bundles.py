@@ -41,12 +41,14 @@ class Expansion:
         tools: By key; a tool that is not in it has its key as name, and no description.
         suggest: For an entry that matches no tool: a sentence that begins with a blank, or nothing.
         find_wire_name: From a tool's key to the name that the model is shown.
+        find_answer_name: From a tool's key to its name in answers; `None` for the wire name.
     """
 
     find: Expand = _alone
     tools: Mapping[str, Tool] = FrozenDict()
     suggest: Callable[[str], str] = _nothing
     find_wire_name: Callable[[str], str] = _unchanged
+    find_answer_name: Callable[[str], str] | None = None
 
     def get_tool(self, key: str) -> Tool:
         """The tool of a key."""
@@ -55,7 +57,7 @@ class Expansion:
 
 def expand_over(
     catalog: Catalog,
-    find_wire_name: Callable[[str], str] | None = None,
+    wire_names: Mapping[str, str] | None = None,
     *,
     key: Callable[[Tool], str] = attrgetter("id"),
     without: Collection[str] = (),
@@ -67,7 +69,7 @@ def expand_over(
 
     Args:
         catalog: All tools.
-        find_wire_name: From a tool's key to the name that the model is shown; by default the catalog's wire names.
+        wire_names: By key, the names that the model is shown; by default those of the catalog.
         key: What a tool goes by. A registry's tools go by their names, which are unique there.
         without: Ids of tools that no entry stands for.
 
@@ -75,7 +77,8 @@ def expand_over(
         An expansion in the order of the catalog, with no key for an entry that matches nothing.
     """
     tools = {key(tool): tool for tool in catalog.tools if tool.id not in without}
-    names_by_key = None if find_wire_name else {key(tool): catalog.wire_names[tool.id] for tool in catalog.tools}
+    if wire_names is None:
+        wire_names = {key(tool): catalog.wire_names[tool.id] for tool in catalog.tools}
     find_all = expander(catalog, key)
     names = [
         *(plugin.name for plugin in catalog.plugins),
@@ -91,7 +94,7 @@ def expand_over(
         lambda entry: tuple(found for found in find_all(entry) if found in tools),
         tools,
         suggest,
-        find_wire_name or (lambda found: found if names_by_key is None else names_by_key.get(found, found)),
+        lambda found: wire_names.get(found, found),
     )
 
 

@@ -147,8 +147,13 @@ class DynamicToolkits:
             ),
         )
 
+    def unmatched_entries(self, loaded: Iterable[str]) -> tuple[str, ...]:
+        """Entries of the agent and its loaded toolkits that match no tool, each once."""
+        bundles = (self._static, *(self._bundles[key] for key in self._ordered(loaded)))
+        return tuple(dict.fromkeys(entry for bundle in bundles for entry in bundle.unmatched))
+
     def find_unmatched(self, loaded: Iterable[str]) -> list[str]:
-        """Entries of the agent and its loaded toolkits that match no tool, each in a sentence."""
+        """`unmatched_entries`, each in a sentence with where it stands."""
         unmatched = [(entry, f"the agent's {STATIC}") for entry in self._static.unmatched]
         for key in self._ordered(loaded):
             unmatched += [(entry, f"toolkit {key!r}") for entry in self._bundles[key].unmatched]
@@ -237,10 +242,6 @@ class DynamicToolkits:
     def expand_loaded(self, loaded: Iterable[str]) -> tuple[Toolkit, ...]:
         """Loaded toolkits in allowed order, with tool keys as members, for their policies and directives."""
         return tuple(expand_toolkit(self.toolkits[key], self._find) for key in self._ordered(loaded))
-
-    def find_wire_name(self, key: str) -> str:
-        """The name under which the model is shown a tool."""
-        return self._expansion.find_wire_name(key)
 
     def list_toolkits(self, loaded: Iterable[str]) -> MetaToolAnswer:
         """The answer to `list_toolkits` (rule D3)."""
@@ -352,14 +353,15 @@ class DynamicToolkits:
         return make_conflict_answer(
             key,
             is_permanent=is_permanent,
-            conflicting_tool=self.find_wire_name(tool),
+            conflicting_tool=self._shown([tool])[0],
             conflicts_with=conflict.holder,
             overrides=thaw(conflict.coming.overrides),
             existing_overrides=thaw(conflict.existing.overrides),
         )
 
     def _shown(self, keys: Iterable[str]) -> list[str]:
-        return [self.find_wire_name(key) for key in keys]
+        find = self._expansion.find_answer_name or self._expansion.find_wire_name
+        return [find(key) for key in keys]
 
     # Merging
 

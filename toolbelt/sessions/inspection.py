@@ -48,8 +48,8 @@ class SessionInspection:
 
     @cached_property
     def unmatched(self) -> tuple[str, ...]:
-        """What the agent and its loaded toolkits name and the catalog does not have, each in a sentence."""
-        return tuple(self.sessions.toolkits.find_unmatched(self.view.loaded))
+        """Entries of the agent and its loaded toolkits that match nothing of the catalog."""
+        return self.sessions.toolkits.unmatched_entries(self.view.loaded)
 
     def to_dict(self) -> dict[str, Any]:
         """The stable form for `--json`."""

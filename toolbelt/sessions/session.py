@@ -16,8 +16,9 @@ from toolbelt.patterns import fold
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import FilterOpts
-from toolbelt.runtime.registry import LITE, ToolRegistry
+from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import CallResult, FailureCode, ToolResult, chars_per_call, limit_result
+from toolbelt.runtime.snapshot import LITE
 from toolbelt.sessions.policy import Selection, SessionPolicy
 from toolbelt.sessions.prompt import SessionPrompt, join_paragraphs
 from toolbelt.toolkits.directive import directive, narrow

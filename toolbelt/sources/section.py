@@ -27,7 +27,7 @@ from typing import Any, Final, TypeVar, overload
 
 from toolbelt.errors import Suggester
 from toolbelt.findings import Finding, Severity
-from toolbelt.patterns import fold
+from toolbelt.patterns import find_name_problem, fold
 from toolbelt.sources.document import Document, Key, describe_value, format_path
 from toolbelt.sources.keys import Keys, Kind, find_spelling
 
@@ -203,12 +203,10 @@ class Section:
         earlier: dict[str, str] = {}
         for name in self._read_entries(f"a mapping from names to {what}s"):
             member = self.child(name)
-            if not name.strip():
-                member.add_error("blank-name", f"{self.label}: the name of {_a(what)} may not be blank.")
-                continue
-            if (first := earlier.setdefault(fold(name), name)) != name:
-                member.add_error("duplicate-name", f"{member.label}: {first!r} is there already, but for its case.")
-            yield name, member
+            if member.is_name(name):
+                if (first := earlier.setdefault(fold(name), name)) != name:
+                    member.add_error("duplicate-name", f"{member.label}: {first!r} is there already, but for its case.")
+                yield name, member
 
     # Values: under `key`, or this value itself where no key is given. `None` where it is absent or wrong.
 
@@ -331,6 +329,13 @@ class Section:
         hint = self._reading.suggest(name, known)
         self.add_error(_unknown(what), f"{self.label}: no {what} is named {name!r}.{hint}")
         return False
+
+    def is_name(self, name: str) -> bool:
+        """Whether a text may be a name, which is not blank and has no invisible character; adds a finding if not."""
+        if (problem := find_name_problem(name)) is not None:
+            rule = "invisible-character" if name.strip() else "blank-name"
+            self.add_error(rule, f"{self.label}: a name {problem}.")
+        return problem is None
 
     def is_new(self, name: str, earlier: dict[str, str]) -> bool:
         """Whether no name before was the same, ignoring case; adds a finding if one was.

@@ -11,7 +11,7 @@ from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.frozen import FrozenDict
 
 
-class MetaRole(StrEnum):
+class TierMetaRole(StrEnum):
     """The meta-tools; the value is the name."""
 
     BROWSE = "browse_tools"
@@ -19,18 +19,18 @@ class MetaRole(StrEnum):
 
 
 _HINTS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
-META_TOOLS: Mapping[MetaRole, Tool] = MappingProxyType(
+META_TOOLS: Mapping[TierMetaRole, Tool] = MappingProxyType(
     {
-        MetaRole.BROWSE: Tool(
-            MetaRole.BROWSE.value,
+        TierMetaRole.BROWSE: Tool(
+            TierMetaRole.BROWSE.value,
             "List the categories of further tools, which are not shown to you yet: name, description and number of "
             "tools of each. Call this first when none of the tools you have does what is asked, then call load_tools "
             "with the category that fits.",
             {"type": "object", "properties": {}, "additionalProperties": False},
             _HINTS,
         ),
-        MetaRole.LOAD: Tool(
-            MetaRole.LOAD.value,
+        TierMetaRole.LOAD: Tool(
+            TierMetaRole.LOAD.value,
             "Load all tools of one category. Answers with their names; from your next message on you can call them "
             "like any other tool, until this conversation ends. Several categories may be loaded.",
             {
@@ -67,34 +67,34 @@ class MetaTools:
         """The catalog's own meta-tools, and `META_TOOLS` for the missing ones."""
         own = {role: catalog.get_tool(tool_id) for tool_id, role in own_meta_tools(catalog).items()}
         taken = {tool.id for tool in catalog.tools}
-        tools = {role: own.get(role) or _with_free_id(META_TOOLS[role], taken) for role in MetaRole}
+        tools = {role: own.get(role) or _with_free_id(META_TOOLS[role], taken) for role in TierMetaRole}
         extras = {role.value: tool for role, tool in tools.items() if role not in own}
-        return cls(tools[MetaRole.BROWSE], tools[MetaRole.LOAD], FrozenDict(extras))
+        return cls(tools[TierMetaRole.BROWSE], tools[TierMetaRole.LOAD], FrozenDict(extras))
 
-    def find_role(self, tool_id: str) -> MetaRole | None:
+    def find_role(self, tool_id: str) -> TierMetaRole | None:
         """The role of a tool; `None` if it is no meta-tool."""
         if tool_id == self.browse.id:
-            return MetaRole.BROWSE
-        return MetaRole.LOAD if tool_id == self.load.id else None
+            return TierMetaRole.BROWSE
+        return TierMetaRole.LOAD if tool_id == self.load.id else None
 
 
-def own_meta_tools(catalog: Catalog) -> dict[str, MetaRole]:
+def own_meta_tools(catalog: Catalog) -> dict[str, TierMetaRole]:
     """Ids of the core tools that are a catalog's own meta-tools, each with its role.
 
     The name decides; a `load_tools` without a `category` loads something else and is an ordinary tool.
     """
-    ids: dict[MetaRole, str] = {}
+    ids: dict[TierMetaRole, str] = {}
     for tool_id in catalog.core:
         tool = catalog.get_tool(tool_id)
         if tool.name in _ROLES:
             role = _ROLES[tool.name]
             properties = tool.parameters.get("properties")
-            if role is MetaRole.BROWSE or (isinstance(properties, Mapping) and "category" in properties):
+            if role is TierMetaRole.BROWSE or (isinstance(properties, Mapping) and "category" in properties):
                 ids.setdefault(role, tool.id)
     return {tool_id: role for role, tool_id in ids.items()}
 
 
-_ROLES: Mapping[str, MetaRole] = MappingProxyType({role.value: role for role in MetaRole})
+_ROLES: Mapping[str, TierMetaRole] = MappingProxyType({role.value: role for role in TierMetaRole})
 
 
 def _with_free_id(tool: Tool, taken: Collection[str]) -> Tool:

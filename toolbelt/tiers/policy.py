@@ -12,7 +12,7 @@ from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import ToolResult
 from toolbelt.sessions.policy import Selection, SessionPolicy, Stage
-from toolbelt.tiers.meta_tools import META_TOOLS, MetaRole
+from toolbelt.tiers.meta_tools import META_TOOLS, MetaTools, TierMetaRole
 from toolbelt.tiers.tiers import LoadedCategories, Tiers
 
 
@@ -52,15 +52,14 @@ class TierPolicy(SessionPolicy):
         self.loaded = ()
         if self._tools is not tools:
             registered = tools.catalog
-            self._whole = Tiers(
-                Catalog(
-                    tuple(_with_category(plugin, self._catalog) for plugin in registered.plugins),
-                    categories=self._catalog.categories,
-                    core=tuple(_find_core(self._catalog, registered)),
-                )
-            )
             self._ids = {tool.name: tool.id for tool in registered.tools}
             self._names = {tool.id: tool.name for tool in registered.tools}
+            plugins = tuple(_with_category(plugin, self._catalog) for plugin in registered.plugins)
+            core = tuple(_find_core(self._catalog, registered))
+            catalog = Catalog(plugins, categories=self._catalog.categories, core=core)
+            names = {tool.id: name for name, tool in MetaTools.of(catalog).extras.items()}
+            names.update((tool_id, tools.wire_names[name]) for tool_id, name in self._names.items())
+            self._whole = Tiers(catalog, names=names)
         self._tools = tools
         return ()
 
@@ -76,14 +75,14 @@ class TierPolicy(SessionPolicy):
 
     async def answer(self, meta_tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """An answer of rule T2 as JSON."""
-        answer, self.loaded = self._tiers.call(MetaRole(meta_tool), arguments, self.loaded)
+        answer, self.loaded = self._tiers.call(TierMetaRole(meta_tool), arguments, self.loaded)
         return ToolResult(ok=True, value=json.dumps(answer, ensure_ascii=False), structured=answer)
 
     def explain(self, tool: str) -> str | None:
         """Which category has the tool."""
         category = next(tier.name for tier in self._tiers.tiers if self._ids[tool] in tier.tool_ids)
         name = self._tools.wire_names[tool]
-        return f'{name} is not loaded. Call {MetaRole.LOAD} with {{"category": {json.dumps(category)}}} first.'
+        return f'{name} is not loaded. Call {TierMetaRole.LOAD} with {{"category": {json.dumps(category)}}} first.'
 
 
 def _with_category(plugin: Plugin, catalog: Catalog) -> Plugin:

@@ -11,7 +11,7 @@ from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
-from toolbelt.tiers.meta_tools import MetaRole, MetaTools
+from toolbelt.tiers.meta_tools import MetaTools, TierMetaRole
 
 OTHER = "other"
 """The category of tools without one."""
@@ -45,7 +45,7 @@ class Tiers:
 
         tiers, loaded = Tiers(catalog), ()
         definitions = export_definitions(tiers.tools(loaded), tiers.names, "openai")   # for the next request
-        answer, loaded = tiers.call(MetaRole.LOAD, {"category": "git"}, loaded)        # when the model calls it
+        answer, loaded = tiers.call(TierMetaRole.LOAD, {"category": "git"}, loaded)        # when the model calls it
 
     Attributes:
         catalog: All tools.
@@ -163,7 +163,7 @@ class Tiers:
         return {"loaded": tier.name, "tools_added": added, "message": message}, (*loaded, tier.name)
 
     def call(
-        self, role: MetaRole, arguments: Mapping[str, Any] | None, loaded: Iterable[str] = ()
+        self, role: TierMetaRole, arguments: Mapping[str, Any] | None, loaded: Iterable[str] = ()
     ) -> tuple[MetaToolAnswer, LoadedCategories]:
         """The answer to a model's call of a meta-tool, and the categories that are loaded from the next request on.
 
@@ -173,7 +173,7 @@ class Tiers:
             loaded: The categories that are loaded so far.
         """
         loaded = tuple(loaded)
-        if role is MetaRole.BROWSE:
+        if role is TierMetaRole.BROWSE:
             return self.browse(), loaded
         category = None if arguments is None else arguments.get("category")
         if isinstance(category, str):

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, suggestion
+from toolbelt.patterns import find_name_problem
 from toolbelt.runtime.executable import ExecutableTool, as_executable
 from toolbelt.runtime.gates import MCP_PREFIX
 from toolbelt.runtime.registry import ToolRegistry
@@ -39,7 +40,7 @@ class SubApp:
     enabled: bool = True
 
     def __post_init__(self) -> None:
-        _refuse_blank("sub-app", self.name)
+        _require_name("sub-app", self.name)
         if type(self.enabled) is not bool:  # "false" would be on
             raise InvalidDefinitionError(f"enabled of sub-app {self.name!r} must be a boolean, not {self.enabled!r}.")
         names = as_names(self.tool_names)
@@ -116,7 +117,7 @@ def assemble(
     if wrong := [*strays, *_collisions((*there, *placed))]:
         raise InvalidDefinitionError("\n".join(wrong))
     for entry in switched(placed, toolkits, catalog, tools_config, registry.get_all()):
-        registry.register(entry.tool, entry.plugin_id)
+        registry.register(entry.tool, plugin_id=entry.plugin_id)
     return registry
 
 
@@ -137,7 +138,7 @@ def place(
     if mcp is not None and not isinstance(mcp, Mapping):
         raise InvalidDefinitionError(f"`mcp` maps names of servers to their tools; this is {_shown(mcp)}.")
     for server, tools in (mcp or {}).items():
-        _refuse_blank("MCP server", server)
+        _require_name("MCP server", server)
         brought = _several(f"mcp[{server!r}]", tools)
         placed += [Placed(_of_server(server, _executable(tool)), f"MCP server {server}") for tool in brought]
     pool: dict[str, list[ExecutableTool]] = {}
@@ -247,6 +248,6 @@ def _executable(tool: AnyTool) -> ExecutableTool:
     return as_executable(tool)
 
 
-def _refuse_blank(what: str, name: object) -> None:
-    if not isinstance(name, str) or not name.strip():
-        raise InvalidDefinitionError(f"The name of a {what} must be text that is not blank, not {name!r}.")
+def _require_name(what: str, name: object) -> None:
+    if (problem := find_name_problem(name)) is not None:
+        raise InvalidDefinitionError(f"The name of a {what} {problem}.")

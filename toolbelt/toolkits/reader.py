@@ -92,7 +92,9 @@ def read_entries(section: Section) -> tuple[tuple[str, ...], dict[str, Mapping[s
     earlier: dict[str, str] = {}
     for item in section.read_items(wanted=Kind.ENTRIES.value):
         entry = _read_entry(item)
-        if entry is None or _refuse_reserved(entry[0], item) or not item.is_new(entry[0], earlier):
+        if entry is None or _refuse_reserved(entry[0], item):
+            continue
+        if not item.is_name(entry[0]) or not item.is_new(entry[0], earlier):
             continue
         if entry[1]:
             overrides[entry[0]] = entry[1]

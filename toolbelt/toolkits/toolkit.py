@@ -10,6 +10,7 @@ from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import InvalidDefinitionError
+from toolbelt.patterns import find_name_problem
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class ToolSpec:
     policy: str = ""
 
     def __post_init__(self) -> None:
-        _refuse_blank("tool", self.key)
+        _require_name("tool", self.key)
         object.__setattr__(self, "label", self.label or self.key)
         _refuse_wrong_types(f"tool {self.key!r}", self, ("label", "description", "policy"))
 
@@ -95,7 +96,7 @@ class Toolkit:
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=FrozenDict)
 
     def __post_init__(self) -> None:
-        _refuse_blank("toolkit", self.key)
+        _require_name("toolkit", self.key)
         object.__setattr__(self, "label", self.label or self.key)
         _refuse_wrong_types(f"toolkit {self.key!r}", self, ("label", "description"))
         if not (self.policy is None or isinstance(self.policy, str) or callable(self.policy)):
@@ -145,7 +146,7 @@ def require_choice(of: str, choice: object) -> None:
 def _members(key: str, members: Iterable[str]) -> tuple[str, ...]:
     names = as_names(members)
     for member in names:
-        _refuse_blank(f"member of toolkit {key!r}", member)
+        _require_name(f"member of toolkit {key!r}", member)
     if twice := repeated(names):
         raise InvalidDefinitionError(f"Toolkit {key!r} names these members twice: {', '.join(twice)}.")
     return names
@@ -159,9 +160,9 @@ def _refuse_wrong_types(what: str, of: ToolSpec | Toolkit, texts: Iterable[str])
         raise InvalidDefinitionError(f"The {wrong[0]} of {what} must be text.")
 
 
-def _refuse_blank(what: str, key: object) -> None:
-    if not isinstance(key, str) or not key.strip():
-        raise InvalidDefinitionError(f"The key of a {what} must be text that is not blank, not {key!r}.")
+def _require_name(what: str, key: object) -> None:
+    if (problem := find_name_problem(key)) is not None:
+        raise InvalidDefinitionError(f"The key of a {what} {problem}.")
 
 
 DYNAMIC_TOOLS = "dynamic_tools"

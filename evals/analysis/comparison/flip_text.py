@@ -24,10 +24,13 @@ _WAYS = MappingProxyType(
         Outcome.WRONG_ARGUMENTS: "with wrong arguments",
         Outcome.INVALID_ARGUMENTS: "with invalid arguments",
         Outcome.GAVE_UP: "given up",
+        Outcome.TRUNCATED: "cut by the token limit",
         Outcome.REFUSED: "refused",
     }
 )
-_HOW_FIRST = (Outcome.REFUSED, Outcome.GAVE_UP, Outcome.INVALID_ARGUMENTS, Outcome.WRONG_ARGUMENTS)
+_HOW_FIRST = frozenset(
+    {Outcome.REFUSED, Outcome.GAVE_UP, Outcome.TRUNCATED, Outcome.INVALID_ARGUMENTS, Outcome.WRONG_ARGUMENTS}
+)
 """Outcomes where the end of the trial says more than the calls."""
 
 

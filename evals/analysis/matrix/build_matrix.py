@@ -98,8 +98,8 @@ def _count_tools(arms: Sequence[ArmSummary]) -> dict[str, float]:
 
 
 def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, float]) -> Cell:
-    overflowed = arm.outcomes.get(Outcome.CONTEXT_OVERFLOW.value, 0)
-    errors = arm.outcomes.get(Outcome.ERROR.value, 0)
+    overflowed = arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0)
+    errors = arm.outcomes.get(Outcome.ERROR, 0)
     tokens = arm.offered_tokens
     state = _state(arm, overflowed)
     too_many = bool(arm.turned_away) and room.is_tool_limit(arm.model, arm.overflow_reason)

@@ -53,7 +53,7 @@ def count_unanswered(arm: ArmSummary) -> int:
 
 def count_too_long(arm: ArmSummary) -> int:
     """Trials that did not fit the model."""
-    return arm.outcomes.get(Outcome.CONTEXT_OVERFLOW.value, 0)
+    return arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0)
 
 
 def share_right(arm: ArmSummary) -> float:

@@ -9,6 +9,7 @@ from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
+from toolbelt.views.json_values import to_json
 
 SCHEMA = "toolbelt.compatibility/1"
 
@@ -54,7 +55,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "state": cell.state.value,
         "arm": cell.arm,
         "verdict": None if cell.verdict is None else cell.verdict.value,
-        "accuracy": cell.accuracy.to_dict(),
+        "accuracy": to_json(cell.accuracy),
         "planned": cell.planned,
         "scored": cell.scored,
         "overflowed": cell.overflowed,

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 
 from toolbelt.evals.analysis.summary.rates import RATES, SCORED, quoted
+from toolbelt.evals.analysis.summary.run_summary import PassAtK
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.pass_at_k import Passing, pass_all_k, pass_at_k
 
 _Tally = Mapping[tuple[int, int], int]
 """How many cases have each pair of right and scored epochs."""
-
-
-@dataclass(frozen=True, slots=True)
-class EpochMeasures:
-    """pass@k and pass^k of one arm, by k; see `ArmSummary`."""
-
-    pass_at: Mapping[int, float | None] = field(default_factory=dict)
-    pass_all: Mapping[int, float | None] = field(default_factory=dict)
-    pass_cases: Mapping[int, int] = field(default_factory=dict)
 
 
 def draws_of(epochs: int) -> tuple[int, ...]:
@@ -33,14 +25,15 @@ def draws_of(epochs: int) -> tuple[int, ...]:
 
 
 def measure_epochs(
-    connection: sqlite3.Connection, run: str, arms: Iterable[int], epochs: int
-) -> dict[int, EpochMeasures]:
+    connection: sqlite3.Connection, run: str, arms: Iterable[int], *, cases: int, epochs: int
+) -> dict[int, tuple[PassAtK, ...]]:
     """pass@k and pass^k of each arm, over accuracy: a trial is right as it is there, so never one that is uncovered.
 
     Args:
         connection: To the file of runs.
         run: Its id.
         arms: Their numbers.
+        cases: How many each arm is asked.
         epochs: How often each case is asked.
     """
     draws = draws_of(epochs)
@@ -56,17 +49,14 @@ def measure_epochs(
         f"SELECT arm, passed, scored, count(*) FROM ({by_case}) GROUP BY arm, passed, scored",  # noqa: S608
         (run,),
     )
-    for arm, passed, scored, cases in rows:
-        tallies[arm][passed, scored] = cases
-    return {arm: _measure(tally, draws) for arm, tally in tallies.items()}
+    for arm, passed, scored, alike in rows:
+        tallies[arm][passed, scored] = alike
+    return {arm: tuple(_measure(tally, k, cases) for k in draws) for arm, tally in tallies.items()}
 
 
-def _measure(tally: _Tally, draws: Sequence[int]) -> EpochMeasures:
-    return EpochMeasures(
-        {k: _mean(tally, k, pass_at_k) for k in draws},
-        {k: _mean(tally, k, pass_all_k) for k in draws},
-        {k: sum(cases for (_, scored), cases in tally.items() if scored >= k) for k in draws},
-    )
+def _measure(tally: _Tally, k: int, cases: int) -> PassAtK:
+    covered = sum(alike for (_, scored), alike in tally.items() if scored >= k)
+    return PassAtK(k, _mean(tally, k, pass_at_k), _mean(tally, k, pass_all_k), covered, cases - covered)
 
 
 def _mean(tally: _Tally, k: int, measure: Callable[[Iterable[tuple[int, int]], int], Passing]) -> float | None:

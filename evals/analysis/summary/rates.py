@@ -45,8 +45,8 @@ def quoted(outcomes: Iterable[str]) -> str:
     return ", ".join(f"'{outcome}'" for outcome in sorted(outcomes))
 
 
-# A model that refused, or was still browsing at the limit, did not decide anything.
-_UNCOVERED = f"NOT covered AND outcome NOT IN ({quoted((Outcome.REFUSED, Outcome.GAVE_UP))})"
+# A model that refused, was still browsing at the limit, or was cut by that of tokens did not decide anything.
+_UNCOVERED = f"NOT covered AND outcome NOT IN ({quoted((Outcome.REFUSED, Outcome.GAVE_UP, Outcome.TRUNCATED))})"
 
 RATES: Mapping[str, RateQuery] = MappingProxyType(
     {
@@ -58,6 +58,7 @@ RATES: Mapping[str, RateQuery] = MappingProxyType(
         "selection_given_coverage": RateQuery("covered", "covered", _RIGHT),
         "abstention": RateQuery("expects_nothing AND covered", "expects_nothing", _RIGHT),
         "hallucination": RateQuery("1", "1", frozenset({Outcome.HALLUCINATED_TOOL.value})),
+        "truncated": RateQuery("1", "1", frozenset({Outcome.TRUNCATED.value})),
         "abstained_uncovered": RateQuery(f"{_UNCOVERED} AND selections = 0", _UNCOVERED),
         "argument_correctness": RateQuery("arguments_right", "arguments_checked"),
         "precision": RateQuery("hits", "made"),

@@ -7,152 +7,198 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with what it is of.
+    """A share with what it is of."""
 
-    Attributes:
-        numerator: How many did; a count of trials or calls.
-        denominator: Of how many.
-        low: Lower bound of the 95% interval, a fraction; `None` where there is nothing.
-        high: Upper bound.
-    """
+    value: Share | None = field(
+        init=False, metadata=described("numerator / denominator, a fraction; null where nothing was counted")
+    )
+    numerator: Count = field(default=0, metadata=described("how many did: trials or calls"))
+    denominator: Count = field(default=0, metadata=described("of how many"))
+    low: Share | None = field(
+        default=None,
+        metadata=described("lower bound of the 95% interval, a fraction; null where there is none"),
+    )
+    high: Share | None = field(default=None, metadata=described("upper bound, likewise"))
 
-    numerator: int = 0
-    denominator: int = 0
-    low: float | None = None
-    high: float | None = None
+    def __post_init__(self) -> None:
+        value = self.numerator / self.denominator if self.denominator else None
+        object.__setattr__(self, "value", value)
 
-    @property
-    def value(self) -> float | None:
-        """A fraction; `None` where nothing was counted, which is neither 0 nor 1."""
-        return self.numerator / self.denominator if self.denominator else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "value": self.value,
-            "numerator": self.numerator,
-            "denominator": self.denominator,
-            "low": self.low,
-            "high": self.high,
-        }
+@dataclass(frozen=True, slots=True)
+class PassAtK:
+    """How k trials of a case fare together (rule E7): pass@k and pass^k."""
+
+    k: PositiveCount = field(metadata=described("trials of a case"))
+    at_least_once: Share | None = field(
+        metadata=described(
+            "chance that at least one of k trials of a case is right by names; null where no case has as many scored "
+            "epochs",
+            "share",
+        )
+    )
+    each_time: Share | None = field(metadata=described("chance that each of k trials of a case is, likewise", "share"))
+    cases: Count = field(metadata=described("cases with k scored epochs or more, which the two are over"))
+    left_out: Count = field(metadata=described("cases with fewer, also for not being run yet"))
 
 
 @dataclass(frozen=True, slots=True)
 class ArmSummary:
-    """One model × one toolset.
+    """One model × one toolset. Means are over the scored trials; null is what was not measured, which is not zero.
 
-    Means are over scored trials; `None` where there are none, or where the figure of any of them is not known: a mean
-    over those alone for which it was reported would say nothing of the arm.
-
-    Attributes:
-        model: Its name.
-        toolset: Its name.
-        variant: What is changed about the toolset; empty if nothing.
-        planned: Trials planned.
-        finished: Trials with an outcome, `error` and `context_overflow` among them.
-        scored: Trials that say something about the choice.
-        accuracy: Right by names, of those scored.
-        solved: Outcome `correct`, of those scored.
-        coverage: A complete accepted answer could be reached, of those scored.
-        surfaced: It was really offered at some request, of those scored.
-        selection_given_coverage: Right by names, of those covered.
-        abstention: Right by names, of the cases where nothing needed to be called (`[]`).
-        hallucination: Outcome `hallucinated_tool`, of those scored.
-        abstained_uncovered: Called nothing, of those not covered that were neither refused nor given up: a model that
-            refused, or was still browsing at the limit, did not decide.
-        argument_correctness: Right arguments, of the calls checked.
-        precision: Calls asked for, of calls made.
-        recall: Calls asked for and made, of calls asked for.
-        f1: Harmonic mean of the two, a fraction.
-        definition_tokens: Tool definitions at the first request, own count; mean.
-        definition_tokens_total: Over all requests; mean.
-        prompt_tokens: As reported, over all requests; mean. Own count where `prompt_tokens_reported` is false.
-        prompt_tokens_reported: Whether the provider reported them, for every scored trial.
-        prompt_tokens_trials: Scored trials for which it did.
-        own_prompt_tokens: Of all requests, own count; mean.
-        completion_tokens: As reported; mean.
-        cached_read_tokens: As reported; mean.
-        cached_write_tokens: As reported; mean.
-        invalidated_tokens: Prompt tokens of the prefix that changes of the tool list made uncacheable, own count, over
-            all requests; mean.
-        repeated_tokens: Prompt tokens of all requests but the last, which the next ones begin with, own count; mean.
-            What a provider's cache could serve within the trials is `repeated_tokens - invalidated_tokens`.
-        requests: Mean number, retries not counted.
-        retries: Requests asked again, in all.
-        cost_usd: Mean; `None` where a price is unknown.
-        cost_usd_total: Of all finished trials, unscored ones and retries included.
-        latency_seconds: Median over requests.
-        latency_p95_seconds: 95th percentile.
-        outcomes: Trials by outcome, in the order of `Outcome`, those at 0 left out.
-        tools_offered: Tools at the first request, over the trials where that was answered; mean.
-        first_offers: How many different lists of tools were offered at the first requests of finished trials; `None`
-            where there are none.
-        first_offer: Digest of the list of tools at the first request, where it was the same in all finished trials that
-            made one; else `None`.
-        offered_tokens: Tool definitions at the first request, own count; mean over finished trials, those among them
-            that were not scored or, as they could not fit, not asked.
-        turned_away: Trials that were not asked, as what they began with could not fit.
-        overflow_reason: Why trials were too long for the model: the commonest reason; empty where none was.
-        error_reason: Why trials failed, likewise.
-        tokenizer: What the own counts are by.
-        pass_at: By k, the chance that at least one of k trials of a case is right by names (pass@k), a fraction; `None`
-            where no case has as many scored epochs. For k in 1, 2, 4, … and the number of epochs; empty where each case
-            is asked once.
-        pass_all: By k, the chance that each of them is (pass^k), likewise.
-        pass_cases: By k, the cases that the two are over: those with k scored epochs or more.
+    Its fields are the one table of an arm's measures: JSON, its schema and the columns of arms (`views.columns`) derive
+    names, order, types, units and meanings from them. A mean is `None`, too, where the figure of any scored trial is
+    unknown: a mean over those alone for which it was reported would say nothing of the arm. An uncovered trial in
+    which the model refused, or was still browsing at the limit, did not decide, and so is not in
+    `abstained_uncovered`. What a provider's cache could serve within the trials is
+    `repeated_tokens - invalidated_tokens`.
     """
 
-    model: str
-    toolset: str
-    variant: str = ""
-    planned: int = 0
-    finished: int = 0
-    scored: int = 0
-    accuracy: Rate = Rate()
-    solved: Rate = Rate()
-    coverage: Rate = Rate()
-    surfaced: Rate = Rate()
-    selection_given_coverage: Rate = Rate()
-    abstention: Rate = Rate()
-    hallucination: Rate = Rate()
-    abstained_uncovered: Rate = Rate()
-    argument_correctness: Rate = Rate()
-    precision: Rate = Rate()
-    recall: Rate = Rate()
-    f1: float | None = None
-    definition_tokens: float | None = None
-    definition_tokens_total: float | None = None
-    prompt_tokens: float | None = None
-    prompt_tokens_reported: bool = False
-    prompt_tokens_trials: int = 0
-    own_prompt_tokens: float | None = None
-    completion_tokens: float | None = None
-    cached_read_tokens: float | None = None
-    cached_write_tokens: float | None = None
-    invalidated_tokens: float | None = None
-    repeated_tokens: float | None = None
-    requests: float | None = None
-    retries: int = 0
-    cost_usd: float | None = None
-    cost_usd_total: float | None = None
-    latency_seconds: float | None = None
-    latency_p95_seconds: float | None = None
-    outcomes: Mapping[str, int] = field(default_factory=dict)
-    tools_offered: float | None = None
-    first_offers: int | None = None
-    first_offer: str | None = None
-    offered_tokens: float | None = None
-    turned_away: int = 0
-    overflow_reason: str = ""
-    error_reason: str = ""
-    tokenizer: str = ""
-    pass_at: Mapping[int, float | None] = field(default_factory=dict)
-    pass_all: Mapping[int, float | None] = field(default_factory=dict)
-    pass_cases: Mapping[int, int] = field(default_factory=dict)
+    model: str = field(metadata=described("name of the model"))
+    toolset: str = field(metadata=described("name of the toolset"))
+    variant: str = field(default="", metadata=described("what is changed about the toolset; empty if nothing"))
+    planned: Count = field(default=0, metadata=described("planned", "trials"))
+    finished: Count = field(
+        default=0, metadata=described("with an outcome, error and context_overflow among them", "trials")
+    )
+    scored: Count = field(
+        default=0, metadata=described("that say something about the choice: the others are in no rate", "trials")
+    )
+    accuracy: Rate = field(default=Rate(), metadata=described("right by names, of those scored", "share of trials"))
+    solved: Rate = field(
+        default=Rate(), metadata=described("right by names and arguments, of those scored", "share of trials")
+    )
+    coverage: Rate = field(
+        default=Rate(),
+        metadata=described("a complete accepted answer could be reached, of those scored", "share of trials"),
+    )
+    surfaced: Rate = field(
+        default=Rate(), metadata=described("it was really offered at some request, of those scored", "share of trials")
+    )
+    selection_given_coverage: Rate = field(
+        default=Rate(), metadata=described("right by names, of those covered", "share of trials")
+    )
+    abstention: Rate = field(
+        default=Rate(), metadata=described("right by names, of those where no call is expected", "share of trials")
+    )
+    hallucination: Rate = field(
+        default=Rate(),
+        metadata=described("a tool was called that is in no catalog, of those scored", "share of trials"),
+    )
+    truncated: Rate = field(
+        default=Rate(),
+        metadata=described(
+            "the token limit cut the answer before its calls were complete, of those scored", "share of trials"
+        ),
+    )
+    abstained_uncovered: Rate = field(
+        default=Rate(),
+        metadata=described(
+            "nothing was called, of those not covered that were not refused, given up or cut", "share of trials"
+        ),
+    )
+    argument_correctness: Rate = field(
+        default=Rate(), metadata=described("arguments are right, of the calls checked", "share of calls")
+    )
+    precision: Rate = field(default=Rate(), metadata=described("asked for, of the calls made", "share of calls"))
+    recall: Rate = field(default=Rate(), metadata=described("made, of the calls asked for", "share of calls"))
+    f1: Share | None = field(default=None, metadata=described("harmonic mean of precision and recall", "share"))
+    definition_tokens: Amount | None = field(
+        default=None,
+        metadata=described(
+            "tool definitions at the first request, own count; mean of those scored", "tokens per trial"
+        ),
+    )
+    definition_tokens_total: Amount | None = field(
+        default=None, metadata=described("over all requests, own count; mean", "tokens per trial")
+    )
+    prompt_tokens: Amount | None = field(
+        default=None,
+        metadata=described(
+            "prompts over all requests, as reported; own count where prompt_tokens_reported is false; mean",
+            "tokens per trial",
+        ),
+    )
+    prompt_tokens_reported: bool = field(
+        default=False, metadata=described("whether the provider reported them for every scored trial")
+    )
+    prompt_tokens_trials: Count = field(default=0, metadata=described("scored, for which it did", "trials"))
+    own_prompt_tokens: Amount | None = field(
+        default=None, metadata=described("prompts over all requests, own count; mean", "tokens per trial")
+    )
+    completion_tokens: Amount | None = field(
+        default=None, metadata=described("answers, as reported; mean", "tokens per trial")
+    )
+    cached_read_tokens: Amount | None = field(
+        default=None,
+        metadata=described("of the prompts, read from the provider's cache, as reported; mean", "tokens per trial"),
+    )
+    cached_write_tokens: Amount | None = field(
+        default=None,
+        metadata=described("of the prompts, written to the provider's cache, as reported; mean", "tokens per trial"),
+    )
+    invalidated_tokens: Amount | None = field(
+        default=None,
+        metadata=described(
+            "of the prompts' prefix, made uncacheable by changes of the tool list, own count; mean", "tokens per trial"
+        ),
+    )
+    repeated_tokens: Amount | None = field(
+        default=None,
+        metadata=described(
+            "prompts of all requests but the last, which the next ones begin with, own count; mean", "tokens per trial"
+        ),
+    )
+    requests: Amount | None = field(
+        default=None, metadata=described("retries not among them; mean", "requests per trial")
+    )
+    retries: Count = field(default=0, metadata=described("asked again, in all", "requests"))
+    cost_usd: Amount | None = field(
+        default=None,
+        metadata=described("mean of those scored; nothing where a price is unknown", "US dollars per trial"),
+    )
+    cost_usd_total: Amount | None = field(
+        default=None, metadata=described("of all finished trials, unscored ones and retries included", "US dollars")
+    )
+    latency_seconds: Amount | None = field(default=None, metadata=described("median", "seconds per request"))
+    latency_p95_seconds: Amount | None = field(
+        default=None, metadata=described("95th percentile", "seconds per request")
+    )
+    outcomes: Mapping[Outcome, PositiveCount] = field(
+        default_factory=dict, metadata=described("trials by outcome; those at 0 are left out")
+    )
+    tools_offered: Amount | None = field(
+        default=None, metadata=described("at the first request, where that was answered; mean", "tools per trial")
+    )
+    first_offers: Count | None = field(
+        default=None, metadata=described("different lists of tools offered at first requests", "lists")
+    )
+    first_offer: str | None = field(default=None, metadata=described("digest of that list, where there is just one"))
+    offered_tokens: Amount | None = field(
+        default=None,
+        metadata=described(
+            "tool definitions at the first request, own count; mean of all finished, unscored ones included",
+            "tokens per trial",
+        ),
+    )
+    turned_away: Count = field(
+        default=0, metadata=described("not asked, as what they began with could not fit", "trials")
+    )
+    overflow_reason: str = field(
+        default="",
+        metadata=described("why trials were too long for the model: the commonest reason; empty if none was"),
+    )
+    error_reason: str = field(default="", metadata=described("why trials failed, likewise"))
+    tokenizer: str = field(default="", metadata=described("what the own counts are by"))
+    passing: tuple[PassAtK, ...] = field(
+        default=(), metadata=described("by k; empty where each case was asked once", key="pass")
+    )
 
     @property
     def label(self) -> str:

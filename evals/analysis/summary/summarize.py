@@ -6,11 +6,10 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
 from typing import Any
 
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.analysis.summary.queries import EpochMeasures, Timing, find_reasons, measure_epochs, time_requests
+from toolbelt.evals.analysis.summary.queries import Timing, find_reasons, measure_epochs, time_requests
 from toolbelt.evals.analysis.summary.rates import (
     CALL_RATES,
     RATES,
@@ -21,9 +20,10 @@ from toolbelt.evals.analysis.summary.rates import (
     has_single_clusters,
     make_rate,
 )
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate, RunSummary
 from toolbelt.evals.running.limits import read_left_out, read_rooms
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.views.json_values import to_json
 
 _MEANS = (
     "definition_tokens",
@@ -77,7 +77,9 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
         created, stored_status, reason, text = head
         plan = json.loads(text)
-        epochs = measure_epochs(connection, run, (row[0] for row in planned), plan.get("epochs", 1))
+        epochs = measure_epochs(
+            connection, run, (row[0] for row in planned), cases=plan.get("cases", 0), epochs=plan.get("epochs", 1)
+        )
     arms = tuple(
         _arm(
             number,
@@ -85,7 +87,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
             planned_trials,
             groups.get(number, {}),
             timings.get(number, Timing()),
-            epochs.get(number, EpochMeasures()),
+            epochs.get(number, ()),
             clusters,
             reasons,
         )
@@ -140,7 +142,7 @@ def _arm(
     planned: int,
     outcomes: Mapping[str, Row],
     timing: Timing,
-    epochs: EpochMeasures,
+    passing: tuple[PassAtK, ...],
     clusters: ClusterCounts,
     reasons: Mapping[tuple[int, str], str],
 ) -> ArmSummary:
@@ -181,10 +183,8 @@ def _arm(
         overflow_reason=reasons.get((number, Outcome.CONTEXT_OVERFLOW.value), ""),
         error_reason=reasons.get((number, Outcome.ERROR.value), ""),
         tokenizer=tokenizer,
-        pass_at=epochs.pass_at,
-        pass_all=epochs.pass_all,
-        pass_cases=epochs.pass_cases,
-        outcomes={outcome.value: outcomes[outcome]["sum(1)"] for outcome in Outcome if outcome in outcomes},
+        passing=passing,
+        outcomes={outcome: outcomes[outcome]["sum(1)"] for outcome in Outcome if outcome in outcomes},
     )
 
 
@@ -229,7 +229,7 @@ def _run(
         tokenizers=tokenizers,
         planned=sum(arm.planned for arm in arms),
         scored=sum(arm.scored for arm in arms),
-        errors=sum(arm.outcomes.get(Outcome.ERROR.value, 0) for arm in arms),
+        errors=sum(arm.outcomes.get(Outcome.ERROR, 0) for arm in arms),
         arms=arms,
         settings={key: value for key, value in beside.items() if value is not None} | plan.get("settings", {}),
         surroundings=plan.get("surroundings", ""),
@@ -259,8 +259,8 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
         "chosen": summary.chosen,
         "code": dict(summary.code),
         "suite": summary.suite or None,
-        "rooms": {model: asdict(room) for model, room in summary.rooms.items()},
-        "left_out": [asdict(row) for row in summary.left_out],
+        "rooms": to_json(summary.rooms),
+        "left_out": to_json(summary.left_out),
         "cases": summary.cases,
         "excluded": dict(summary.excluded),
         "epochs": summary.epochs,
@@ -270,21 +270,5 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
         "planned": summary.planned,
         "scored": summary.scored,
         "errors": summary.errors,
-        "arms": [_arm_data(arm, summary.cases) for arm in summary.arms],
+        "arms": to_json(summary.arms),
     }
-
-
-def _arm_data(arm: ArmSummary, cases: int) -> dict[str, Any]:
-    values = ((field.name, getattr(arm, field.name)) for field in fields(arm) if not field.name.startswith("pass_"))
-    data = {name: value.to_dict() if isinstance(value, Rate) else value for name, value in values}
-    passing = [
-        {
-            "k": k,
-            "at_least_once": arm.pass_at[k],
-            "each_time": arm.pass_all[k],
-            "cases": covered,
-            "left_out": cases - covered,
-        }
-        for k, covered in arm.pass_cases.items()
-    ]
-    return data | {"outcomes": dict(arm.outcomes), "pass": passing}

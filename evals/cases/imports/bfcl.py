@@ -46,6 +46,9 @@ _CATEGORY = re.compile(r"(.+?)_\d")
 _OTHER_LANGUAGES = ("java", "javascript")
 _SEVERAL_TURNS = ("involved_classes", "initial_config", "path")
 NO_GROUND_TRUTH = "there is no ground truth for it in any source"
+SEVERAL_TURNS = "several turns, graded by the state they leave"
+OTHER_LANGUAGE = "its values are written in Java or JavaScript"
+NO_QUESTION = "ground truth of a question that is in no source"
 
 
 class Bfcl:
@@ -91,7 +94,7 @@ class Bfcl:
     def finish(self, context: Context) -> None:
         """Count answers without a question, and second answers."""
         if count := self._answers.unclaimed:
-            context.report.count("ground truth of a question that is in no source", count)
+            context.report.count(NO_QUESTION, count)
         if count := self._answers.repeated:
             context.report.count("a second ground truth of one question", count)
 
@@ -150,9 +153,9 @@ def _definitions(data: Mapping[str, Any]) -> list[Any]:
 
 def _refuse_unmappable(data: Mapping[str, Any], category: str) -> None:
     if _has_several_turns(data):
-        raise UnmappedError("several turns, graded by the state they leave", category)
+        raise UnmappedError(SEVERAL_TURNS, category)
     if category.removeprefix("simple_") in _OTHER_LANGUAGES:
-        raise UnmappedError("its values are written in Java or JavaScript", category)
+        raise UnmappedError(OTHER_LANGUAGE, category)
     if "function" not in data:
         raise UnmappedError("it names no functions", category)
 

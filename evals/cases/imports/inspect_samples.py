@@ -24,6 +24,9 @@ TARGET_FIELDS = (
     "target",
 )
 """Fields that may name the tools, in the order of the search; `target_field` replaces them."""
+MULTIPLE_CHOICE = "a question of multiple choice, which no tool answers"
+NO_TOOL_FIELD = "it has no field that names tools"
+EMPTY_TARGET = "its target is empty, which may mean anything"
 _ELSEWHERE = ("files", "sandbox", "setup")
 _ABSENT = object()
 
@@ -47,7 +50,7 @@ class InspectSamples:
         if not isinstance(data, Mapping) or "input" not in data:
             raise BrokenError("wrong-type", "A sample is an object with an `input`.")
         if data.get("choices"):
-            raise UnmappedError("a question of multiple choice, which no tool answers")
+            raise UnmappedError(MULTIPLE_CHOICE)
         place, written = _target(data, context.settings.target_field)
         calls = list(_calls(written, place, context))
         row: CaseRow = {"id": "" if data.get("id") is None else str(data["id"]), **_opening(data["input"])}
@@ -82,12 +85,12 @@ def _target(data: Mapping[str, Any], field: str | None) -> tuple[str, Any]:
             value = value.get(part, _ABSENT) if isinstance(value, Mapping) else _ABSENT
         if value is not _ABSENT and value is not None:
             return place, value
-    raise UnmappedError("it has no field that names tools", field or "")
+    raise UnmappedError(NO_TOOL_FIELD, field or "")
 
 
 def _calls(value: Any, place: str, context: Context) -> Iterator[CaseRow]:
     if value == "":
-        raise UnmappedError("its target is empty, which may mean anything")
+        raise UnmappedError(EMPTY_TARGET)
     for index, entry in enumerate(
         [value] if isinstance(value, str | Mapping) else value if isinstance(value, list) else [_ABSENT]
     ):

@@ -21,6 +21,7 @@ from toolbelt.evals.cases.imports.messages import calls_of, check_messages
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tool_pool import ToolPool, read_tool
 
+NO_LABEL = "it has neither annotated tools nor messages"
 _METADATA = "Annotator Metadata"
 _EXECUTE = ("execute-tool", "execute_tool")
 _NUMBERED = re.compile(r"^\s*(?:\d+\s*[.):、]|[-*•])\s*")
@@ -65,7 +66,7 @@ class LiveMCPBench:
         row: CaseRow = {"id": str(data.get("task_id") or ""), "query": data["Question"]}
         is_recorded = names is None or context.settings.labels is LabelSource.RECORDED
         if is_recorded and performed is None:
-            raise UnmappedError("it has neither annotated tools nor messages")
+            raise UnmappedError(NO_LABEL)
         if is_recorded:
             row["expected"] = [_recorded_call(call, context) for call in performed or ()]
         else:

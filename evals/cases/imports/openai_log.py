@@ -40,6 +40,8 @@ UNASKED = "an answer that follows no words of a user's"
 REFUSED = "the model refused"
 EMPTY = "an answer that says nothing"
 NOT_TO_LEARN = "its answer is marked with `weight` 0"
+NO_RESPONSE = "a request of a batch whose response is in no source"
+NO_REQUEST = "the response of a batch whose request is in no source"
 
 
 class OpenAILog:
@@ -83,14 +85,14 @@ class OpenAILog:
     def finish(self, context: Context) -> None:
         """Count batch responses without a request, and second responses."""
         if count := self._responses.unclaimed:
-            context.report.count("the response of a batch whose request is in no source", count)
+            context.report.count(NO_REQUEST, count)
         if count := self._responses.repeated:
             context.report.count("a second response to one request of a batch", count)
 
     def _answered(self, exchange: Exchange, custom_id: str) -> Exchange:
         response = self._responses.find(custom_id)
         if response is None:
-            raise UnmappedError("a request of a batch whose response is in no source")
+            raise UnmappedError(NO_RESPONSE)
         answer, choices = read_answer(response[0]), count_choices(response[0])
         return replace(exchange, answer=answer, id=custom_id, choices=choices)
 

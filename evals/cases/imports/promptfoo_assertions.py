@@ -8,6 +8,8 @@ from typing import Any
 from toolbelt.evals.cases.imports.context import CaseRow, Context
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 
+CONTRADICTING = "an assertion about tools that does not go with another one of the same test"
+BY_PATTERN = "an assertion about tools whose names fit a pattern"
 _ANY_CALL = ("is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call")
 
 
@@ -112,7 +114,7 @@ class Assertions:
             previous = {str(call["tool"]): call for call in self._expected}
             self._expected, self._match = [previous.pop(str(call["tool"]), dict(call)) for call in calls], match
         elif [call["tool"] for call in self._expected] != [call["tool"] for call in calls]:
-            raise UnmappedError("an assertion about tools that does not go with another one of the same test")
+            raise UnmappedError(CONTRADICTING)
         else:
             self._match = match or self._match
 
@@ -140,7 +142,7 @@ def _used_name(value: Any) -> tuple[Any, int, int | None]:
     if not isinstance(value, Mapping):
         return value, 1, None
     if "pattern" in value and "name" not in value:
-        raise UnmappedError("an assertion about tools whose names fit a pattern")
+        raise UnmappedError(BY_PATTERN)
     least, most = value.get("min", 1), value.get("max")
     return value.get("name"), least if type(least) is int else 1, most if type(most) is int else None
 

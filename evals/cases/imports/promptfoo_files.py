@@ -152,6 +152,11 @@ def _csv_test(row: Mapping[str | None, Any]) -> dict[str, Any]:
 
 
 PROMPT_ELSEWHERE = "a prompt that a program makes, or a pattern of file names"
+NONE_OF_ITS_PROMPTS = "its own `prompts` name none that is read"
+NO_PROMPT = "there is no prompt, and not just one variable"
+TEMPLATE_LOGIC = "a prompt with logic in its template"
+MISSING_VARIABLE = "a prompt with a variable that the test does not give"
+SEVERAL_VALUES = "a variable with several values, which promptfoo combines"
 _VARIABLE = re.compile(r"\{\{-?\s*([A-Za-z_][\w.\[\]]*)\s*-?\}\}")
 ONE_VARIABLE: tuple[str, Any] = ("vars", None)
 """Stands for a prompt: the query is the only variable of the test."""
@@ -199,7 +204,7 @@ def among(prompts: Prompts, names: Any) -> Prompts:
     chosen_names = [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str)]
     chosen = [(place, text) for place, text in prompts if any(_is_named(place, name) for name in chosen_names)]
     if not chosen:
-        raise UnmappedError("its own `prompts` name none that is read", ", ".join(chosen_names)[:100])
+        raise UnmappedError(NONE_OF_ITS_PROMPTS, ", ".join(chosen_names)[:100])
     return chosen
 
 
@@ -216,7 +221,7 @@ def fill(prompt: Any, variables: Mapping[str, Any], prefix: str = "", suffix: st
     """
     if prompt is None:
         if len(variables) != 1:
-            raise UnmappedError("there is no prompt, and not just one variable")
+            raise UnmappedError(NO_PROMPT)
         return {"query": _value(next(iter(variables)), variables)}
     if isinstance(prompt, str):
         return {"query": _filled(f"{prefix}{prompt}{suffix}", variables)}
@@ -250,7 +255,7 @@ def _filled(text: str, variables: Mapping[str, Any]) -> str:
     filled = _VARIABLE.sub(lambda match: _value(match[1], variables), text)
     # What a variable holds may look like a template, too, so that the prompt itself is looked at.
     if (rest := _VARIABLE.sub("", text)) and ("{%" in rest or "{{" in rest):
-        raise UnmappedError("a prompt with logic in its template")
+        raise UnmappedError(TEMPLATE_LOGIC)
     return filled
 
 
@@ -258,10 +263,10 @@ def _value(name: str, variables: Mapping[str, Any]) -> str:
     value: Any = variables
     for part in name.split("."):
         if not isinstance(value, Mapping) or part not in value:
-            raise UnmappedError("a prompt with a variable that the test does not give", name)
+            raise UnmappedError(MISSING_VARIABLE, name)
         value = value[part]
     if isinstance(value, list):
-        raise UnmappedError("a variable with several values, which promptfoo combines", name)
+        raise UnmappedError(SEVERAL_VALUES, name)
     if isinstance(value, str) and value.startswith("file://"):
         raise UnmappedError("a variable that stands in another file", name)
     if isinstance(value, bool) or value is None or isinstance(value, Mapping):

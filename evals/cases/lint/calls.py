@@ -74,8 +74,8 @@ class CallChecker:
     def _root_fault(self, tool: Tool, given: Mapping[str, Any], *, exact: bool) -> str | None:
         if (validator := self._validator(tool)) is None:
             return None
-        faults = (fault for fault in validator.faults(given) if not fault.absolute_path)
-        fault = next((fault for fault in faults if exact or _INCURABLE.intersection(fault.absolute_schema_path)), None)
+        faults = (fault for fault in validator.faults(given) if not fault.path)
+        fault = next((fault for fault in faults if exact or _INCURABLE.intersection(fault.schema_path)), None)
         return None if fault is None else fault.message[:_LONGEST]
 
     def _fault(self, tool: Tool, name: str, value: Any) -> str | None:
@@ -84,7 +84,7 @@ class CallChecker:
             return None
         # Faults of the whole object, such as a missing required argument, do not count here.
         faults = validator.faults({name: value})
-        error = next((fault for fault in faults if next(iter(fault.absolute_path), None) == name), None)
+        error = next((fault for fault in faults if next(iter(fault.path), None) == name), None)
         return None if error is None else error.message[:_LONGEST]
 
     def _validator(self, tool: Tool) -> SchemaValidator | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.wording import naming
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases import case_file as lines
 from toolbelt.evals.cases.case_file import CasesWriter, Line, case_line, open_lines, read_lines
@@ -79,7 +80,7 @@ def test_E3_utf16_is_refused_once(tmp_path: Path, mark: str) -> None:
 
 def test_E3_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidFileError, match="a pipe or device; cases are read more than once"):
+    with pytest.raises(InvalidFileError, match="a pipe or device"):
         open_lines(str(tmp_path / "pipe"))
     with pytest.raises(InvalidFileError, match="This is a folder"):
         open_lines(str(tmp_path))
@@ -189,5 +190,5 @@ def test_E3_a_line_is_utf8_and_reads_back(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_E3_what_json_has_no_word_for_is_refused(value: float) -> None:
-    with pytest.raises(ToolbeltError, match="'a' cannot be written as JSON"):
+    with pytest.raises(ToolbeltError, match=naming("a", "JSON")):
         case_line({"id": "a", "args": value})

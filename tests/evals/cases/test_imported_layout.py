@@ -38,7 +38,7 @@ def arguments(row: Any, *, lists: bool) -> list[ExpectedArguments | None]:
 
 
 def test_E3_a_line_of_the_public_layout() -> None:
-    row = public(system="Be brief.", subset="live", removed_gold="x", steps="1. first\n2. then", answers="free text")
+    row = public(system="Be brief.", subset="live", steps="1. first\n2. then", note="x")
     assert made(row) == Case(
         id="a",
         messages=({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Send it off."}),
@@ -68,6 +68,75 @@ def test_E3_labels_are_names(expected: Any, tools: Any, steps: int) -> None:
 def test_E3_messages_go_before_the_query_that_repeats_the_last_of_them() -> None:
     user_texts = [{"role": "system", "content": "s"}, {"role": "user", "content": "Send it off."}]
     assert list(made(public(messages=user_texts)).messages) == user_texts
+
+
+USER, ASSISTANT, TOOL = (
+    {"role": "user", "content": "Send it off."},
+    {"role": "assistant", "content": "Which?"},
+    {"role": "tool", "tool_call_id": "1", "content": "ok"},
+)
+PARTS = {"role": "user", "content": [{"type": "text", "text": "Send it off. "}]}
+NEXT = {"role": "user", "content": "Send it off."}
+
+
+@pytest.mark.parametrize(
+    ("messages", "added"),
+    [
+        pytest.param([{"role": "user", "content": "Hello."}, ASSISTANT], [NEXT], id="after-an-answer"),
+        pytest.param([{"role": "user", "content": "Hello."}], [NEXT], id="after-another-question"),
+        pytest.param([{"role": "system", "content": "Be brief."}], [NEXT], id="after-a-system-text"),
+        pytest.param([USER, ASSISTANT], [NEXT], id="again-after-an-answer"),
+        pytest.param([USER], [], id="not-what-they-end-with"),
+        pytest.param([PARTS], [], id="nor-in-parts"),
+        pytest.param([USER, {**ASSISTANT, "content": None}, TOOL], [], id="nor-what-a-result-is-on-the-way-to"),
+    ],
+)
+def test_E3_a_query_beside_messages_is_the_next_question(messages: list[Any], added: list[Any]) -> None:
+    assert list(made(public(messages=messages)).messages) == [*messages, *added]
+
+
+@pytest.mark.parametrize("query", [None, "", ...], ids=["null", "blank", "none"])
+def test_E3_messages_need_no_query(query: Any) -> None:
+    assert list(made(public(query=query, messages=[USER])).messages) == [USER]
+
+
+@pytest.mark.parametrize(
+    ("fields", "tools"),
+    [
+        pytest.param({"expected_ids": ["web/search"]}, [("web/search",)], id="one"),
+        pytest.param({"expected_ids": ["file/read", "web/read"]}, [("file/read", "web/read")], id="all-of-one-call"),
+        pytest.param(
+            {"expected": ["read", "search"], "expected_ids": ["web/read", "web/search"]},
+            [("web/read",), ("web/search",)],
+            id="one-per-call",
+        ),
+        pytest.param(
+            {"expected": ["read", "search"], "expected_ids": [["web/read", "file/read"], "web/search"]},
+            [("web/read", "file/read"), ("web/search",)],
+            id="both-forms",
+        ),
+    ],
+)
+def test_E3_ids_may_be_flat(fields: dict[str, Any], tools: list[tuple[str, ...]]) -> None:
+    assert [call.tools for call in made(public(**fields)).expected or ()] == tools
+
+
+@pytest.mark.parametrize(
+    ("key", "nearest"),
+    [
+        pytest.param("exspected_args", "'expected_args'", id="a-slip"),
+        pytest.param("expected_id", "'expected_ids'", id="a-letter-less"),
+        pytest.param("removed_gold", "", id="the-source's"),
+        pytest.param("expected_any_of", "", id="which-null-stands-for"),
+    ],
+)
+def test_E3_a_key_without_effect_is_reported_with_the_nearest(key: str, nearest: str) -> None:
+    for row in (public(**{key: 1}), public(**{key: 1}, expected=["gone"])):
+        [finding] = adapt(row).findings
+        assert (finding.rule, finding.severity) == ("unknown-key", Severity.WARNING)
+        assert repr(key) in finding.message
+        assert ("Did you mean" in finding.message) == bool(nearest)
+        assert nearest in finding.message
 
 
 HASHED = CatalogNames(
@@ -211,7 +280,9 @@ def test_E3_a_call_without_arguments_to_hold_against_is_unchecked() -> None:
         pytest.param(public(expected_args=[{}, {}]), "wrong-length", id="arguments-of-too-many-calls"),
         pytest.param(public(expected_args={}), "wrong-type", id="arguments-no-list"),
         pytest.param(public(expected_args=[["x"]]), "wrong-type", id="arguments-of-a-call-no-object"),
-        pytest.param(public(expected_ids=["git/git_push"]), "wrong-type", id="ids-not-by-call"),
+        pytest.param(public(expected_ids=[3]), "wrong-type", id="id-of-a-number"),
+        pytest.param(public(expected=["a", "b"], expected_ids=["c"]), "wrong-length", id="ids-of-too-few-calls"),
+        pytest.param(public(messages=[USER], query=3), "wrong-type", id="a-query-of-a-number-beside-messages"),
         pytest.param(public(offered="git_push"), "wrong-type", id="offered-no-list"),
         pytest.param(public(kind=3), "wrong-type", id="kind-of-a-number"),
         pytest.param(public(accept=[["git_log"]]), "own-key", id="further-answers-would-be-overlooked"),

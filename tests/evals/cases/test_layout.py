@@ -96,7 +96,7 @@ def test_E3_bare_names_that_nothing_says_are_imported_are_ones_own_mistake() -> 
         pytest.param(LayoutKind.OWN, WITH_ARGS, ["mixed-layouts"], id="imported-in-ones-own"),
         pytest.param(
             LayoutKind.OWN,
-            public(expected_ids=["x"], steps=3),
+            public(expected_ids=[3], steps=3),
             ["mixed-layouts", "own-key", "wrong-type"],
             id="with-its-own",
         ),

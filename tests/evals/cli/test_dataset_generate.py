@@ -17,6 +17,7 @@ from filelock import FileLock
 from tests.cli.conftest import Ran, Toolbelt
 from tests.evals.drafts.samples import CATALOG, said
 from tests.servers.running import OpenAIServer
+from tests.wording import each_mentions, mentions
 from toolbelt.stores.catalogs import write_catalog
 
 
@@ -63,17 +64,18 @@ def test_E3_a_script_can_draft_offline(toolbelt: Toolbelt, project: Path) -> Non
     )
     assert ran.code == 0
     assert [line.split() for line in ran.out.splitlines()] == [["drafts", "cases"], ["single", "2"], ["near-miss", "1"]]
-    assert ran.err.splitlines()[:4] == [
+    assert each_mentions(
+        ran.err.splitlines()[:4],
         "note: 3 requests, $0",
-        "note: left out of what the model wrote: the answer is not JSON (2)",
-        "warning: mail/track: 0 of 3 drafts (the answer is not JSON (2))",
-        "note: wrote 3 cases to mine/cases.jsonl",
-    ]
+        ("note", "JSON (2)"),
+        ("warning", "mail/track", "0 of 3 drafts", "JSON (2)"),
+        ("note", "3 cases", "mine/cases.jsonl"),
+    )
     assert toolbelt("dataset", "show", "mine", "--json").json["kinds"] == {"single": 2, "near-miss": 1}
 
 
 @pytest.mark.parametrize(
-    ("model", "code", "said"),
+    ("model", "code", "named"),
     [
         pytest.param("rate-limited-0", 0, "the answer is not JSON", id="told-to-wait-then-rubbish"),
         pytest.param("server-error-99", 3, "Something broke", id="always-500"),
@@ -83,19 +85,19 @@ def test_E3_a_script_can_draft_offline(toolbelt: Toolbelt, project: Path) -> Non
         pytest.param("hang", 3, "No answer within 0.3 s", id="silence"),
         pytest.param("unauthorized", 3, "authentication", id="wrong-key"),
         pytest.param("refusal", 0, "the model refused (1)", id="refused"),
-        pytest.param("overflow", 0, "the prompt is too long for the model (1)", id="too-long"),
-        pytest.param("none", 0, "0 of 10 drafts (the answer is not JSON (2))", id="no-json"),
+        pytest.param("overflow", 0, ("too long", "(1)"), id="too-long"),
+        pytest.param("none", 0, ("0 of 10 drafts", "JSON (2)"), id="no-json"),
     ],
 )
 def test_E9_what_servers_do(
-    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer, model: str, code: int, said: str
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer, model: str, code: int, named: object
 ) -> None:
     name = f"{model}@draft-hostile"
     timeout = "0.3" if model == "hang" else "20"
     retries = "1" if model.startswith("rate") else "0"
     ran = toolbelt(*command(openai_server, name, "--max-retries", retries, "--timeout", timeout, "--tool", "track"))
     assert ran.code == code, ran.err
-    assert said in ran.err
+    assert mentions(ran.err, named)
     assert "sk-test" not in ran.err + (project / "mine/.toolbelt-drafts/answers.jsonl").read_text()
     assert not (project / "mine/cases.jsonl").exists()
 
@@ -106,7 +108,7 @@ def test_E9_what_exists_is_kept_where_the_server_gives_way(
     name = "drafts-until-2@cli"
     ran = toolbelt(*command(openai_server, name, "--max-retries", "0", "--max-concurrency", "1", "--json"))
     assert (ran.code, ran.json["cases"], ran.json["unanswered"]) == (3, 20, 2)
-    assert "The same command goes on with the 2 tools left" in ran.err
+    assert mentions(ran.err, "2 tools")
     assert toolbelt("dataset", "show", "mine", "--json").json["cases"] == 20
 
 
@@ -154,10 +156,10 @@ def test_E8_killed_and_gone_on_with_equals_an_unbroken_run(
         busy = toolbelt(*arguments)
         process.send_signal(how)
         _, err = process.communicate(timeout=60)
-    assert (busy.code, "Another process is drafting into 'mine'" in busy.err) == (2, True)
+    assert (busy.code, mentions(busy.err, "Another process", "mine")) == (2, True)
     if how is signal.SIGINT:
         assert process.returncode == 130
-        assert "the same command goes on where it was" in err
+        assert "the same command goes on" in err
         assert "Traceback" not in err
         assert 10 <= toolbelt("dataset", "show", "mine", "--json").json["cases"] < 40
     ran = toolbelt(*arguments)
@@ -180,7 +182,7 @@ def test_E3_what_was_reviewed_is_refused_then_kept(
     before = cases.read_bytes()
     ran = toolbelt(*arguments)
     assert ran.code == 2
-    assert "was changed since it was drafted (1 line not drafted here, or changed, 2 drafts changed or taken" in ran.err
+    assert mentions(ran.err, "1 line", "2 drafts changed")
     assert cases.read_bytes() == before
     forced = toolbelt(*arguments, "--force", "--json")
     assert (forced.code, forced.json["kept"], forced.json["superseded"], forced.json["deleted"]) == (0, 1, 1, 1)
@@ -199,7 +201,7 @@ def test_E3_tools_added_bit_by_bit_add_up(toolbelt: Toolbelt, project: Path, ope
             10 * number,
             0,
         )
-    assert "note: 20 drafts of other tools or settings kept, before these" in ran.err
+    assert mentions(ran.err, "note", "20 drafts")
     whole = toolbelt(*command(openai_server, "drafts@bits", "--json"))
     assert (whole.json["cases"], whole.json["requests"]) == (40, 1)
     fewer = toolbelt(*command(openai_server, "drafts@bits", "--limit", "1", "--json"))
@@ -217,7 +219,7 @@ def test_E9_json_tells_what_failed_from_what_was_not_asked(
     assert ran.code == 3
     assert [list(short["reasons"]) for short in ran.json["short"]] == [["asked, and failed: unavailable"]] * 4
     assert (ran.json["failed"], ran.json["unanswered"], ran.json["unanswered_tools"]) == ({"unavailable": 4}, 4, 2)
-    assert "failed: unavailable (4). The same command goes on with the 2 tools left" in ran.err
+    assert mentions(ran.err, "unavailable (4)", "2 tools")
 
 
 def test_E9_answers_that_cannot_be_read_are_named(
@@ -294,7 +296,7 @@ def test_E9_ctrl_c_before_any_answer_names_no_file(
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "no case so far; the same command goes on where it was" in err
+    assert "no case so far" in err
     assert "cases.jsonl" not in err
 
 
@@ -323,7 +325,7 @@ def test_E6_a_dry_run_asks_nobody_and_writes_nothing(toolbelt: Toolbelt, project
     assert (ran.code, ran.err) == (0, "")
     assert not (project / "mine").exists()
     if not as_json:
-        assert ran.out.startswith("4 tools, 40 cases: 4 requests of gpt-4o-mini, about ")
+        assert mentions(ran.out, "4 tools", "40 cases", "4 requests", "gpt-4o-mini")
         return
     found: dict[str, Any] = ran.json
     assert (found["dry_run"], found["tools"], found["cases"], found["requests"]) == (True, 4, 40, 4)

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from tests.evals.drafts.samples import CATALOG, ONE_EACH, make_jobs
+from tests.wording import mentions
 from toolbelt.evals.cli.dataset_generate_views import (
     estimate_data,
     estimate_view,
@@ -46,20 +47,21 @@ def test_E9_only_what_was_asked_about_is_told_and_not_without_end(capsys: pytest
     short.append(ShortTool("p/late", None, 3, 0, {NOT_ASKED: 1}))
     notify_summary(DraftSummary(cases=28, kinds=Counter(single=28), short=short), FOLDER)
     told = capsys.readouterr().err.splitlines()
-    assert told[0] == "warning: p/t0 in Thai: 1 of 3 drafts (too few in the answer (2))"
-    assert told[10] == "warning: 4 more tools with fewer drafts than asked for; --json lists them"
+    assert mentions(told[0], "warning", "p/t0", "Thai", "1 of 3 drafts", "(2)")
+    assert mentions(told[10], "warning", 4, "--json")
     assert not any("late" in line for line in told)
-    assert told[-2] == "note: wrote 28 cases to mine/cases.jsonl"
+    assert mentions(told[-2], "note", "28 cases", "mine/cases.jsonl")
 
 
 def test_E3_all_that_became_of_lines_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     made = DraftSummary(cases=9, human_lines=1, superseded=2, deleted=3, earlier=4, replaced=5)
     notify_summary(made, FOLDER)
     told = capsys.readouterr().err
-    assert "note: 1 line of yours kept, first in the file" in told
-    assert "note: not drafted again: 2 that you changed, 3 that you took out" in told
-    assert "note: 4 drafts of other tools or settings kept, before these" in told
-    assert "warning: 5 drafts of these tools and settings replaced: the answers are different now" in told
+    lines = told.splitlines()
+    assert any(mentions(line, "note", "1 line of yours") for line in lines)
+    assert any(mentions(line, "note", "2 that you changed", "3 that you took out") for line in lines)
+    assert any(mentions(line, "note", "4 drafts", "kept") for line in lines)
+    assert any(mentions(line, "warning", "5 drafts", "replaced") for line in lines)
     assert "review each" not in told, "nothing was drafted"
     data = summary_data(made)
     assert (data["superseded"], data["deleted"], data["earlier"], data["replaced"]) == (2, 3, 4, 5)
@@ -69,8 +71,6 @@ def test_E6_an_estimate_says_what_is_kept_and_what_is_unknown() -> None:
     jobs = make_jobs(ONE_EACH, CATALOG.tools)
     found = DraftEstimate(1, 3, 1234, 90, None)
     shown = " ".join(drawn(estimate_view(found, jobs, "m\x1b[31m")).split())
-    assert shown.startswith(
-        "4 tools, 8 cases: 1 request of m\\x1b[31m; 3 answers stored already, about 1,234 prompt and"
-    )
+    assert mentions(shown, "4 tools", "8 cases", "1 request", "\\x1b[31m", "3 answers", "1,234 prompt")
     data = estimate_data(found, jobs, "m")
     assert (data["dry_run"], data["cases"], data["answered"], data["cost_usd"]) == (True, 8, 3, None)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.evals.cases.imports.samples import MAILING, log, rows, user, write
+from tests.wording import mentions
 
 
 def test_E3_an_import_can_be_run_at_once(toolbelt: Toolbelt, project: Path) -> None:
@@ -44,10 +45,10 @@ def test_E3_what_was_left_out_is_said_one_by_one_and_counted(toolbelt: Toolbelt,
     assert ran.json["left_out"] == {"broken: syntax": 1, "a turn without an answer": 30}
     assert [one["line"] for one in ran.json["lines"]] == list(range(2, 33))
     told = ran.err.splitlines()
-    assert told[0].startswith("note: log.jsonl:2: left out: broken: syntax (Not JSON")
+    assert mentions(told[0], "note", "log.jsonl:2", "broken", "JSON")
     assert "note: 11 more left out" in told
-    assert "note: left out 30 times: a turn without an answer" in told
-    assert "1 case, 1 draft to review, 2 tools in mine" in told[-1]
+    assert any(mentions(line, "note", "30 times") for line in told)
+    assert mentions(told[-1], "1 case", "1 draft", "2 tools")
 
 
 def test_E9_a_broken_line_is_wrong_input(toolbelt: Toolbelt, project: Path) -> None:
@@ -67,22 +68,22 @@ def test_E3_foreign_text_is_made_visible(toolbelt: Toolbelt, project: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "named"),
     [
         pytest.param(["gone.jsonl", "-o", "mine"], "No file named 'gone.jsonl'", id="no-source"),
         pytest.param([".", "-o", "mine"], "without files of the leaderboard", id="a-folder"),
         pytest.param(["log.jsonl", "-o", "log.jsonl"], "is a file", id="a-file-for-a-folder"),
         pytest.param(["log.jsonl"], "--output", id="no-output"),
         pytest.param(["log.jsonl", "-o", "mine", "--role", "develper"], "Did you mean 'developer'", id="no-such-role"),
-        pytest.param(["log.jsonl", "-o", "mine", "-c", "gone"], "No file or catalog named 'gone'", id="no-catalog"),
+        pytest.param(["log.jsonl", "-o", "mine", "-c", "gone"], "gone", id="no-catalog"),
         pytest.param(["log.jsonl", "-o", "mine", "--format", "inspect"], "--catalog", id="another-format"),
     ],
 )
-def test_E9_wrong_use(toolbelt: Toolbelt, project: Path, arguments: list[str], told: str) -> None:
+def test_E9_wrong_use(toolbelt: Toolbelt, project: Path, arguments: list[str], named: object) -> None:
     write(project / "log.jsonl", [MAILING])
     ran = toolbelt("dataset", "import", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert told in " ".join(ran.err.split())
+    assert mentions(" ".join(ran.err.split()), named)
 
 
 def test_E3_standard_input_is_read(project: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.evals.cases.samples import case, public, write_dataset, write_imported
+from tests.wording import mentions
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.stores.catalogs import shipped_datasets
 
@@ -89,12 +90,12 @@ def test_E3_show_says_what_is_left_out_and_which_loadouts_there_are(toolbelt: To
     (folder / "loadouts.json").write_text(json.dumps({"Some One": ["git_push", "nope"]}))
     ran = toolbelt("dataset", "show", "theirs")
     assert ran.code == 0
-    assert ran.err.endswith("note: loadout 'Some One' names 1 that the catalog does not have, left out: nope\n")
+    assert mentions(ran.err, "note", "Some One", 1, "nope")
     assert "loadouts    Some One (1)\n" in ran.out
-    assert "excluded                  cases\nlabel not in the catalog      1\n  line 2: b (gone\\x1b)\n" in ran.out
+    assert "line 2: b (gone\\x1b)\n" in ran.out
     data = toolbelt("dataset", "show", "theirs", "--json").json
     assert data["layout"] == "public"
-    assert "layout      imported: bare names in `expected`" in ran.out
+    assert mentions(ran.out, "imported", "`expected`")
     assert data["excluded"] == {"label not in the catalog": 1}
     assert data["exclusions"] == [{"case": "b", "line": 2, "reason": "label not in the catalog", "detail": "gone\x1b"}]
     assert data["loadouts"] == [{"name": "Some One", "tools": 1}]
@@ -151,22 +152,22 @@ def test_E3_one_case_as_json(toolbelt: Toolbelt, mine: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "named"),
     [
-        pytest.param(["show", "mien"], "No dataset named 'mien'. Did you mean 'mine'?", id="dataset"),
+        pytest.param(["show", "mien"], ("mien", "mine"), id="dataset"),
         pytest.param(["show", "zzzzz"], "No dataset named 'zzzzz'. Known: ", id="nothing-near"),
         pytest.param(["show", "mine", "--case", "psuh"], "No case named 'psuh'.", id="case"),
         pytest.param(["list", "mine", "nope"], "No dataset named 'nope'.", id="one-of-several"),
-        pytest.param(["show", "mine", "--catalog", "nope"], "No file or catalog named 'nope'.", id="catalog"),
-        pytest.param(["lst"], "No such command 'lst'. Did you mean 'list'", id="command"),
+        pytest.param(["show", "mine", "--catalog", "nope"], "nope", id="catalog"),
+        pytest.param(["lst"], ("lst", "list"), id="command"),
     ],
 )
 def test_E9_what_is_not_there_exits_2_with_the_nearest(
-    toolbelt: Toolbelt, mine: Path, arguments: list[str], says: str
+    toolbelt: Toolbelt, mine: Path, arguments: list[str], named: object
 ) -> None:
     ran = toolbelt("dataset", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    assert mentions(ran.err, named)
 
 
 def test_E9_mistakes_of_cases_exit_2_with_file_and_line(toolbelt: Toolbelt, project: Path) -> None:
@@ -174,9 +175,9 @@ def test_E9_mistakes_of_cases_exit_2_with_file_and_line(toolbelt: Toolbelt, proj
     ran = toolbelt("dataset", "show", "bad")
     assert (ran.code, ran.out) == (2, "")
     first, second, last = ran.err.splitlines()
-    assert first.startswith("bad/cases.jsonl:2: error: The id 'a' stands in line 1 already.")
-    assert "bad/cases.jsonl:2: error: `expected[0].tool`: No tool named 'git_psh'. Did you mean 'git_push'" in second
-    assert last == "Error: 2 findings; nothing was done."
+    assert mentions(first, "bad/cases.jsonl:2: error", "a", "line 1")
+    assert mentions(second, "bad/cases.jsonl:2: error", "`expected[0].tool`", "git_psh", "git_push")
+    assert mentions(last, "Error", "2 findings")
 
 
 def test_E3_warnings_are_told_a_few_at_a_time(toolbelt: Toolbelt, project: Path) -> None:
@@ -185,7 +186,7 @@ def test_E3_warnings_are_told_a_few_at_a_time(toolbelt: Toolbelt, project: Path)
     ran = toolbelt("dataset", "show", "mine")
     assert ran.code == 0
     assert len(ran.err.splitlines()) == 6
-    assert ran.err.splitlines()[-1] == "note: 2 further warnings; `toolbelt dataset lint` lists them"
+    assert mentions(ran.err.splitlines()[-1], "note", "2 further", "`toolbelt dataset lint`")
 
 
 def test_E3_the_project_gives_the_catalog_where_a_file_of_cases_has_none(toolbelt: Toolbelt, project: Path) -> None:

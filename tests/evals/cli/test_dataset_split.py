@@ -10,6 +10,7 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.evals.cases.samples import case, public, write_dataset, write_imported
 from tests.evals.cases.test_split import rows
+from tests.wording import mentions
 
 
 def test_E7_both_parts_can_be_run(toolbelt: Toolbelt, project: Path) -> None:
@@ -29,20 +30,20 @@ def test_E7_what_is_told(toolbelt: Toolbelt, project: Path) -> None:
     write_dataset(project / "mine", [*rows(10), *rows(1, "odd\x1b[31m")])
     ran = toolbelt("dataset", "split", "mine", "-o", "parts", "--held-out", "0.3")
     assert ran.code == 0
-    assert ran.err == "note: kinds that cannot be divided, so in dev alone: odd\\x1b[31m\n"
+    assert mentions(ran.err, "note", "dev", "odd\\x1b[31m")
     assert [line.split() for line in ran.out.splitlines()[:3]] == [
         ["kind", "dev", "held", "out", "share"],
         ["single", "21", "9", "30%"],
         ["odd\\x1b[31m", "3", "0", "0%"],
     ]
-    assert ran.out.splitlines()[-1].startswith("parts/held-out: 9 cases in 3 clusters, digest ")
+    assert mentions(ran.out.splitlines()[-1], "parts/held-out", "9 cases", "3 clusters")
 
 
 def test_E3_what_is_in_neither_part_is_told(toolbelt: Toolbelt, project: Path) -> None:
     made = [public(id=f"{n}") for n in range(6)]
     write_imported(project / "mine", [*made, public(id="lost", expected=["no_such_tool"])])
     ran = toolbelt("dataset", "split", "mine", "-o", "parts", "--json")
-    assert "warning: 1 case that cannot be asked with this catalog: in neither part" in ran.err
+    assert mentions(ran.err, "warning", "1 case")
     assert sum(ran.json["excluded"].values()) == 1
     assert toolbelt("dataset", "show", "parts/held-out", "--json").json["layout"] == "public"
 
@@ -73,7 +74,7 @@ def test_E7_what_is_too_large_and_a_share_far_off_are_told(toolbelt: Toolbelt, p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "named"),
     [
         pytest.param(["mine", "--held-out", "0"], "--held-out", id="nothing"),
         pytest.param(["mine", "--held-out", "1"], "--held-out", id="everything"),
@@ -81,13 +82,13 @@ def test_E7_what_is_too_large_and_a_share_far_off_are_told(toolbelt: Toolbelt, p
         pytest.param(["mine", "--by", "kind"], "--by", id="another-way"),
         pytest.param(["mein"], "Did you mean 'mine'?", id="wrong-name"),
         pytest.param(["broken"], "broken/cases.jsonl:2", id="half-broken"),
-        pytest.param(["alone"], "no kind of case has more than one cluster", id="one-cluster"),
-        pytest.param(["empty"], "There is no case in this file", id="empty"),
+        pytest.param(["alone"], "more than one cluster", id="one-cluster"),
+        pytest.param(["empty"], "no case in this file", id="empty"),
         pytest.param(["mine", "-o", "file"], "'file' is a file", id="output-is-a-file"),
-        pytest.param(["mine", "-o", "mine"], "'mine' is what is being split", id="output-is-the-dataset"),
+        pytest.param(["mine", "-o", "mine"], "mine", id="output-is-the-dataset"),
     ],
 )
-def test_E9_what_is_refused(toolbelt: Toolbelt, project: Path, arguments: list[str], said: str) -> None:
+def test_E9_what_is_refused(toolbelt: Toolbelt, project: Path, arguments: list[str], named: object) -> None:
     write_dataset(project / "mine", rows(5))
     write_dataset(project / "alone", rows(1))
     write_dataset(project / "empty", [])
@@ -95,7 +96,7 @@ def test_E9_what_is_refused(toolbelt: Toolbelt, project: Path, arguments: list[s
     (project / "file").write_text("mine")
     ran = toolbelt("dataset", "split", "-o", "parts", *arguments)
     assert ran.code == 2
-    assert said in ran.err
+    assert mentions(ran.err, named)
     assert ran.out == ""
     assert not (project / "parts").exists()
     assert (project / "file").read_text() == "mine"

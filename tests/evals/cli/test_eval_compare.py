@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.conftest import Ran, Toolbelt
 from tests.evals.cli.test_eval_run import CASES, CATALOG, office
+from tests.wording import mentions
 
 __all__ = ["office"]
 
@@ -142,7 +143,7 @@ def test_E9_what_cannot_be_compared_ends_with_2_and_says_why(
     assert ran.code == 2
     assert ran.out == ""
     error, *reasons = ran.err.splitlines()
-    assert error == f"Error: {old} and {new} cannot be compared:"
+    assert mentions(error, "Error", old, new)
     assert reasons
     assert all(reason.startswith("because: ") for reason in reasons)
     data = compare(old, new, "--json", "--output", "why.md")
@@ -185,9 +186,7 @@ def test_E9_no_arm_in_common(run: Callable[..., str], compare: Compare) -> None:
     old, new = run("-t", "full,loadout"), run("-t", "oracle,tiered")
     ran = compare(old, new)
     assert ran.code == 2
-    assert ran.err.startswith(
-        f"Error: No arm of {new} (local/bm25 · oracle, local/bm25 · tiered) has a namesake in {old}"
-    )
+    assert mentions(ran.err, "Error", new, "local/bm25 · oracle", "local/bm25 · tiered", old)
     assert "--against" in ran.err
     assert _pairs(compare(old, new, "--against", "full", "--json")) == [("full", "oracle"), ("full", "tiered")]
 
@@ -195,7 +194,7 @@ def test_E9_no_arm_in_common(run: Callable[..., str], compare: Compare) -> None:
 def test_nothing_has_been_run(compare: Compare) -> None:
     ran = compare()
     assert ran.code == 2
-    assert "Nothing has been run here yet" in ran.err
+    assert "Nothing has been run" in ran.err
 
 
 def test_E7_measures_and_margin_are_chosen(run: Callable[..., str], compare: Compare) -> None:
@@ -236,7 +235,7 @@ def test_a_file_that_is_there_is_replaced_when_asked_to_be(
     (office / "notes.md").write_text("mine")
     refused = compare("-o", "notes.md")
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err == "Error: 'notes.md' exists already; use --force to replace it, or another name.\n"
+    assert mentions(refused.err, "Error", "notes.md", "--force")
     assert (office / "notes.md").read_text() == "mine"
     (office / "link.md").symlink_to("notes.md")
     assert compare("-o", "link.md", "--force").code == 0
@@ -245,20 +244,23 @@ def test_a_file_that_is_there_is_replaced_when_asked_to_be(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "named"),
     [
-        pytest.param(
-            ["latest", "--store", "ax.db", "-o", "ax.db"], "--store and --output are the same", id="the-store"
-        ),
-        pytest.param(["latest", "--store", "ax.db", "-o", "ax.db-wal"], "belongs to the file of runs", id="its-log"),
-        pytest.param(["latest", "--store", "ax.db", "-o", "ax.db-shm"], "belongs to the file of runs", id="its-memory"),
+        pytest.param(["latest", "--store", "ax.db", "-o", "ax.db"], ("--store", "--output"), id="the-store"),
+        pytest.param(["latest", "--store", "ax.db", "-o", "ax.db-wal"], "file of runs", id="its-log"),
+        pytest.param(["latest", "--store", "ax.db", "-o", "ax.db-shm"], "file of runs", id="its-memory"),
         pytest.param(["latest", "--store", "ax.db", "-o", "link"], "the same file", id="through-a-link"),
-        pytest.param(["base.json", "latest", "-o", "./base.json"], "A and --output are the same", id="the-old-side"),
-        pytest.param(["latest", "base.json", "-o", "base.json"], "B and --output are the same", id="the-new-side"),
+        pytest.param(["base.json", "latest", "-o", "./base.json"], "A and --output", id="the-old-side"),
+        pytest.param(["latest", "base.json", "-o", "base.json"], "B and --output", id="the-new-side"),
     ],
 )
 def test_what_is_compared_is_not_written_over(
-    office: Path, run: Callable[..., str], toolbelt: Toolbelt, compare: Compare, arguments: list[str], says: str
+    office: Path,
+    run: Callable[..., str],
+    toolbelt: Toolbelt,
+    compare: Compare,
+    arguments: list[str],
+    named: object,
 ) -> None:
     run("-t", "full,loadout", "--store", "ax.db")
     assert toolbelt("eval", "baseline", "save", "-o", "base.json", "--store", "ax.db").code == 0
@@ -267,7 +269,7 @@ def test_what_is_compared_is_not_written_over(
     for force in ([], ["--force"]):
         ran = compare(*arguments, *force)
         assert (ran.code, ran.out) == (2, "")
-        assert says in ran.err
+        assert mentions(ran.err, named)
     assert {path.name: path.read_bytes() for path in office.iterdir() if path.is_file()} == before
 
 

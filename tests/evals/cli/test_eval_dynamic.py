@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import CASES, RUN, write_dataset
 from tests.servers.running import OpenAIServer
+from tests.wording import mentions
 
 CONFIG = """\
 toolkits:
@@ -54,25 +55,25 @@ def test_D1_an_agent_of_the_project_is_an_arm(toolbelt: Toolbelt, office: Path) 
     assert ran.code == 0, ran.err
     [arm] = ran.json["arms"]
     assert (arm["toolset"], arm["accuracy"]["numerator"]) == ("dynamic:clerk", 3)
-    assert "dynamic:clerk: 'fax' of toolkit 'letters' names no tool here." in ran.err
+    assert mentions(ran.err, "dynamic:clerk", "fax", "letters")
     both = toolbelt(*RUN, "--toolset", "dynamic:*", "--variant", "plain,shuffled")
     assert [one["toolset"] for one in both.json["arms"]] == ["dynamic:clerk"] * 2
     assert both.err.count("'fax' of toolkit 'letters'") == 1, "what is of both arms is told once"
 
 
 @pytest.mark.parametrize(
-    ("toolset", "says"),
+    ("toolset", "named"),
     [
         ("dynamic:clark", "Did you mean 'clerk'"),
-        ("dynamic:guard", "Agent 'guard' matches nothing of catalog 'office'"),
+        ("dynamic:guard", ("guard", "office")),
         ("clerk", "write 'dynamic:clerk'"),
         ("dynamic:", "write 'dynamic' or 'dynamic:AGENT'"),
     ],
 )
-def test_E9_what_cannot_be_used_is_told(toolset: str, says: str, toolbelt: Toolbelt, office: Path) -> None:
+def test_E9_what_cannot_be_used_is_told(toolset: str, named: object, toolbelt: Toolbelt, office: Path) -> None:
     ran = toolbelt(*RUN, "--toolset", toolset)
     assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    assert mentions(ran.err, named)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_D4_a_tool_choice_under_which_no_turn_ends_is_told(
 ) -> None:
     ran = toolbelt(*RUN, "--toolset", toolset, "--tool-choice", choice)
     assert ran.code == 0, ran.err
-    assert (f"{toolset}: with tool choice '{choice}' no turn ever ends" in ran.err) is told
+    assert (mentions(ran.err, toolset, choice)) is told
 
 
 def test_E6_a_dry_run_counts_the_second_turn(toolbelt: Toolbelt, office: Path) -> None:
@@ -144,7 +145,7 @@ def test_D4_over_the_wire_the_user_says_go_ahead_and_only_then_there_are_the_too
     assert tools == [meta, meta, meta, [*meta, "send_letter", "track_parcel"]]
     assert [body["messages"][-1]["role"] for body in bodies] == ["user", "tool", "tool", "user"]
     assert bodies[-1]["messages"][-1]["content"] == "Go ahead."
-    assert bodies[-1]["messages"][-2]["content"] == "I have loaded post; say when to go ahead."
+    assert bodies[-1]["messages"][-2]["content"].startswith("I have loaded post")
 
 
 def test_D4_what_is_shown_of_a_case_tells_the_turns_apart(toolbelt: Toolbelt, office: Path) -> None:

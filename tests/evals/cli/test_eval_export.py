@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Toolbelt
 from tests.evals.exports.stores import RUN, sample_store
+from tests.wording import mentions
 from toolbelt.evals import load_run
 from toolbelt.evals.exports.formats import FORMS, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS
@@ -57,7 +58,7 @@ def test_each_form_is_what_a_report_holds(toolbelt: Toolbelt, kept: Path) -> Non
     assert Path("arms.csv").read_bytes() == Path("reports", RUN, "arms.csv").read_bytes()
     markdown = toolbelt("eval", "export", "-f", "markdown").out
     assert "](" not in markdown, "no pictures beside it"
-    assert markdown.startswith(f"# Eval of assistant, run {RUN}\n")
+    assert mentions(markdown, RUN)
 
 
 def test_a_row_is_a_trial_or_an_arm(toolbelt: Toolbelt, kept: Path) -> None:
@@ -75,7 +76,7 @@ def test_the_store_is_not_written_over(toolbelt: Toolbelt, kept: Path, name: str
     before = Path(".toolbelt/runs.db").read_bytes()
     ran = toolbelt("eval", "export", "-f", "csv", "-o", name, "--force")
     assert (ran.code, ran.out) == (2, "")
-    assert "same file" in ran.err or "belongs to the file of runs" in ran.err
+    assert "same file" in ran.err or "file of runs" in ran.err
     assert Path(".toolbelt/runs.db").read_bytes() == before
 
 
@@ -87,25 +88,25 @@ def test_json_goes_alone_to_standard_output(toolbelt: Toolbelt, kept: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "named"),
     [
-        pytest.param(["-o", "run.xls"], "let it end in .json, .csv, .parquet, .pq, .xml, .md", id="an-unknown-ending"),
-        pytest.param(["-o", "run"], "does not say in which form", id="no-ending"),
+        pytest.param(["-o", "run.xls"], ".json, .csv, .parquet, .pq, .xml, .md", id="an-unknown-ending"),
+        pytest.param(["-o", "run"], "which form", id="no-ending"),
         pytest.param(["-f", "xls"], "Invalid value for '--format'", id="an-unknown-form"),
-        pytest.param(["-f", "html", "--table", "arms"], "--table goes with csv and parquet alone.", id="no-table"),
-        pytest.param(["-f", "csv", "--json"], "--json prints one JSON document, which csv is not", id="two-documents"),
+        pytest.param(["-f", "html", "--table", "arms"], ("--table", "csv", "parquet"), id="no-table"),
+        pytest.param(["-f", "csv", "--json"], ("--json", "csv"), id="two-documents"),
         pytest.param(["-o", "here.csv"], "'here.csv' exists already; use --force", id="a-file-that-is-there"),
-        pytest.param(["-o", ".", "-f", "csv"], "'.' is a folder; name a file.", id="a-folder"),
+        pytest.param(["-o", ".", "-f", "csv"], "'.' is a folder", id="a-folder"),
         pytest.param(["2027"], "No run named '2027'.", id="no-such-run"),
     ],
 )
 def test_a_mistake_is_told_and_nothing_is_written(
-    toolbelt: Toolbelt, kept: Path, arguments: list[str], message: str
+    toolbelt: Toolbelt, kept: Path, arguments: list[str], named: object
 ) -> None:
     Path("here.csv").write_text("mine")
     ran = toolbelt("eval", "export", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
+    assert mentions(ran.err, named)
     assert sorted(map(str, Path().iterdir())) == [".toolbelt", "here.csv"]
     assert Path("here.csv").read_text() == "mine"
 

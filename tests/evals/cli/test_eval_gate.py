@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from tests.cli.conftest import Ran, Toolbelt
+from tests.wording import mentions
 from toolbelt.evals.exports.schemas import read_schema
 
 TOOLS = [
@@ -57,26 +58,26 @@ def test_E7_a_changed_dataset_is_not_compared(toolbelt: Toolbelt, shop: Path) ->
     assert (ran.code, ran.json["comparison"]["comparable"]) == (3, False)
     first, *others = ran.json["checks"]
     assert (first["name"], first["verdict"]) == ("comparable", "insufficient_data")
-    assert "The cases or their grading differ" in first["message"]
+    assert "grading differ" in first["message"]
     assert {check["name"] for check in others} == {"reviewed", "complete"}, "no verdict rests on the baseline"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "named"),
     [
-        pytest.param(("--limit", "50"), "Not the same cases were asked", id="other-cases"),
+        pytest.param(("--limit", "50"), "Not the same cases", id="other-cases"),
         pytest.param(("--epochs", "2"), "--epochs is 1", id="epochs"),
         pytest.param(("--request-limit", "3"), "--request-limit is 10", id="settings"),
         pytest.param(("--temperature", "0.5"), "--temperature is not set", id="sampling"),
     ],
 )
 def test_E7_what_was_asked_otherwise_is_not_compared(
-    arguments: tuple[str, ...], says: str, toolbelt: Toolbelt, shop: Path
+    arguments: tuple[str, ...], named: object, toolbelt: Toolbelt, shop: Path
 ) -> None:
     save(toolbelt)
     ran = gate(toolbelt, *arguments)
     assert (ran.code, ran.json["verdict"]) == (3, "insufficient_data")
-    assert says in ran.json["checks"][0]["message"]
+    assert mentions(ran.json["checks"][0]["message"], named)
 
 
 def test_an_arm_that_is_missing_keeps_the_run_from_passing(toolbelt: Toolbelt, shop: Path) -> None:
@@ -94,7 +95,7 @@ def test_an_arm_that_is_missing_keeps_the_run_from_passing(toolbelt: Toolbelt, s
     misspelt = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "fulll")
     assert (misspelt.code, "'full'" in misspelt.err) == (2, True)
     told = checks(chosen)[("arms", "")]["message"]
-    assert told == "the same 1 arm as in the baseline; 2 others not looked at, as --arm has it"
+    assert mentions(told, "1 arm", 2, "--arm")
     lone = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "oracle+1", "--json")
     assert (lone.code, lone.json["verdict"]) == (3, "insufficient_data"), "held against nothing, nothing is proved"
 
@@ -118,7 +119,7 @@ def test_drafts_prove_nothing(toolbelt: Toolbelt, shop: Path) -> None:
     ran = toolbelt("eval", "run", "-d", "shop", "-t", "full", "--json")
     assert ran.code == 0, ran.err
     refused = toolbelt("eval", "baseline", "save", "-o", "baseline.json")
-    assert (refused.code, "4 of 120 cases are drafts" in refused.err) == (2, True)
+    assert (refused.code, mentions(refused.err, "4 of 120 cases")) == (2, True)
     found = toolbelt("eval", "gate", "--min-accuracy", "0.1", "--json")
     assert found.code == 3
     first = found.json["checks"][0]
@@ -135,14 +136,14 @@ def test_E4_errors_are_told_first_and_no_verdict_rests_on_them(toolbelt: Toolbel
     (shop / "model.json").write_text(json.dumps(failing + replies))
     toolbelt("eval", "run", "-d", "shop", *asked, "--json")
     refused = toolbelt("eval", "baseline", "save", "-o", "other.json")
-    assert (refused.code, "12 trials ended with an error" in refused.err) == (3, True), refused.err
+    assert (refused.code, mentions(refused.err, "12 trials")) == (3, True), refused.err
     assert not (shop / "other.json").exists()
     ran = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.05", "--json")
     assert (ran.code, ran.json["verdict"]) == (3, "insufficient_data"), "lost, they would be more than the margin"
     names = [check["name"] for check in ran.json["checks"]]
     assert names.index("complete") < names.index("accuracy")
     told = next(check for check in ran.json["checks"] if check["name"] == "complete")
-    assert told["message"].startswith("12 of 120 trials ended with an error and are unscored")
+    assert mentions(told["message"], "12 of 120 trials")
     wider = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.3", "--json")
     assert wider.code == 0, "whatever would have become of twelve, it is within thirty points"
 
@@ -280,7 +281,7 @@ def test_a_report_that_cannot_be_written_hides_no_verdict(toolbelt: Toolbelt, sh
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "named"),
     [
         pytest.param(("--baseline", "nowhere.json"), "nowhere.json", id="no-such-baseline"),
         pytest.param(("--baseline", "shop/catalog.json"), "no baseline", id="another-file"),
@@ -291,20 +292,18 @@ def test_a_report_that_cannot_be_written_hides_no_verdict(toolbelt: Toolbelt, sh
         pytest.param(("baseline.json", *("--baseline", "./baseline.json")), "the same file", id="held-against-itself"),
         pytest.param(("--baseline", "baseline.json", "--junit", "baseline.json"), "the same file", id="over-baseline"),
         pytest.param(("--min-accuracy", "0.1", "--markdown", ".toolbelt/runs.db"), "the same file", id="over-store"),
-        pytest.param(
-            ("--min-accuracy", "0.1", "--junit", ".toolbelt/runs.db-wal"), "belongs to the file of runs", id="over-log"
-        ),
+        pytest.param(("--min-accuracy", "0.1", "--junit", ".toolbelt/runs.db-wal"), "file of runs", id="over-log"),
         pytest.param(
             ("--min-accuracy", "0.1", "--junit", "out", "--markdown", "shop/../out"), "the same file", id="twice"
         ),
         pytest.param(("2031", *("--baseline", "baseline.json")), "2031", id="no-such-run"),
     ],
 )
-def test_bad_input_exits_2(arguments: tuple[str, ...], says: str, toolbelt: Toolbelt, shop: Path) -> None:
+def test_bad_input_exits_2(arguments: tuple[str, ...], named: object, toolbelt: Toolbelt, shop: Path) -> None:
     save(toolbelt)
     ran = toolbelt("eval", "gate", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    assert mentions(ran.err, named)
 
 
 def test_every_limit_has_its_twin_in_the_environment(
@@ -354,7 +353,7 @@ def test_a_run_is_held_against_another_run(toolbelt: Toolbelt, shop: Path) -> No
     nowhere = toolbelt("eval", "gate", "--baseline", "20310101")
     assert (nowhere.code, nowhere.out) == (2, "")
     assert nowhere.err.startswith("Error: No run named '20310101'.")
-    assert "A baseline is named by its file" in nowhere.err
+    assert "named by its file" in nowhere.err
 
 
 AGAINST = ("--baseline", "baseline.json", "--margin", "0.05")

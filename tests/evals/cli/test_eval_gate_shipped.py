@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Ran, Toolbelt
+from tests.wording import mentions
 
 SHIPPED = Path(__file__).resolve().parents[3] / "datasets" / "assistant"
 EAGER = (
@@ -80,7 +81,7 @@ def test_E7_a_description_that_attracts_other_calls_is_caught_with_the_cases_tha
     markdown = (project / "gate.md").read_text()
     assert markdown.startswith("### ❌ Tool selection: regression\n")
     row = next(line for line in markdown.splitlines() if "single-key-runs-out-1" in line)
-    assert row.endswith("| right | wrong_tool: browser/browser_status, without tailscale/tailscale_status |")
+    assert mentions(row, "| right |", "wrong_tool", "browser/browser_status", "tailscale/tailscale_status")
     assert (project / "summary.md").read_text() == f"Before.\n\n{markdown}\n", "added to what other steps wrote"
     assert '<failure message="' in (project / "gate.xml").read_text()
 

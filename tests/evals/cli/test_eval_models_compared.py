@@ -13,6 +13,7 @@ import pytest
 from tests.cli.conftest import Ran, Toolbelt
 from tests.evals.cli.test_eval_run import RUN, office
 from tests.evals.cli.test_eval_suite import OTHER, say
+from tests.wording import mentions
 from toolbelt.evals.exports.schemas import read_schema
 
 __all__ = ["office"]
@@ -52,10 +53,10 @@ def test_E7_each_model_is_compared_with_itself_and_what_cannot_fit_is_named(ask:
         (f"{SMALL} · loadout:porter", f"{SMALL} · oracle"),
         *((f"{OTHER} · full", f"{OTHER} · {toolset}") for toolset in ("loadout:porter", "tiered", "oracle")),
     ]
-    assert f"Not compared, as nothing fits: {SMALL} with full, tiered." in data["notes"]
+    assert any(mentions(note, f"{SMALL} with full, tiered") for note in data["notes"])
     assert "regression" not in {pair["verdict"] for pair in data["pairs"]}
     shown = toolbelt("eval", "compare").out
-    assert f"against one of its own model: {SMALL} with loadout:porter; {OTHER} with full" in " ".join(shown.split())
+    assert mentions(" ".join(shown.split()), f"{SMALL} with loadout:porter", f"{OTHER} with full")
     assert f"{OTHER}, against full" in shown
     ran = toolbelt("eval", "report", "-o", "made", "--json")
     (folder,) = Path("made").iterdir()
@@ -98,23 +99,23 @@ def test_E4_a_run_of_which_no_two_arms_can_be_compared_says_so(ask: Asked, toolb
     assert (data.code, data.json["pairs"]) == (0, [])
     shown = toolbelt("eval", "compare")
     assert shown.code == 0
-    assert f"Not compared, as nothing fits: {SMALL} with full." in shown.out
-    assert f"no other of the same model to compare with: {SMALL} with loadout:porter." in " ".join(shown.out.split())
+    assert mentions(shown.out, f"{SMALL} with full")
+    assert mentions(" ".join(shown.out.split()), f"{SMALL} with loadout:porter")
     assert toolbelt("eval", "report", "-o", "made").code == 0
     (folder,) = Path("made").iterdir()
-    assert "No two arms could be compared" in (folder / "report.html").read_text()
+    assert "No two arms" in (folder / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "code", "told"),
+    ("before", "now", "code", "named"),
     [
         pytest.param(190, 190, 0, "nothing fits, as before", id="as-before"),
-        pytest.param(190, FITS, 0, "improved: 3 of 3 cases fit the model's window, none did before", id="fits-now"),
-        pytest.param(FITS, 190, 1, "3 cases no longer fit the model's window", id="fits-no-longer"),
+        pytest.param(190, FITS, 0, ("improved", "3 of 3 cases"), id="fits-now"),
+        pytest.param(FITS, 190, 1, "3 cases no longer fit", id="fits-no-longer"),
     ],
 )
 def test_E9_the_gate_on_what_cannot_fit(
-    ask: Asked, toolbelt: Toolbelt, before: int, now: int, code: int, told: str
+    ask: Asked, toolbelt: Toolbelt, before: int, now: int, code: int, named: object
 ) -> None:
     ask("full", "loadout:porter", window=before)
     assert toolbelt("eval", "baseline", "save", "-o", "base.json").code == 0
@@ -124,4 +125,4 @@ def test_E9_the_gate_on_what_cannot_fit(
     assert ran.code == code, ran.err
     jsonschema.validate(ran.json, read_schema("gate"))
     (check,) = (one for one in ran.json["checks"] if (one["name"], one["arm"]) == ("overflow", f"{SMALL} · full"))
-    assert check["message"].startswith(told)
+    assert mentions(check["message"], named)

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Toolbelt
 from tests.evals.exports.stores import RUN, sample_store
+from tests.wording import mentions
 from toolbelt.evals.exports.schemas import read_schema
 
 FILES = ("report.html", "report.md", "summary.json", "junit.xml", "arms.csv", "trials.csv", "trials.parquet")
@@ -35,7 +36,7 @@ def test_the_page_is_told_first_and_everything_is_there(toolbelt: Toolbelt, kept
     told = [line.removeprefix("wrote ") for line in ran.out.splitlines() if line.startswith("wrote ")]
     assert told[: len(FILES)] == [f"reports/{RUN}/{name}" for name in FILES]
     assert sorted(told) == sorted(map(str, Path("reports").glob("*/*")))
-    assert "This run is incomplete: gpt-4o was not found by the provider." in ran.out
+    assert mentions(ran.out, "incomplete", "gpt-4o", "not found")
     again = toolbelt(
         "eval", "report", RUN[:8], "--output", "elsewhere", "--against", "oracle", "--margin", "0.1", "--json"
     )
@@ -54,28 +55,28 @@ def test_E6_bills_are_printed_where_there_is_a_price(toolbelt: Toolbelt) -> None
     priced = toolbelt("eval", "report", "--priced-as", "gpt-4o-mini")
     assert (priced.code, priced.err) == (0, "")
     assert f"\n\n{title}\n" in priced.out
-    assert "As if at the price of gpt-4o-mini: local/bm25." in priced.out
+    assert mentions(priced.out, "gpt-4o-mini", "local/bm25")
     assert priced.out.index(title) < priced.out.index("\nwrote reports/")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "named"),
     [
-        pytest.param(["2027"], "No run named '2027'. Known: 20260301-120000-beef, latest.", id="no-such-run"),
-        pytest.param(["--against", "orakel"], "No arm named 'orakel'. Did you mean 'oracle'", id="no-such-arm"),
-        pytest.param(["--priced-as", "gpt-4oo"], "No priced model named 'gpt-4oo'. Did you mean", id="no-such-price"),
+        pytest.param(["2027"], ("'2027'", "20260301-120000-beef", "latest"), id="no-such-run"),
+        pytest.param(["--against", "orakel"], ("orakel", "oracle"), id="no-such-arm"),
+        pytest.param(["--priced-as", "gpt-4oo"], ("priced", "gpt-4oo", "Did you mean"), id="no-such-price"),
         pytest.param(["--baseline", "base.json"], "No baseline named 'base.json'.", id="no-such-baseline"),
-        pytest.param(["--baseline", "b.json", "--against", "oracle"], "--against is of the arms of one run", id="both"),
-        pytest.param(["--margin", "2"], "2.0 is not in the range 0<=x<=1.", id="a-margin-in-points"),
+        pytest.param(["--baseline", "b.json", "--against", "oracle"], "--against", id="both"),
+        pytest.param(["--margin", "2"], ("2.0", "0<=x<=1"), id="a-margin-in-points"),
         pytest.param(["--margin", "nan"], "nan", id="a-margin-that-is-none"),
     ],
 )
 def test_a_mistake_is_told_and_nothing_is_written(
-    toolbelt: Toolbelt, kept: Path, arguments: list[str], message: str
+    toolbelt: Toolbelt, kept: Path, arguments: list[str], named: object
 ) -> None:
     ran = toolbelt("eval", "report", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
+    assert mentions(ran.err, named)
     assert not Path("reports").exists()
 
 
@@ -123,8 +124,8 @@ def test_C_what_is_printed_keeps_to_the_published_schema(toolbelt: Toolbelt) -> 
 def test_E9_a_run_of_which_nothing_finished_says_that_and_keeps_its_exit_code(toolbelt: Toolbelt) -> None:
     ran = toolbelt(*RUNNING, "--max-requests", "0", "--report")
     assert ran.code == 3
-    assert "warning: no trial has finished, so there is no report" in ran.err
+    assert mentions(ran.err, "warning", "no report")
     assert not Path("reports").exists()
     refused = toolbelt("eval", "report")
     assert refused.code == 2
-    assert "no finished trial to report; go on with: toolbelt eval resume" in refused.err
+    assert mentions(refused.err, "no finished trial", "toolbelt eval resume")

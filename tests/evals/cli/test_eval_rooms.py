@@ -12,6 +12,7 @@ import pytest
 from tests.cli.conftest import Ran, Toolbelt
 from tests.evals.cli.test_eval_run import CASES, RUN, office, write_dataset
 from tests.servers.running import OpenAIServer
+from tests.wording import mentions
 
 __all__ = ["office"]
 LITTLE = "openai/window-8192@rooms"
@@ -59,7 +60,7 @@ def test_E4_L15_a_window_of_8192_with_a_whole_shipped_catalog(
     asked = ("--suite", "compatibility", "--model", LITTLE, "--api-base", openai_server.url)
     ran = toolbelt(*ASSISTANT, "--dataset", dataset, *asked)
     assert ran.code == 0, ran.err
-    assert f"{LITTLE} is not asked with what does not fit: full, loadout:" in ran.err
+    assert mentions(ran.err, f"{LITTLE} is not asked", "full, loadout:")
     outcomes, requests = arms(ran), made(ran.json["run"])
     whole = {"context_overflow": LIMIT}
     for toolset, found in outcomes.items():
@@ -98,11 +99,11 @@ def test_E4_what_is_said_of_a_name_may_not_hold_where_it_is_served(
     assert by_name in here.err
     say({"name": "local/bm25", "context_window": 8_192})
     ours = toolbelt(*ASSISTANT, "--toolset", "full,loadout:pocket", "--api-base", openai_server.url)
-    assert "local/bm25 is not asked with what does not fit: full." in ours.err
+    assert mentions(ours.err, "local/bm25 is not asked", "full")
     assert "serves under it" not in ours.err, "it is asked nothing at any address"
     Path("toolbelt.yaml").unlink()
     dry = toolbelt(*(part for part in asked if part != "--json"), "--dry-run")
-    assert "can be corrected under `models` in toolbelt.yaml; --ask-anyway asks" in " ".join(dry.out.split())
+    assert mentions(" ".join(dry.out.split()), "`models`", "toolbelt.yaml", "--ask-anyway")
     say({"name": "gpt-4", "context_window": 128_000})
     corrected = toolbelt(*asked, "--api-base", openai_server.url)
     assert ("not asked" in corrected.err, corrected.json["arms"][0]["turned_away"]) == (True, LIMIT), "for 128 tools"
@@ -117,12 +118,12 @@ def test_E4_asked_anyway_the_server_itself_refuses(toolbelt: Toolbelt, openai_se
     asked = ("--toolset", "full", "--model", LITTLE, "--api-base", openai_server.url)
     kept_back = toolbelt(*ASSISTANT, *asked)
     assert (kept_back.code, arms(kept_back)["full"]) == (3, {"context_overflow": LIMIT})
-    assert "nothing was asked: no toolset fits its model" in kept_back.err
+    assert "no toolset fits its model" in kept_back.err
     assert openai_server.count(SERVED) == 0
 
     anyway = toolbelt(*ASSISTANT, *asked, "--ask-anyway")
     assert (anyway.code, arms(anyway)["full"]) == (3, {"context_overflow": LIMIT})
-    assert "every conversation was too long for its model" in anyway.err
+    assert "every conversation was too long" in anyway.err
     assert "not asked" not in anyway.err
     assert openai_server.count(SERVED) == LIMIT
     assert anyway.json["settings"]["ask_anyway"] is True
@@ -146,10 +147,10 @@ def test_E4_a_dry_run_says_that_nothing_would_be_asked_and_why(toolbelt: Toolbel
     full, tiered = toolbelt(*asked).json["arms"]
     assert (full["requests"], full["prompt_tokens"], full["definition_tokens"], full["cost_usd"]) == (0, 0, 0, 0)
     assert (full["not_asked"], tiered["not_asked"]) == (LIMIT, 0)
-    assert "Definitions of 46,493 tokens and 2,048 kept for the answer leave no room" in full["reason"]
+    assert mentions(full["reason"], "46,493 tokens", "2,048")
     assert tiered["requests"] > LIMIT
     shown = toolbelt(*(part for part in asked if part != "--json"))
-    assert f"Not asked of {LITTLE}: 2 of 2 trials with full. Definitions of 46,493" in " ".join(shown.out.split())
+    assert mentions(" ".join(shown.out.split()), LITTLE, "2 of 2 trials", "46,493")
 
 
 def test_E4_the_answer_asked_for_is_what_is_kept_free(toolbelt: Toolbelt) -> None:
@@ -160,7 +161,7 @@ def test_E4_the_answer_asked_for_is_what_is_kept_free(toolbelt: Toolbelt) -> Non
         [arm] = toolbelt(*asked, *flag, "--api-base", "http://127.0.0.1:9/v1").json["arms"]
         assert arm["not_asked"] == unasked, tokens
     kept = toolbelt(*asked[:-1], "--max-tokens", "5100", "--api-base", "http://127.0.0.1:9/v1")
-    assert (kept.code, "What is kept for an answer is --max-tokens." in kept.err) == (3, True)
+    assert (kept.code, mentions(kept.err, "--max-tokens")) == (3, True)
 
 
 def test_E4_how_many_tools_a_request_may_hold_goes_by_the_name_at_any_address(
@@ -170,7 +171,7 @@ def test_E4_how_many_tools_a_request_may_hold_goes_by_the_name_at_any_address(
     asked = (*ASSISTANT, "--toolset", "full,loadout:auto", "--model", "gpt-4o", "--api-base", openai_server.url)
     ran = toolbelt(*asked)
     assert (ran.code, arms(ran)["full"]) == (0, {"context_overflow": LIMIT})
-    assert "A request may hold 128 tools; these are 201, 73 too many." in ran.err
+    assert mentions(ran.err, "128 tools", 201, 73)
     assert "context_overflow" not in arms(ran)["loadout:auto"], "which steps down for the number, too"
     assert max(len(request["body"]["tools"]) for request in openai_server.requests("gpt-4o")) <= 128
     say({"name": "gpt-4o", "max_tools": 1_000})
@@ -198,7 +199,7 @@ def test_E4_a_toolset_that_outgrows_the_window_midway(
     openai_server.reset()
     ran = toolbelt(*asked)
     assert (ran.code, arms(ran)) == (3, {toolset: {"context_overflow": 1}})
-    assert "every conversation was too long for its model" in ran.err
+    assert "every conversation was too long" in ran.err
     assert 0 < openai_server.count(model.removeprefix("openai/")) < before
     assert made(ran.json["run"]) == {toolset: openai_server.count(model.removeprefix("openai/"))}
 
@@ -213,7 +214,7 @@ def test_E8_a_resume_decides_by_what_was_known_when_the_run_began(toolbelt: Tool
     narrow(100)
     resumed = toolbelt("eval", "resume", "--json")
     assert arms(resumed)["full"] == {"context_overflow": 3}
-    assert "That is by what was known when the run began; a new run goes by what is known now." in resumed.err
+    assert "known when the run began" in resumed.err
 
     narrow(2)
     assert toolbelt(*asked).code == 3
@@ -242,13 +243,13 @@ def test_E4_a_model_said_to_call_no_tools_is_asked_all_the_same_with_a_warning(
     say({"name": "local/bm25", "tool_calling": False})
     ran = toolbelt(*RUN, "--toolset", "full")
     assert (ran.code, ran.json["scored"]) == (0, 3)
-    assert "warning: local/bm25 is said to call no tools; it is asked all the same" in ran.err
+    assert mentions(ran.err, "warning", "local/bm25", "call no tools")
     say({"name": "local/bm25", "tool_calling": False, "context_window": 5_000})
     chosen = toolbelt(*RUN, "--toolset", "full,loadout:auto")
     assert (chosen.code, chosen.json["scored"]) == (0, 6), "whatever the toolset"
-    assert "it is asked all the same" in chosen.err
+    assert "asked all the same" in chosen.err
     suite = toolbelt(*RUN, "--suite", "compatibility")
-    assert (suite.code, "It calls no tools, says toolbelt.yaml." in suite.err) == (2, True)
+    assert (suite.code, mentions(suite.err, "calls no tools", "toolbelt.yaml")) == (2, True)
 
 
 def test_E4_what_fits_for_some_cases_is_asked_for_these(toolbelt: Toolbelt, office: Path) -> None:
@@ -273,7 +274,7 @@ def test_a_case_that_was_turned_away_is_told_not_to_have_been_asked(
     assert ran.code == 0, ran.err
     shown = toolbelt("eval", "show", "--case", case)
     [line] = [line for line in shown.out.splitlines() if "not asked" in line]
-    assert line.startswith("context_overflow, not asked: A request may hold 2 tools; these are ")
+    assert mentions(line, "context_overflow", "2 tools")
     assert line.endswith("; nothing was sent")
     trials = toolbelt("eval", "show", "--case", case, "--json").json["trials"]
     assert [(one["toolset"], one["turned_away"]) for one in trials] == [("full", True), ("oracle", False)]

@@ -18,6 +18,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.servers.running import OpenAIServer
+from tests.wording import mentions
 from toolbelt import __version__
 
 CATALOG: dict[str, Any] = {
@@ -352,9 +353,9 @@ def test_one_case_is_shown_request_by_request(toolbelt: Toolbelt, office: Path) 
     toolbelt(*RUN, "--toolset", "full,tiered")
     shown = toolbelt("eval", "show", "--case", "parcel-1")
     assert shown.code == 0
-    assert "user: Where is the parcel at the moment?" in shown.out
+    assert "user: Where is the parcel" in shown.out
     assert "right: mail/track_parcel" in shown.out
-    assert "1. 4 tools (refund, invoice, send_letter, track_parcel), " in shown.out
+    assert mentions(shown.out, "4 tools", "refund", "invoice", "send_letter", "track_parcel")
     assert "→ browse_tools({})" in shown.out
     assert "correct" in shown.out
     data = toolbelt("eval", "show", "latest", "--case", "parcel-1", "--json").json

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import CASES, RUN, office, write_dataset
+from tests.wording import mentions
 
 __all__ = ["office"]
 SUITE = (*RUN, "--suite", "compatibility")
@@ -34,7 +35,7 @@ def test_E1_the_suite_is_every_toolset_that_a_model_could_be_given(toolbelt: Too
     assert ran.code == 0, ran.err
     shown = ["full", "loadout:auto", *LOADOUTS, "loadout:clerk", "tiered"]
     assert [toolset for _, toolset in pairs(ran.json)] == shown
-    assert "note: left out: loadout:till only, as it shows the same tools as loadout:cashier" in ran.err
+    assert mentions(ran.err, "note", "loadout:till", "loadout:cashier")
     assert (ran.json["suite"], ran.json["left_out"], ran.json["scored"]) == ("compatibility", [], 18)
     assert [row["model"] for row in ran.json["compatibility"]["models"]] == ["local/bm25"]
     assert toolbelt("eval", "show", "--json").json == ran.json
@@ -58,11 +59,11 @@ def test_L15_a_pair_that_cannot_be_asked_is_left_out_with_its_reason(toolbelt: T
         "verdict": "unsupported",
         "reason": "It calls no tools, says toolbelt.yaml.",
     }
-    assert f"note: left out: {OTHER} with 5 toolsets: It calls no tools, says toolbelt.yaml." in ran.err
+    assert mentions(ran.err, "note", OTHER, "5 toolsets", "toolbelt.yaml")
     anyway = toolbelt(*SUITE, *models, "--ask-anyway")
     assert len(pairs(anyway.json)) == 8
     [unknown] = (one["reason"] for one in anyway.json["left_out"] if one["model"] == OTHER)
-    assert unknown.endswith("nothing can be chosen by it. It can be given under `models` in toolbelt.yaml.")
+    assert mentions(unknown, "`models`", "toolbelt.yaml")
 
 
 def test_L15_an_unknown_window_is_an_error_outside_the_suite_alone(toolbelt: Toolbelt, office: Path) -> None:
@@ -75,11 +76,11 @@ def test_E9_a_suite_of_which_nothing_can_be_asked_is_refused_with_all_reasons(to
     say(office, {"name": OTHER, "tool_calling": False}, {"name": "local/bm25", "tool_calling": False})
     ran = toolbelt(*SUITE, "--model", "local/bm25", "--model", OTHER)
     assert ran.code == 2
-    assert f"asked. local/bm25, {OTHER}, each with 5 toolsets: It calls no tools, says toolbelt.yaml." in ran.err
+    assert mentions(ran.err, "local/bm25", OTHER, "5 toolsets", "toolbelt.yaml")
     say(office, {"name": OTHER, "base": "text-embedding-3-small"}, {"name": "local/bm25", "tool_calling": False})
     ran = toolbelt(*SUITE, "--model", "local/bm25", "--model", OTHER)
-    assert "Nothing of the suite can be asked. local/bm25 with 5 toolsets: It calls no tools" in ran.err
-    assert f" {OTHER} with 5 toolsets: It calls no tools, says litellm" in ran.err
+    assert mentions(ran.err, "local/bm25", "5 toolsets")
+    assert mentions(ran.err, OTHER, "5 toolsets")
     assert not (office / ".toolbelt" / "runs.db").exists()
 
 
@@ -105,17 +106,19 @@ def test_E1_a_suite_takes_the_place_of_toolsets(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "named"),
     [
         pytest.param(["--suite", "compatability"], "Did you mean 'compatibility'?", id="a-slip"),
-        pytest.param(["--suite", "speed"], "No suite named 'speed'. Known: compatibility.", id="another-word"),
+        pytest.param(["--suite", "speed"], ("speed", "compatibility"), id="another-word"),
         pytest.param(["--suite", ""], "No suite named ''", id="nothing"),
         pytest.param(["--suite", "compatibility", "-t", "full"], "--suite compatibility says which", id="both"),
     ],
 )
-def test_E9_a_suite_is_named_as_it_is_called(toolbelt: Toolbelt, office: Path, arguments: list[str], says: str) -> None:
+def test_E9_a_suite_is_named_as_it_is_called(
+    toolbelt: Toolbelt, office: Path, arguments: list[str], named: object
+) -> None:
     ran = toolbelt(*RUN, *arguments)
-    assert (ran.code, says in ran.err) == (2, True), ran.err
+    assert (ran.code, mentions(ran.err, named)) == (2, True), ran.err
 
 
 def test_E8_a_suite_goes_on_where_it_was_left(toolbelt: Toolbelt, office: Path) -> None:
@@ -175,7 +178,7 @@ def test_E8_a_ladder_that_changed_is_none_to_go_on_with(toolbelt: Toolbelt, offi
     assert toolbelt(*auto).code == 3
     climb("cashier", "porter")
     refused = toolbelt("eval", "resume")
-    assert (refused.code, ", or a ladder, or the window of a model, changed" in refused.err) == (2, True)
+    assert (refused.code, "of a model, changed" in refused.err) == (2, True)
     climb("porter", "cashier")
     assert toolbelt("eval", "resume").code == 0
     assert toolbelt(*RUN, "--toolset", "tiered", "--max-requests", "1").code == 3

@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import RUN, office
 from tests.servers.running import OpenAIServer
+from tests.wording import mentions
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.probing.checks import CHECKS, FIRST
 from toolbelt.sources import parse_yaml
@@ -83,7 +84,7 @@ def test_several_models_come_one_after_the_other_and_then_side_by_side(
     models = ("openai/able-serial@p2", "-m", "local/bm25", "-m", "local/bm25")
     ran = toolbelt(*PROBE, *models, *at, "--check", "parallel_calls")
     assert ran.code == 0
-    assert "estimate: in all: about 4 requests" in ran.err
+    assert mentions(ran.err, "4 requests")
     assert ran.out.count("what was seen") == 2
     matrix = ran.out[ran.out.rindex("check ") :].splitlines()
     assert matrix[0].split() == ["check", "openai/able-serial@p2", "local/bm25"]
@@ -121,21 +122,21 @@ def test_dry_run_as_a_table(toolbelt: Toolbelt) -> None:
     assert rows[1][-2:] == ["price", "unknown"]
     assert rows[2][-1].startswith("$0.00")
     assert "About 6 requests, " in ran.out
-    assert "price unknown\nFrom what would be sent" in ran.out
+    assert "price unknown\n" in ran.out
     assert "Nothing was asked." in ran.out
     assert "take" not in ran.out.splitlines()[-2], "of few checks that goes without saying"
     whole = toolbelt(*PROBE, "gpt-4o-mini", "-m", "local/bm25", "--dry-run").out
     by_check = toolbelt(*PROBE, "gpt-4o-mini", "--dry-run", "--json").json["models"][0]["prompt_tokens_by_check"]
     most = 2 * sum(by_check[key] for key in ("tools_256", "cached_tokens", "tools_128"))
-    assert f"tools_256, cached_tokens, tools_128 take {most:,} of the prompt tokens; without them: --check" in whole
+    assert mentions(whole, "tools_256", "cached_tokens", "tools_128", f"{most:,}", "--check")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "named"),
     [
         pytest.param((*PROBE, "local/bm25", "--check", "paralel_calls"), "Did you mean 'parallel_calls'", id="check"),
         pytest.param((*PROBE, "local/bm25", "--check", "nosuch"), "Known: one_tool, parallel_calls, ", id="far-check"),
-        pytest.param((*PROBE, "openai/", "--dry-run"), "'openai/' names no model: after the prov", id="provider-alone"),
+        pytest.param((*PROBE, "openai/", "--dry-run"), ("'openai/'", "provider"), id="provider-alone"),
         pytest.param((*PROBE, "local/bm25", "-m", "groq/ "), "'groq/' names no model", id="one-of-two-is-none"),
         pytest.param((*PROBE, "local/bm25", "--check", ","), "No check named ''", id="no-check-rather-than-all"),
         pytest.param((*PROBE, "local/bm25", "--require", "one-tool"), "Did you mean 'one_tool'", id="required-check"),
@@ -151,22 +152,22 @@ def test_dry_run_as_a_table(toolbelt: Toolbelt) -> None:
         pytest.param((*PROBE, "openai/nobody-knows", "--max-cost", "9"), "price of openai/nobody-knows", id="unpriced"),
         pytest.param(
             ("model", "probes", "--store", "none.db"),
-            "'none.db'. Nothing has been probed here yet: toolbelt model probe",
+            ("none.db", "toolbelt model probe"),
             id="store-that-is-not-there",
         ),
         pytest.param(
             ("model", "probes", "gpt-4o"),
-            "It can be probed: toolbelt model probe --model gpt-4o",
+            "toolbelt model probe --model gpt-4o",
             id="model-without-probes",
         ),
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_is_asked_or_kept(
-    toolbelt: Toolbelt, project: Path, arguments: tuple[str, ...], said: str
+    toolbelt: Toolbelt, project: Path, arguments: tuple[str, ...], named: object
 ) -> None:
     ran = toolbelt(*arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    assert mentions(ran.err, named)
     assert list(project.iterdir()) == []
 
 
@@ -189,7 +190,7 @@ def test_E9_what_is_required_has_to_work(
     ran = toolbelt(*PROBE, name, *at, "--check", FIRST, "--require", required, "--max-retries", "0", "--fresh")
     assert ran.code == code, ran.err
     assert ("is required and " in ran.err) is (code == 1)
-    assert ("is not probed to the end" in ran.err) is (code == 3)
+    assert ("not probed to the end" in ran.err) is (code == 3)
 
 
 def test_E9_a_cap_ends_it_with_3_and_the_same_command_goes_on(
@@ -198,12 +199,12 @@ def test_E9_a_cap_ends_it_with_3_and_the_same_command_goes_on(
     command = (*PROBE, "openai/able@probecli-cap", "--model", "openai/able@probecli-cap-2", *at)
     capped = toolbelt(*command, "--max-requests", "10")
     assert capped.code == 3
-    assert "openai/able@probecli-cap-2 is not probed: the cap of 10 requests is reached" in capped.err
+    assert mentions(capped.err, "openai/able@probecli-cap-2", "10 requests")
     assert f"what is left: toolbelt {' '.join(command)}\n" in capped.err
-    assert "incomplete: the cap of 10 requests is reached" in capped.out
+    assert mentions(capped.out, "incomplete", "10 requests")
     assert openai_server.count("able@probecli-cap") == 10
     shown = toolbelt("model", "probes", "openai/able@probecli-cap")
-    assert f"goes on where it was with: {' '.join(('toolbelt', *command[:4], *at))}" in shown.err
+    assert mentions(shown.err, " ".join(("toolbelt", *command[:4], *at)))
     left = toolbelt(*command, "--dry-run", "--json").json["models"]
     assert left[0]["goes_on_with"] is not None
     assert left[0]["requests"] < 22 == left[1]["requests"]
@@ -222,7 +223,7 @@ def test_E8_a_probe_that_is_interrupted_goes_on_with_the_command_it_names(
     ran = toolbelt(*PROBE, f"openai/{name}", *at)
     assert ran.code == 130
     command = " ".join(("toolbelt", *PROBE, f"openai/{name}", *at))
-    assert f"what was answered of openai/{name} is kept; go on with: {command}\n" in ran.err
+    assert mentions(ran.err, f"openai/{name}", command)
     assert 4 <= openai_server.count(name) < 22
     [kept] = toolbelt("model", "probes", "--json").json["probes"]
     assert kept["status"] == "interrupted"
@@ -239,9 +240,9 @@ def test_a_provider_that_is_not_there_is_told_at_once(toolbelt: Toolbelt) -> Non
     assert ran.code == 3
     [waiting] = [line for line in ran.err.splitlines() if line.startswith("waiting: ")]
     assert waiting.startswith("waiting: unavailable: ")
-    assert waiting.endswith("; it is asked again in 1 s")
-    assert ran.err.index(waiting) < ran.err.index("is not probed to the end")
-    assert "3 requests, 1 retry among them: " in ran.out
+    assert mentions(waiting, "1 s")
+    assert ran.err.index(waiting) < ran.err.index("not probed to the end")
+    assert mentions(ran.out, "3 requests", "1 retry")
 
 
 def _wait_for(server: OpenAIServer, name: str) -> None:
@@ -265,8 +266,8 @@ def test_what_contradicts_is_told_and_no_longer_once_it_is_written_down(
     command = (*PROBE, name, *at, "--check", "parallel_calls", "--max-cost", "1")
     ran = toolbelt(*command)
     assert ran.code == 0, ran.err
-    assert "  parallel calls  known: yes (toolbelt.yaml); seen: no\n" in ran.out
-    assert "in place of the entry of that name:\n- name: " in ran.out
+    assert "known: yes (toolbelt.yaml); seen: no" in ran.out
+    assert "that name:\n- name: " in ran.out
     assert ": $0.0" in ran.out, "its price is the project's"
     shown = toolbelt("model", "inspect", name)
     assert any(
@@ -288,7 +289,7 @@ def test_L15_a_window_that_the_provider_names_is_told_to_be_written_down(
     name = "openai/able-window-8192@probecli-window"
     ran = toolbelt(*PROBE, name, *at, "--check", "tools_256")
     assert ran.code == 0, ran.err
-    assert "  context window  known: nothing; told: 8,192\n" in ran.out
+    assert "known: nothing; told: 8,192" in ran.out
     (project / "toolbelt.yaml").write_text(f"models:\n{ran.out[ran.out.index('- name: ') :].strip()}\n")
     again = toolbelt(*PROBE, name, *at, "--check", "tools_256", "--json").json["probes"][0]
     assert (again["checks"][-1]["outcome"], again["requests"]) == ("too_large", 1), "now it is known before it is asked"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Toolbelt
+from tests.wording import mentions
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.probing.check_scripts import make_scripts
@@ -53,9 +54,9 @@ def test_E8_a_probe_that_was_killed_is_told_so_and_gone_on_with(toolbelt: Toolbe
         kept.add_check(begun, CheckResult(FIRST, CheckOutcome.WORKS, "It called it.", requests=1))
     shown = toolbelt("model", "probes", "local/bm25")
     assert f"probe {begun}  killed" in shown.out
-    assert "it goes on where it was with: toolbelt model probe --model local/bm25\n" in shown.err
+    assert mentions(shown.err, "toolbelt model probe --model", "local/bm25")
     ran = toolbelt(*PROBE, "local/bm25", "--json")
-    assert f"going on with probe {begun} of local/bm25: 18 checks left" in ran.err
+    assert mentions(ran.err, begun, "local/bm25", "18 checks")
     assert (ran.code, ran.json["probes"][0]["probe"], ran.json["probes"][0]["status"]) == (0, begun, "finished")
 
 
@@ -104,14 +105,14 @@ def test_two_processes_do_not_probe_one_model_at_one_place(toolbelt: Toolbelt) -
         with kept.locks.claim(kept.place_key(ProbePlan("local/bm25"))):
             refused = toolbelt(*PROBE, "local/bm25")
     assert (refused.code, refused.out) == (2, "")
-    assert "is being worked on by another process" in refused.err
+    assert "another process" in refused.err
     assert toolbelt(*PROBE, "local/bm25", *FEW).code == 0
 
 
 def test_nothing_probed_is_no_error(toolbelt: Toolbelt, project: Path) -> None:
     ran = toolbelt("model", "probes")
     assert (ran.code, ran.out) == (0, "")
-    assert "nothing has been probed here yet; try: toolbelt model probe" in ran.err
+    assert mentions(ran.err, "toolbelt model probe")
     assert toolbelt("model", "probes", "--json").json == {"probes": []}
     assert list(project.iterdir()) == []
 
@@ -168,7 +169,7 @@ def test_a_store_that_another_program_holds_is_told(
         holder.execute("PRAGMA journal_mode=DELETE")
         holder.execute("BEGIN EXCLUSIVE")
         refused = toolbelt(*PROBE, "local/bm25", *FEW)
-        assert (refused.code, "cannot be used: database is locked" in refused.err) == (3, True)
+        assert (refused.code, "database is locked" in refused.err) == (3, True)
         inspected = toolbelt("model", "inspect", "local/bm25", "--json")
         assert (inspected.code, inspected.json["probe"]) == (0, None)
         assert "database is locked" in inspected.err

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.evals.drafts.samples import CATALOG, ONE_EACH, REFUND, about, draft_into, lines, make_jobs, said, whole
+from tests.wording import mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.drafts.jobs import Jobs
@@ -75,7 +76,7 @@ def test_E9_a_model_that_only_fails_is_left(tmp_path: Path) -> None:
     model = RateQuery({f"p/tool{n}": ModelError(Failure.BAD_REQUEST, "odd") for n in range(60)})
     _, drafter = draft_into(tmp_path, model, jobs=jobs)
     assert sum(model.asked.values()) == 20
-    assert "20 tools in a row failed, the last by bad_request: odd" in drafter.reasons[0]
+    assert mentions(drafter.reasons[0], "20 tools", "bad_request")
 
 
 def test_E4_a_refusal_is_an_answer_kept_and_told(tmp_path: Path) -> None:

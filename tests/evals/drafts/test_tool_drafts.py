@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.drafts.samples import CATALOG, TWO_EACH, make_drafting, said
+from tests.wording import mentions
 from toolbelt.evals.cases.own_layout import parse_own_case
 from toolbelt.evals.cases.references import CatalogNames
 from toolbelt.evals.drafts.answers import FaultReason, read_answer
@@ -76,10 +77,10 @@ def test_E3_the_second_request_says_what_is_wrong_and_what_is_wanted() -> None:
     *_, repeated, told = drafts.messages
     assert repeated == {"role": "assistant", "content": first}
     text = told["content"]
-    assert "'Use pay_back.': the query names the tool" in text
-    assert "'nothing': the near miss names an unknown tool" in text
-    assert "1 more in `tasks`, each with 2 in `queries`" in text
-    assert '{"task": 1, "queries": […]}: 1 more like \'Undo 17.\', with the same values' in text
+    assert mentions(text, "Use pay_back.", "names the tool")
+    assert mentions(text, "'nothing'", "unknown tool")
+    assert mentions(text, "1 more in `tasks`", "2 in `queries`")
+    assert mentions(text, "1 more", "Undo 17.", "same values")
     second = {
         "tasks": [
             {"task": 1, "queries": ["Reverse order 17."]},
@@ -217,8 +218,8 @@ def test_E3_every_draft_is_a_case_and_says_that_it_is_one() -> None:
         [{"tool": "till/invoice"}],
         [],
     ]
-    assert rows[1]["note"] == "drafted by m; unchecked, as the query does not state them word for word: reason"
-    assert rows[2]["note"] == "drafted by m as a near miss of till/pay_back"
+    assert mentions(rows[1]["note"], "drafted by m", "unchecked", "reason")
+    assert mentions(rows[2]["note"], "drafted by m", "near miss of till/pay_back")
 
 
 @pytest.mark.parametrize(

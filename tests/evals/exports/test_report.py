@@ -17,6 +17,7 @@ import pytest
 
 from tests.evals.analysis.summary.rows import database
 from tests.evals.exports.stores import RUN, keep, sample_store
+from tests.wording import each_mentions, mentions, naming
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.exports.report import Report, replacing_all, write_report
@@ -100,14 +101,14 @@ def test_E8_a_run_that_is_not_finished_is_reported_and_says_so(tmp_path: Path) -
     ):
         text = found.markdown()
         assert words in text
-        assert "Not run yet: 2 of 48 trials." in text, "and how much of it is missing"
+        assert mentions(text, "2 of 48 trials"), "and how much of it is missing"
         assert found.data["status"] == status
 
 
 def test_a_run_of_nothing_is_refused_and_makes_no_folder(tmp_path: Path) -> None:
     arms = [("local/bm25", "full", "")]
     with RunStore(keep(database(arms, []), tmp_path / "runs.db", arms, 4)) as opened:
-        with pytest.raises(ToolbeltError, match=f"no finished trial to report; .* toolbelt eval resume {RUN}"):
+        with pytest.raises(ToolbeltError, match=naming("no finished trial", f"toolbelt eval resume {RUN}")):
             write_report(opened, opened.get(RUN), tmp_path / "reports")
         with pytest.raises(NotFoundError):
             write_report(opened, opened.get("nope"), tmp_path / "reports")
@@ -308,7 +309,7 @@ def test_a_move_that_fails_says_what_has_been_replaced_and_leaves_each_file_whol
             (tmp_path / "g").unlink()
             (tmp_path / "g").mkdir()
 
-    with pytest.raises(StorageError, match=r"Cannot write '.*/g': .*\. 1 of 3 files have been replaced\."):
+    with pytest.raises(StorageError, match=naming("/g'", "1 of 3 files")):
         write()
     assert names(tmp_path) == ["f", "g", "h"]
     assert ((tmp_path / "f").read_text(), (tmp_path / "h").read_text()) == ("new", "old")
@@ -316,7 +317,7 @@ def test_a_move_that_fails_says_what_has_been_replaced_and_leaves_each_file_whol
 
 def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ToolbeltError, match="is a folder; name a file"), replacing(tmp_path, "w"):
+    with pytest.raises(ToolbeltError, match="is a folder"), replacing(tmp_path, "w"):
         pass
     for path in (tmp_path / "file" / "below", tmp_path / "nowhere" / "f"):
         with pytest.raises(StorageError, match=f"Cannot write '{path}'"), replacing(path, "w"):
@@ -336,7 +337,7 @@ def test_a_folder_in_the_place_of_one_file_leaves_all_of_them_as_they_were(tmp_p
                 with opened(name, "w") as file:
                     file.write("new")
 
-    with pytest.raises(ToolbeltError, match=f"'{tmp_path}/second' is a folder; move it away"):
+    with pytest.raises(ToolbeltError, match=naming(f"{tmp_path}/second", "folder")):
         write()
     assert (names(tmp_path), (tmp_path / "first").read_text()) == (["first", "second"], "old")
 
@@ -385,8 +386,7 @@ except StorageError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60)
-    assert done.stdout.splitlines() == [
-        f"Cannot write '{tmp_path}/f': File too large. Nothing was changed.",
-        f"Cannot write '{tmp_path}/g': File too large. Nothing was changed.",
-    ], done
+    assert each_mentions(
+        done.stdout.splitlines(), (f"{tmp_path}/f", "Nothing was changed"), (f"{tmp_path}/g", "Nothing was changed")
+    ), done
     assert (names(tmp_path), (tmp_path / "f").read_text()) == (["f"], "old")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.evals.running.test_store import request_record
+from tests.wording import naming
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.probing.checks import EVERY, ProbePlan
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
@@ -122,5 +123,5 @@ def test_a_probe_left_running_is_killed_unless_somebody_works_on_it(kept: ProbeS
 def test_a_damaged_probe_is_named(kept: ProbeStore, damage: str) -> None:
     probe = begin(kept, "m", None, DONE)
     kept.store.connection.execute(damage)
-    with pytest.raises(ToolbeltError, match=f"Probe '{probe}' in .* is damaged"):
+    with pytest.raises(ToolbeltError, match=naming(probe, "damaged")):
         kept.probes()

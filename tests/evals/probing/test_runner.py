@@ -11,11 +11,11 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
 from tests.evals.probing.able_model import AbleModel, answer, fail, probe, settings
+from tests.wording import mentions, naming
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
-from toolbelt.evals.probing.costs import find_no_room
 from toolbelt.evals.probing.learned_facts import learned_facts
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult, total_cost, total_requests
@@ -117,7 +117,6 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
 @pytest.mark.parametrize(
     ("room", "tokens", "has_room"),
     [
-        (None, 10**9, True),
         (ModelLimits(), 10**9, True),
         (ModelLimits(8192), 8191, True),
         (ModelLimits(8192), 8192, False),
@@ -125,10 +124,9 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
         (ModelLimits(8192, 2048), 6144, False),
     ],
 )
-def test_L15_room_is_what_the_reserve_leaves(room: ModelLimits | None, tokens: int, has_room: bool) -> None:
-    assert (find_no_room(room, tokens) == "") is has_room
-    if room is not None:
-        assert (room.fit("m", tokens, 1).verdict is FitVerdict.REFUSES) is not has_room, "as everywhere else"
+def test_L15_room_is_what_the_reserve_leaves(room: ModelLimits, tokens: int, has_room: bool) -> None:
+    assert room.has_room(tokens) is has_room
+    assert (room.fit("m", tokens, 1).verdict is FitVerdict.REFUSES) is not has_room, "as everywhere else"
 
 
 @pytest.mark.parametrize("failure", [Failure.AUTHENTICATION, Failure.QUOTA, Failure.NOT_FOUND])
@@ -154,7 +152,7 @@ def test_what_no_answer_comes_to_is_unknown_and_made_again(path: Path) -> None:
     result = probe(path, model)
     assert outcomes(result) == ALL_BUT_CACHED | {"tools_256": UNKNOWN}
     assert result.status == "incomplete"
-    assert result.reason == "one check got no answer: No answer came (unavailable): overloaded"
+    assert mentions(result.reason, "unavailable", "overloaded")
     [unknown] = [one for one in result.checks if one.outcome is UNKNOWN]
     assert (unknown.requests, unknown.retries) == (1, 2)
 
@@ -170,7 +168,7 @@ def test_a_server_that_goes_down_is_not_waited_for_check_by_check(path: Path) ->
     model = AbleModel(lambda _: fail(Failure.UNAVAILABLE, "down") if len(model.requests) > 3 else None)
     result = probe(path, model, max_concurrency=1)
     assert result.status == "incomplete"
-    assert "5 checks in a row got no answer" in result.reason
+    assert mentions(result.reason, "5 checks in a row")
     assert len(model.requests) < 3 + 6 * 3
 
 
@@ -222,7 +220,7 @@ def test_what_has_no_room_is_not_asked(path: Path) -> None:
     too_large = [one for one in result.checks if one.outcome is CheckOutcome.TOO_LARGE]
     assert [one.key for one in too_large] == ["tools_128", "tools_256"]
     assert {one.requests for one in too_large} == {0}
-    assert "no room in a window of 8,192 with 2,048 kept for the answer" in too_large[0].said
+    assert mentions(too_large[0].said, "window of 8,192", "2,048")
     asked = {tools_of(request) for request in model.requests}
     assert 64 in asked, "what is said of the most tools, and of tool calling, is found out"
     assert max(asked) == 64
@@ -238,13 +236,13 @@ def test_caps_are_kept_to_and_stay_so_over_sessions(path: Path) -> None:
     model = AbleModel()
     result = probe(path, model, max_requests=4)
     assert (result.status, len(model.requests)) == ("incomplete", 4)
-    assert result.reason == "the cap of 4 requests is reached"
+    assert mentions(result.reason, "4 requests")
     assert total_requests(result) == 4, "those of checks under way as well"
     assert total_cost(result) == 440.0
     again = AbleModel()
     assert probe(path, again, max_requests=6).status == "incomplete"
     assert len(again.requests) == 2
-    assert probe(path, AbleModel(), max_cost_usd=700.0).reason.startswith("the next request would go beyond the cap")
+    assert mentions(probe(path, AbleModel(), max_cost_usd=700.0).reason, "beyond the cap")
     last = AbleModel()
     assert probe(path, last).status == "finished"
 
@@ -320,7 +318,7 @@ def test_two_processes_do_not_probe_the_same_at_once(path: Path) -> None:
         wanted = ProbePlan("able")
         with (
             kept.locks.claim(kept.place_key(wanted)),
-            pytest.raises(ToolbeltError, match=r"^Probe of 'able' is being worked on by another process"),
+            pytest.raises(ToolbeltError, match=naming("able", "another process")),
         ):
             probe(path, AbleModel(), wanted=wanted)
         other = ProbePlan("able", "http://127.0.0.1:1/v1")
@@ -361,7 +359,7 @@ def test_foreign_text_is_kept_as_one_line_whatever_it_holds(path: Path) -> None:
     result = probe(path, model)
     [refused] = [one for one in result.checks if one.outcome is CheckOutcome.REFUSED]
     assert refused.key == "tools_64"
-    assert refused.said.startswith("The request was refused: no \x1b]0;title\x07 ? tools xx")
+    assert "no \x1b]0;title\x07 ? tools xx" in refused.said
     assert len(refused.said) < 300
     with RunStore(path) as store:
         assert ProbeStore(store).get(result.probe) == result

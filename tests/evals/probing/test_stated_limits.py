@@ -145,6 +145,8 @@ def test_whatever_is_said_a_limit_is_one_that_was_not_refused_and_not_seen_to_be
         pytest.param("count (9) exceeds the maximum number of tokens allowed (1048576).", 1_048_576, id="allowed"),
         pytest.param("too large for model with 32768 maximum context length", 32_768, id="number-first"),
         pytest.param("This model's maximum prompt length is 131072 but it has 537812.", 131_072, id="prompt"),
+        pytest.param("longer than the maximum model length of 8192. Make sure that", 8192, id="of-vllms-decoder"),
+        pytest.param("41911 tokens exceeds max context window of 32768 tokens", 32_768, id="of-mlx"),
         pytest.param("Your prompt has 9000 tokens. Reduce its length.", None, id="the-prompts-own-length"),
         pytest.param("Request too large: tokens per minute (TPM): Limit 6000, Requested 9000", None, id="rate"),
         pytest.param("maximum context length is 10 tokens; maximum context length is 20 tokens", None, id="two"),

@@ -243,7 +243,7 @@ def test_a_file_that_is_only_to_be_read_is_read_where_no_log_can_be_opened() -> 
         before, first = path.read_bytes(), read()
         path.parent.chmod(0o755)
         assert (first[0], path.read_bytes(), [*path.parent.iterdir()]) == (f"{run} killed", before, [path])
-        assert "cannot be used: attempt to write a readonly database" in first[1]
+        assert "readonly database" in first[1]
         (path.parent / "runs.db-wal").write_bytes(bytes(4096))  # what it holds is not in the file
         path.parent.chmod(0o555)
         [refused] = read()

@@ -197,6 +197,7 @@ def test_E4_outcome(of: Case, made: str, outcome: Outcome) -> None:
         (Ending.CONTEXT_OVERFLOW, Outcome.CONTEXT_OVERFLOW),
         (Ending.REFUSED, Outcome.REFUSED),
         (Ending.REQUEST_LIMIT, Outcome.GAVE_UP),
+        (Ending.TRUNCATED, Outcome.TRUNCATED),
         (Ending.NO_CALL, Outcome.CORRECT),
         (Ending.STEPS, Outcome.CORRECT),
     ],
@@ -339,7 +340,7 @@ def test_E5_arguments_are_counted_by_call(of: Case, made: str, checked: int, rig
         (
             case("a"),
             "a=?",
-            "Called a with arguments that go against its schema: argument 'n': '?' is not of type 'integer'.",
+            "Called a with arguments that go against its schema: argument 'n': \"?\" is not of type \"integer\".",
         ),
         (case("a=1"), "a=2", "Called a with wrong arguments: argument 'n' is 2, not 1."),
         (case("a"), "b b b b b b", "Called b, b, b, b and 2 more instead of a."),

@@ -11,6 +11,7 @@ from scipy import stats
 from toolbelt.evals.statistics.distributions import (
     binomial_cdf,
     binomial_pmf,
+    chance_below_zero,
     last_in_tail,
     mcnemar_p,
     student_quantile,
@@ -74,3 +75,30 @@ def test_the_last_count_in_a_tail_is_in_it_and_the_next_is_not(tail: float) -> N
     assert (below[last >= 0] <= tail).all()
     assert (stats.binom.cdf(last + 1, n, 0.5) > tail).all()
     assert last[0] == -1
+
+
+@pytest.mark.parametrize("share", [0.001, 0.05, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize(("few", "many"), [(1, 2), (1, 30), (4, 4), (6, 994)])
+def test_a_weighted_sum_of_two_gammas_is_scipys_beta(few: int, many: int, share: float) -> None:
+    # few / (few + many) is a beta variable: it is at least the quantile where its part of the sum is.
+    quantile = stats.beta.isf(share, few, many)
+    found = chance_below_zero(np.array([quantile, quantile - 1]), np.array([many, few], dtype=float))
+    assert found == pytest.approx(share, rel=0.06)
+    turned = chance_below_zero(np.array([-quantile, 1 - quantile]), np.array([many, few], dtype=float))
+    assert found + turned == pytest.approx(1)
+
+
+def test_a_weighted_sum_of_exponentials_is_what_is_drawn() -> None:
+    rng = np.random.default_rng(1)
+    weights = rng.normal(0.3, 1, 8)
+    drawn = rng.exponential(size=(200_000, 8)) @ weights <= 0
+    assert chance_below_zero(weights, np.ones(8)) == pytest.approx(drawn.mean(), rel=0.05)
+
+
+def test_a_sum_is_never_below_zero_where_no_weight_is() -> None:
+    ones = np.ones(3)
+    assert chance_below_zero(np.array([0.0, 1.0, 2.0]), ones) == 0
+    assert chance_below_zero(np.array([-1.0, 0.0, -2.0]), ones) == 1
+    assert chance_below_zero(np.array([1.0, -2.0, 1.0]), ones) == pytest.approx(
+        chance_below_zero(np.array([1.0, -2.0, 1.0 + 1e-4]), ones), abs=1e-4
+    )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from tests.wording import naming
 from toolbelt.evals.statistics.means import paired_means, paired_means_of
 
 
@@ -56,6 +57,17 @@ def test_a_case_that_cost_nothing_leaves_the_others_their_ratio(cases: int) -> N
 def test_what_cannot_be_compared_is_refused(pairs: list[list[tuple[float, float]]]) -> None:
     with pytest.raises(ValueError):
         paired_means(pairs)
+
+
+@pytest.mark.parametrize(
+    ("level", "resamples", "message"),
+    [pytest.param(1.0, 1000, "level", id="no-level"), pytest.param(0.95, 10, "resamples", id="too-few-resamples")],
+)
+def test_settings_out_of_range_are_refused(level: float, resamples: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        paired_means([[(1, 2)], [(2, 3)]], level, resamples=resamples)
+    with pytest.raises(ValueError, match=message):
+        paired_means_of({"cost": ([1, 2], [2, 3])}, [1, 2], level, resamples=resamples)
 
 
 def test_several_amounts_are_each_what_they_are_alone() -> None:
@@ -109,18 +121,18 @@ def test_very_many_clusters_take_a_moment_and_little_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "clusters", "message"),
+    ("columns", "clusters", "named"),
     [
         pytest.param({"cost": ([1, 2], [1, 2])}, [1, 1], "single cluster", id="one-cluster"),
-        pytest.param({"cost": ([1, 2], [1])}, [1, 2], "cost has 2 new and 1 old values for 2", id="a-value-is-missing"),
+        pytest.param({"cost": ([1, 2], [1])}, [1, 2], ("cost", "2 new", "1 old"), id="a-value-is-missing"),
         pytest.param({"cost": ([1, np.nan], [1, 2])}, [1, 2], "cost is no number", id="not-known"),
         pytest.param({"cost": ([], [])}, [], "no cases", id="no-case"),
     ],
 )
 def test_columns_that_cannot_be_compared_are_refused(
-    columns: dict[str, tuple[list[float], list[float]]], clusters: list[int], message: str
+    columns: dict[str, tuple[list[float], list[float]]], clusters: list[int], named: object
 ) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=naming(named)):
         paired_means_of(columns, clusters)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from toolbelt.evals.statistics.clusters import read_clusters
-from toolbelt.evals.statistics.paired import Method, ShareContrast, cluster_score_interval, paired_difference
+from toolbelt.evals.statistics.intervals import wilson_interval
+from toolbelt.evals.statistics.paired import Method, ShareContrast, bounded_interval, paired_difference
 from toolbelt.evals.statistics.verdict import Verdict, holm, judge
 
 Pair = tuple[float, float]
@@ -77,6 +78,62 @@ def test_E7_epochs_and_clusters_are_resampled() -> None:
     assert paired_difference([[(True, False)], [(1.0, 1.0)], []]).method is Method.EXACT
 
 
+@pytest.mark.parametrize(("lost", "n"), [(1, 20), (3, 40), (10, 100), (40, 60)])
+def test_E7_of_cases_lost_or_not_the_bound_is_clopper_and_pearsons(lost: int, n: int) -> None:
+    low, high = bounded_interval(read_clusters([[(0, 1)]] * lost + [[(1, 1)]] * (n - lost)))
+    assert -low == pytest.approx(stats.binomtest(lost, n).proportion_ci(0.9, "exact").high, rel=0.005)
+    turned = bounded_interval(read_clusters([[(1, 0)]] * lost + [[(1, 1)]] * (n - lost)))
+    assert turned == pytest.approx((-high, -low))
+
+
+def test_E7_of_shares_the_bound_is_gaffkes_as_the_authors_define_it() -> None:
+    """The quantile, over uniform order statistics u, of 1 − Σ u × (steps between the sorted values, up to 1)."""
+    rng = np.random.default_rng(11)
+    losses = rng.choice([0.0, 0.0, 0.0, 1 / 3, -1 / 3, 1.0], 60)
+    low, _ = bounded_interval(read_clusters([[(1 - max(loss, 0), 1 + min(loss, 0))] for loss in losses.tolist()]))
+    steps = np.diff(np.append(np.sort(losses), 1.0))
+    means = 1 - np.sort(rng.random((100_000, 60)), axis=1) @ steps
+    assert -low == pytest.approx(np.quantile(means, 0.95), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "sizes", [[1] * 20 + [12], [1] * 96 + [12] * 4, [1] * 200 + [20], [*range(1, 11)] * 6, [4] * 30], ids=len
+)
+def test_E7_where_nothing_differs_it_allows_for_the_loss_that_may_not_show(sizes: list[int]) -> None:
+    """The greatest loss of which no cluster shows any with a chance of 5%, by a search of scipy's, caps the bound."""
+    low, high = bounded_interval(read_clusters([[(1, 1)] * size for size in sizes]))
+    weights = np.array(sizes) / sum(sizes)
+    # In terms of log(1 − chance), which sum up to log(0.05).
+    total = np.log(0.05)
+    greatest = optimize.minimize(
+        lambda logs: -float(weights @ -np.expm1(logs)),
+        np.full(len(sizes), total / len(sizes)),
+        jac=lambda logs: weights * np.exp(logs),
+        method="SLSQP",
+        bounds=[(total, 0.0)] * len(sizes),
+        constraints={"type": "eq", "fun": lambda logs: logs.sum() - total, "jac": np.ones_like},
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    assert greatest.success
+    n, size = len(sizes), np.average(sizes, weights=np.square(sizes))  # where large ones are hit more often
+    lost = stats.binomtest(0, n).proportion_ci(0.9, "exact").high
+    of_squares = lost * size / (lost * size + (1 - lost) * np.mean(sizes))
+    of_a_case = float(weights @ sizes) / np.mean(sizes) * wilson_interval(0, n)[1]
+    assert -low == pytest.approx(min(1.0, max(min(of_squares, -greatest.fun), of_a_case)), rel=0.03)
+    assert low == pytest.approx(-high)
+
+
+@pytest.mark.parametrize(("clusters", "epochs"), [(20, 2), (50, 5), (100, 3), (400, 3)])
+def test_E7_intervals_do_not_get_narrower_because_more_cases_differ(clusters: int, epochs: int) -> None:
+    step, widths = 1 / epochs, []
+    for few in range(clusters // 2 + 1):
+        up, down = [[(1.0, 1 - step)]] * few, [[(1 - step, 1.0)]] * few
+        low, high = bounded_interval(read_clusters([*up, *down, *[[(1.0, 1.0)]] * (clusters - 2 * few)]))
+        assert low == pytest.approx(-high)
+        widths.append(high - low)
+    assert widths == sorted(widths)
+
+
 def test_E7_repeating_a_case_as_a_cluster_adds_no_certainty() -> None:
     single = _single(3, 12, 60)
     rows: list[list[Pair]] = [*[[(1.0, 0.0)] * 5] * 3, *[[(0.0, 1.0)] * 5] * 12, *[[(1.0, 1.0)] * 5] * 45]
@@ -114,9 +171,9 @@ def test_E7_laws_of_a_contrast(pairs: list[list[Pair]], shuffler: Random) -> Non
     assert paired_difference(pairs, resamples=200) == found
     shuffler.shuffle(order := [shuffler.sample(cluster, len(cluster)) for cluster in pairs])
     assert paired_difference(order, resamples=200) == found, "to the last digit, in whatever order cases come"
-    assert cluster_score_interval(read_clusters(order)) == pytest.approx(cluster_score_interval(read_clusters(pairs)))
-    turned = cluster_score_interval(read_clusters([[(old, new) for new, old in cluster] for cluster in pairs]))
-    low, high = cluster_score_interval(read_clusters(pairs))
+    assert bounded_interval(read_clusters(order)) == pytest.approx(bounded_interval(read_clusters(pairs)))
+    turned = bounded_interval(read_clusters([[(old, new) for new, old in cluster] for cluster in pairs]))
+    low, high = bounded_interval(read_clusters(pairs))
     assert turned == pytest.approx((-high, -low), abs=1e-9)
 
 

@@ -19,6 +19,7 @@ from tests.evals.toolsets.samples import (
     toolset,
     use,
 )
+from tests.wording import mentions, naming
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.spec import parse_toolset
@@ -65,14 +66,14 @@ GIT_ONLY = BUILDER.create("git only").include_category("git").build()
 
 
 def test_E1_a_role_that_is_no_loadout_is_refused_with_the_nearest() -> None:
-    with pytest.raises(NotFoundError, match=r"No loadout named 'hafl'. Did you mean 'half'.*role of a case") as caught:
+    with pytest.raises(NotFoundError, match=naming("hafl", "half", "role")) as caught:
         toolset("loadout", roles=frozenset({"half", "hafl"}))
     assert caught.value.kind == "loadout"
 
 
 def test_E1_a_case_whose_role_nobody_announced_is_refused_too() -> None:
     made = toolset("loadout", roles=frozenset({"half"}))
-    with pytest.raises(NotFoundError, match="It is the role of case 'one'"):
+    with pytest.raises(NotFoundError, match=naming("role of case 'one'")):
         made.offer(case(role="hlaf"), start(case()))
 
 
@@ -88,14 +89,14 @@ def test_E1_loadout_without_any_role_says_what_to_write() -> None:
 )
 def test_L10_a_loadout_that_matches_nothing_is_an_error(name: str, roles: frozenset[str]) -> None:
     web = BUILDER.create("web only").include_category("web").build()
-    with pytest.raises(ToolbeltError, match="'web only' matches nothing of catalog 'small'") as caught:
+    with pytest.raises(ToolbeltError, match=naming("web only", "small")) as caught:
         toolset(name, roles=roles, loadouts=(web,))
     assert caught.value.exit_code == 2
 
 
 def test_L10_a_loadout_whose_parent_is_unknown_is_an_error() -> None:
     orphan = ToolLoadout("orphan", "nobody", included_categories=frozenset({"git"}))
-    with pytest.raises(ToolbeltError, match="'orphan' cannot be used: unknown parent 'nobody'"):
+    with pytest.raises(ToolbeltError, match=naming("orphan", "nobody")):
         toolset("loadout:orphan", loadouts=(orphan,))
 
 
@@ -141,7 +142,7 @@ def test_E4_they_know_only_what_is_shown() -> None:
     made, of = toolset("loadout:coder", TIERED, loadouts=_own_loadouts()), case()
     browsed, loaded = made.answer(of, start(of), [use("browse_tools"), use("load_tools", category="system")])
     assert [entry["name"] for entry in json.loads(browsed or "")["categories"]] == ["git", "memory", "files"]
-    assert json.loads(loaded or "")["error"] == "Unknown category: system. Available: git, memory, files"
+    assert mentions(json.loads(loaded or "")["error"], "system", "git, memory, files")
 
 
 def test_E4_a_meta_tool_that_is_not_shown_is_a_tool_like_any_other() -> None:

@@ -9,8 +9,10 @@ from tests.evals.viewer.compared import ABOUT, ACCURACY, CHECKS, PAIR, RIGHT, TO
 from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, small_run
 from tests.evals.viewer.writing import page_text
+from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Confusion, Contrast, Flip, Measure, Unpaired
 from toolbelt.evals.analysis.comparison.comparison_text import sentence
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.comparison.reasons import (
     ArmsNote,
     Aspect,
@@ -63,8 +65,8 @@ def test_a_comparison_says_its_sentence_for_every_pair_and_what_to_know_first() 
     top = top_of(page)
     assert sentence(WITHIN, PAIR) in top
     assert "✕ Regression" in top
-    assert "2 of 20 cases are not scored in both arms." in top
-    assert "Unscored, so in no rate: 3 error." in top
+    assert mentions(top, "2 of 20 cases")
+    assert mentions(top, "3 error")
     text = Read.of(page).text
     for told in (
         "-10.0 points",
@@ -83,7 +85,7 @@ def test_a_comparison_of_a_gate_is_shown_without_being_given_and_on_top_only_wha
     page = page_text(small_run(), gate=GateResult(ABOUT, CHECKS, Limits(), WITHIN))
     assert sentence(WITHIN, PAIR) not in top_of(page)
     assert sentence(WITHIN, PAIR) in " ".join(Read.of(page).text.split())
-    assert "Which cases flipped, and to which tools" in top_of(page)
+    assert "Which cases flipped" in top_of(page)
     fine = replace(PAIR, contrasts=(replace(ACCURACY, verdict=Verdict.NO_REGRESSION), TOKENS))
     within = replace(WITHIN, pairs=(fine,))
     top = top_of(page_text(small_run(), gate=GateResult(ABOUT, CHECKS[:1], Limits(), within)))
@@ -116,9 +118,7 @@ def test_why_a_verdict_is_no_better_stands_beside_it() -> None:
         ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=(TooFewCases(-0.1, 0.1, 0.02, 20, is_unfinished=False),)
     )
     page = page_text(small_run(), comparison=replace(WITHIN, pairs=(replace(PAIR, contrasts=(open_,)),)))
-    assert (
-        "Too few cases: -10.0 to +10.0 points are possible." in Read.of(page).text.partition("Measures of each arm")[2]
-    )
+    assert mentions(Read.of(page).text.partition("Measures of each arm")[2], "-10.0", "+10.0")
 
 
 def test_what_was_wanted_stands_beside_what_was_called_and_leads_to_the_arm() -> None:
@@ -155,20 +155,20 @@ def test_a_flip_wants_no_tool_that_was_called(attempt: Attempt, called: str | No
 def test_what_cannot_be_compared_says_why_and_gives_no_verdict() -> None:
     other = replace(ABOUT, name="other")
     top = top_of(page_text(small_run(), comparison=Comparison(other, ABOUT, reasons=(Mismatch(Aspect.EPOCHS),))))
-    assert "cannot be compared. Cases were not asked equally often: " in top
+    assert "asked equally often" in top
     assert "egression" not in top
 
 
 def test_a_run_alone_gives_no_verdict() -> None:
     top = top_of(page_text(small_run()))
-    assert "3 arms over 20 cases of assistant." in top
+    assert mentions(top, "3 arms", "20 cases")
     assert "No comparison was asked for" in top
     assert "egression" not in top
 
 
 def test_drafts_are_said_first() -> None:
     summary = replace(summarize(small_run(), RUN), settings={"drafts": 1})
-    assert verdict_values(summary, None, None)["notes"][0].startswith("1 case is a draft that nobody has reviewed")
+    assert mentions(verdict_values(summary, None, None)["notes"][0], "1 case", "draft")
 
 
 def test_confusions_that_did_not_change_are_left_out_and_nothing_is_named() -> None:
@@ -188,7 +188,7 @@ def test_figures_that_are_not_known_say_so() -> None:
     unknown = Contrast(Measure.COST_USD, reasons=(MissingFigures.UNKNOWN_COST,))
     (pair,) = pair_values(replace(WITHIN, pairs=(replace(PAIR, contrasts=(unknown,), contribution=None),)), SUMMARY)
     assert pair["contrasts"][0]["difference"] == "–"
-    assert pair["contrasts"][0]["interval"] == "The price is not known of every trial."
+    assert pair["contrasts"][0]["interval"] == describe_reason(MissingFigures.UNKNOWN_COST)
     assert pair["contribution"] == ""
 
 
@@ -221,4 +221,4 @@ def test_a_run_of_which_no_two_arms_can_be_compared_says_what_was_run_and_why_no
         line.replace("No comparison was asked for", "No two arms could be compared")
         for line in verdict_values(summary, None, None)["lead"]
     ]
-    assert "No two arms could be compared, so nothing here says" in values["lead"][-1]
+    assert "No two arms" in values["lead"][-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.viewer.sections import outcome_row
 from toolbelt.evals.views.arms import arm_names, arms_table, coverage_table, outcome_columns
 from toolbelt.views.cells import Cell, Count, Dollars, Proportion, Tokens
@@ -64,8 +65,10 @@ def test_arms_that_look_the_same_are_numbered() -> None:
 
 
 def test_outcomes_stand_right_first_and_unscored_last_and_fill_the_bar() -> None:
-    arm = ArmSummary("m", "a", outcomes={"error": 1, "wrong_tool": 2, "wrong_arguments": 1, "correct": 4})
-    other = ArmSummary("m", "b", outcomes={"context_overflow": 1})
+    arm = ArmSummary(
+        "m", "a", outcomes={Outcome.ERROR: 1, Outcome.WRONG_TOOL: 2, Outcome.WRONG_ARGUMENTS: 1, Outcome.CORRECT: 4}
+    )
+    other = ArmSummary("m", "b", outcomes={Outcome.CONTEXT_OVERFLOW: 1})
     names = outcome_columns([arm, other])
     assert names == ["correct", "wrong_arguments", "wrong_tool", "context_overflow", "error"]
     row = outcome_row(arm, names)

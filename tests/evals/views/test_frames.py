@@ -14,6 +14,7 @@ from pyarrow import parquet
 from tests.evals.analysis.summary.rows import RUN, database
 from tests.evals.views.sample import sample_run
 from toolbelt.evals.analysis.summary.summarize import summarize
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.views.columns import TRIAL_COLUMNS
 from toolbelt.evals.views.frames import (
     arms_frame,
@@ -110,7 +111,7 @@ def test_E10_the_csv_of_arms_has_numerators_denominators_and_intervals() -> None
         )
         assert row["accuracy"] == ("" if arm.accuracy.value is None else str(arm.accuracy.value))
         assert row["accuracy_low"] == ("" if arm.accuracy.low is None else str(arm.accuracy.low))
-        assert row["outcome_error"] == str(arm.outcomes.get("error", 0))
+        assert row["outcome_error"] == str(arm.outcomes.get(Outcome.ERROR, 0))
     assert len(arms_frame(summary)) == len(summary.arms)
 
 

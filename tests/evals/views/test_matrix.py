@@ -19,6 +19,7 @@ from toolbelt.evals.running.limits import LeftOut, ModelLimits
 from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommended_view
 from toolbelt.evals.views.matrix_text import heat_colour, heat_step
 from toolbelt.loadouts.fit import FitVerdict
+from toolbelt.loadouts.reason_text import describe_fit
 
 GOOD = "+" * 90 + "-" * 10
 RUN = WrittenRun(
@@ -118,7 +119,7 @@ def test_E7_what_is_not_sure_has_a_mark_of_its_own(capsys: pytest.CaptureFixture
 def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFixture[str]) -> None:
     room = ModelLimits(context_window=8192, output_reserve=1024)
     arms = [
-        Asked(f"loadout:x{number}", "x" * 9, tokens, reason=room.fit("m", tokens, 9).reasons[0])
+        Asked(f"loadout:x{number}", "x" * 9, tokens, reason=describe_fit(room.fit("m", tokens, 9))[0])
         for number, tokens in enumerate((46_493, 9_500, 37_596))
     ]
     left_out = (LeftOut("m", "loadout:auto", FitVerdict.REFUSES, "No loadout fits."),)

@@ -59,10 +59,20 @@ def test_R5_nothing_raises_grows_or_touches_anything_but_the_value(
     assert reducer.reduce(made, ReduceInfo(args)) == made
 
 
-@REDUCERS
-def test_R5_a_failure_passes_as_it_is(reducer: ToolResultReducer) -> None:
+@settings(max_examples=100, deadline=None)
+@given(value=TEXTS, error=TEXTS, args=ARGS)
+def test_R5_of_a_failed_command_value_and_error_get_shorter(value: str, error: str, args: dict[str, Any]) -> None:
+    result = replace(ToolResult.failure(FailureCode.EXECUTION_FAILED, error), value=value, cost_usd=0.5, printed="p")
+    made = SHIPPED_REDUCERS["terminal"].reduce(result, ReduceInfo(args))
+    assert (len(made.value) <= len(value), len(made.text) <= len(error)) == (True, True)
+    assert replace(made, value=value, error=error) == result
+    assert SHIPPED_REDUCERS["terminal"].reduce(made, ReduceInfo(args)) == made
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED_REDUCERS.keys() - {"terminal"}))
+def test_R5_a_failure_of_another_tool_passes_as_it_is(name: str) -> None:
     failed = replace(ToolResult.failure(FailureCode.TIMEOUT, "x\n" * 9_000), value="x\n" * 9_000)
-    assert reducer.reduce(failed, ReduceInfo({})) is failed
+    assert SHIPPED_REDUCERS[name].reduce(failed, ReduceInfo({})) is failed
 
 
 @pytest.mark.parametrize(

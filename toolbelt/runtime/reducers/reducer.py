@@ -32,7 +32,13 @@ class ToolResultReducer(Protocol):
         ...
 
     def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-        """The result, or a shorter one. If it raises, the result stays as it was."""
+        """The result, or one with shorter texts. If it raises, the result stays as it was.
+
+        Args:
+            result: What the tool returned, also a failure (`ok` is false, and the text is in `error`). A success cannot
+                become a failure, nor a failure a success.
+            info: The call.
+        """
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolbelt.runtime.reducers.git_status import summarize_status
 from toolbelt.runtime.reducers.reducer import ReduceInfo
@@ -42,6 +42,8 @@ class ShellReducer:
     output itself (`make check`). Output that is still too long, and any other output, is cut to its head and tail and
     the lines between them that look like errors. The number of lines left out is stated in their place.
 
+    Failed results are shortened alike: what a failed command printed matters most.
+
     Attributes:
         tool_name: The tool whose results these are.
         max_chars: Size limit of the reduced output, at least 1,024.
@@ -51,11 +53,15 @@ class ShellReducer:
     max_chars: int = MAX_CHARS
 
     def reduce(self, result: ToolResult, info: ReduceInfo) -> ToolResult:
-        """The result with shorter output, if possible."""
-        if not result.ok or self._is_done(result.value):
-            return result
+        """The result with shorter output, if possible; of a failed one, the error as well."""
         commands = read_commands(info.args)
         cap = max(self.max_chars, _MIN_CHARS)
+        if result.error is not None and not self._is_done(result.error):
+            error = shorten(result.error, commands, cap)
+            result = replace(result, error=error) if len(error) < len(result.error) else result
+        return result if self._is_done(result.value) else self._reduce_value(result, commands, cap)
+
+    def _reduce_value(self, result: ToolResult, commands: Sequence[Words], cap: int) -> ToolResult:
         document = find_document(result)
         streams = [] if document is None else [key for key in _STREAMS if isinstance(document.get(key), str)]
         if document is None or not streams:

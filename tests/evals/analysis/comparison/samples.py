@@ -39,7 +39,7 @@ ACCURACY = Contrast(
     verdict=Verdict.NO_REGRESSION,
     cases=600,
     clusters=590,
-    method="sign-flip test, cluster bootstrap bounded by a score interval",
+    method="sign-flip test, cluster bootstrap bounded for unseen changes (Gaffke)",
 )
 SOLVED = replace(ACCURACY, measure=Measure.SOLVED, old=0.07, new=0.068, difference=-0.002, low=-0.0085, high=0.0049)
 DEFINITIONS = Contrast(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from toolbelt.evals.analysis.comparison.comparison import Contrast
+from toolbelt.evals.analysis.comparison.reasons import MissingFigures, Reason
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, SideInfo
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -42,14 +44,14 @@ def evidence(
     kinds: Sequence[str] | None = None,
 ) -> dict[str, CaseEvidence]:
     """Cases `c0`, `c1`, … whose epochs are given, a character each; an empty one has not been read at all."""
-    found = {}
+    cases = {}
     for number, epochs in enumerate(trials):
         if epochs:
             case = f"c{number}"
-            attempts = tuple(OUTCOMES[one] if isinstance(one, str) else one for one in epochs)
+            attempts = tuple(OUTCOMES[epoch] if isinstance(epoch, str) else epoch for epoch in epochs)
             cluster = clusters[number] if clusters else case
-            found[case] = CaseEvidence(case, cluster, kinds[number] if kinds else "single", attempts)
-    return found
+            cases[case] = CaseEvidence(case, cluster, kinds[number] if kinds else "single", attempts)
+    return cases
 
 
 def side(
@@ -62,7 +64,20 @@ def side(
     """A side of arms whose cases are given; asked as many cases, as often, as the first arm's say."""
     written = [list(arm) for arm in arms]
     epochs = max((len(trial) for arm in written for trial in arm), default=1)
-    told = {"cases": len(written[0]) if written else 0, "epochs": max(1, epochs), **about}
+    described = {"cases": len(written[0]) if written else 0, "epochs": max(1, epochs), **about}
     if names is None:
         names = [replace(ARM, toolset=f"loadout:{position}" if position else "full") for position in range(len(arms))]
-    return Written(replace(ABOUT, **told), tuple(names), tuple(evidence(arm, clusters, kinds) for arm in written))
+    return Written(replace(ABOUT, **described), tuple(names), tuple(evidence(arm, clusters, kinds) for arm in written))
+
+
+def rounded_reasons(contrast: Contrast) -> tuple[Reason, ...]:
+    """The reasons of a contrast with their fractions rounded to 3 digits, to be compared with some that are written."""
+    return tuple(_rounded(reason) for reason in contrast.reasons)
+
+
+def _rounded(reason: Reason) -> Reason:
+    if isinstance(reason, MissingFigures):
+        return reason
+    values = {field.name: getattr(reason, field.name) for field in fields(reason)}
+    rounded: Any = {name: round(value, 3) for name, value in values.items() if isinstance(value, float)}
+    return replace(reason, **rounded)

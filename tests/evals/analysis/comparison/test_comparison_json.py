@@ -17,9 +17,11 @@ from tests.evals.analysis.comparison.samples import (
     make_pair,
     with_accuracy,
 )
+from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.comparison.comparison_json import SCHEMA, comparison_data
-from toolbelt.evals.analysis.comparison.reasons import ArmsNote, Aspect, Mismatch
+from toolbelt.evals.analysis.comparison.reason_text import describe_mismatch, describe_reason
+from toolbelt.evals.analysis.comparison.reasons import ArmsNote, Aspect, Mismatch, MissingFigures
 
 ARM = {"model": "local/bm25", "variant": ""}
 
@@ -48,7 +50,7 @@ def test_C_one_entry_a_pair_and_measure_with_the_least_keys() -> None:
     assert data["contrasts"][3]["ratio"] == 0.4396
     assert data["contrasts"][3]["verdict"] is None
     assert data["contrasts"][5]["difference"] is None
-    assert data["contrasts"][5]["reasons"] == ["The price is not known of every trial."]
+    assert data["contrasts"][5]["reasons"] == [describe_reason(MissingFigures.UNKNOWN_COST)]
 
 
 def test_C_flipped_cases_stand_once_a_pair_with_what_was_called() -> None:
@@ -106,8 +108,9 @@ def test_both_sides_and_what_one_of_them_lacks() -> None:
         {"run": "reports/baseline.json", "toolset": "loadout", "label": "local/bm25 · loadout", **ARM}
     ]
     assert data["added"][0]["run"] == RUN.name
-    assert data["notes"] == [f"1 arm of reports/baseline.json not in {RUN.name}: local/bm25 · loadout."]
-    assert data["differences"] == ["The arms compared differ in model."]
+    (note,) = data["notes"]
+    assert mentions(note, 1, "reports/baseline.json", RUN.name, LOADOUT.label)
+    assert data["differences"] == [describe_mismatch(Mismatch(Aspect.ARM_NAMES, ("model",)), BASELINE, new)]
     assert (data["margin"], data["level"]) == (0.02, 0.95)
 
 

@@ -93,6 +93,7 @@ def test_flips_are_counted_by_the_tool_they_went_to() -> None:
         ),
         pytest.param(Outcome.REFUSED, (), ("a",), (), "1 refused", id="refused"),
         pytest.param(Outcome.GAVE_UP, (), ("a",), (), "1 given up", id="given-up-at-once"),
+        pytest.param(Outcome.TRUNCATED, (), ("a",), (), "1 cut by the token limit", id="cut"),
         pytest.param(Outcome.GAVE_UP, ("c",), ("a",), ("c",), "1 given up", id="given-up-after-another-tool"),
         pytest.param(Outcome.MISSING_CALL, (), ("a",), (), "1 to nothing", id="nothing-called"),
         pytest.param(Outcome.MISSING_CALL, None, ("a",), (), "1 with a call missing", id="calls-not-kept"),

@@ -6,6 +6,7 @@ import pytest
 
 from tests.evals.analysis.comparison.samples import RUN, TIERED, UNSURE, make_comparison, make_pair, with_accuracy
 from tests.evals.analysis.comparison.sides import side
+from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, FitCounts, Measure
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
@@ -47,15 +48,17 @@ def test_E4_every_view_shows_the_arms_as_regressed() -> None:
     comparison = make_comparison(PAIR, make_pair(new=TIERED))
     assert [pair["verdict"] for pair in comparison_data(comparison)["pairs"]] == ["regression", "no_regression"]
     assert comparison_data(comparison)["contrasts"][0]["verdict"] == "no_regression"
-    assert verdict_counts(comparison).startswith("2 comparisons: 1 regression, 1 no_regression")
-    assert "| loadout | 27.3% | 29.0% | +1.7 points (-0.4 to +3.7) | regression |" in comparison_markdown(comparison)
+    assert mentions(verdict_counts(comparison), 2, "1 regression", "1 no_regression")
+    assert any(
+        mentions(line, "loadout", "29.0%", "| regression |") for line in comparison_markdown(comparison).splitlines()
+    )
     assert [pair["badge"]["verdict"] for pair in pair_values(comparison, SUMMARY)] == ["regression", "no_regression"]
     top = verdict_values(SUMMARY, comparison, None)["pairs"]
     assert [pair["verdict"] for pair in top] == ["regression", "no_regression"]
 
 
 def test_E7_why_the_share_of_the_rest_is_open_is_told_beside_the_overflow() -> None:
-    assert "accuracy: Too few cases: -4.1 to +3.7 points are possible." in reason_lines(OPEN)
+    assert any(mentions(line, "accuracy", "-4.1", "+3.7") for line in reason_lines(OPEN))
 
 
 def test_no_number_of_cases_is_advised_for_an_arm_that_no_longer_fits() -> None:

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.samples import ACCURACY
 from tests.evals.analysis.comparison.sides import side
+from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, sentence
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.comparison.reasons import TooFewCases, UncertainLoss
-from toolbelt.evals.analysis.comparison.sample_size import is_too_few, wanted_cases
+from toolbelt.evals.analysis.comparison.sample_size import Advice, find_advice, is_too_few, wanted_cases
 from toolbelt.evals.statistics.paired import paired_difference
 from toolbelt.evals.statistics.planning import cases_for_difference, cases_for_margin
 from toolbelt.evals.statistics.verdict import Verdict, judge
@@ -148,7 +149,8 @@ def test_E7_a_killed_run_is_to_be_finished_before_more_cases_are_asked() -> None
     found = accuracy(*KILLED)
     assert (found.cases, found.planned, found.unanswered) == (8, 180, 172)
     assert wanted_cases(found) is None
-    assert describe_advice([found]) == "172 of 180 cases lack an answer: first toolbelt eval resume --retry-errors"
+    assert find_advice([found]) == Advice(unsure=1, unanswered=172, planned=180, lacking=1)
+    assert mentions(describe_advice([found]), 172, 180, "toolbelt eval resume", "--retry-errors")
     assert isinstance(reason := found.reasons[0], TooFewCases)
     assert (reason.planned, reason.is_unfinished) == (180, True)
 
@@ -156,7 +158,7 @@ def test_E7_a_killed_run_is_to_be_finished_before_more_cases_are_asked() -> None
 def test_E7_the_sentence_says_over_how_many_cases_its_figures_are() -> None:
     killed = compared(*KILLED)
     said = sentence(killed, killed.pairs[0])
-    assert "(95% interval, over 8 of 180 cases); 172 of 180 cases lack an answer: first toolbelt" in said
+    assert mentions(said, "95%", "over 8 of 180", "172 of 180", "toolbelt")
     passing = compared("+" * 600, "+" * 598 + "ee")
     assert "is not worse than" in sentence(passing, passing.pairs[0])
     assert "over 598 of 600 cases" in sentence(passing, passing.pairs[0])
@@ -200,18 +202,18 @@ def test_E7_both_numbers_are_told_where_no_case_differed() -> None:
     assert found.low is not None
     allowed = cases_for_margin(0.02, (found.low / 1.96) ** 2 * 30)
     assert allowed is not None
-    assert (
-        describe_advice([found])
-        == f"about 190 cases would do if none flips, {-(-allowed // 100) * 100:,} if as many do as these allow"
-    )
+    advice = find_advice([found])
+    assert (advice.unsure, advice.settled, advice.cases_if_none_differs) == (1, 1, 189)
+    assert advice.cases == pytest.approx(allowed, rel=1e-3)
+    assert mentions(describe_advice([found]), 190, f"{-(-allowed // 100) * 100:,}"), "rounded up to two digits"
 
 
 def test_E7_cases_that_cancel_out_are_no_cases_alike() -> None:
     found = accuracy("+-" + "+" * 28, "-+" + "+" * 28)
     assert (found.difference, found.differing) == (0, 2)
-    assert "if none flips" not in describe_advice([found])
-    both = describe_advice([found, accuracy("+" * 30, "+" * 30)])
-    assert both.endswith("cases would do for both")
+    assert find_advice([found]).cases_if_none_differs is None
+    both = find_advice([found, accuracy("+" * 30, "+" * 30)])
+    assert (both.unsure, both.settled, both.cases_if_none_differs) == (2, 2, None)
 
 
 def test_E7_of_clusters_alike_it_is_as_many_cases_as_make_clusters_enough() -> None:

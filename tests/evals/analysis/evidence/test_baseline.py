@@ -26,6 +26,7 @@ from tests.evals.analysis.evidence.sides import (
     WrittenSide,
     side,
 )
+from tests.wording import mentions
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_reader import is_baseline, parse_baseline, read_baseline
 from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
@@ -208,7 +209,7 @@ def broken(change: Callable[[Any], object]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "named"),
     [
         pytest.param("", "Not JSON", id="empty"),
         pytest.param(SAVED[:-30], "Not JSON", id="cut-off"),
@@ -223,7 +224,7 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 1e999'), "inf", id="infinity"),
         pytest.param(SAVED.replace('"epochs": 1', f'"epochs": {"9" * 4000}'), "a whole number", id="a-huge-number"),
         pytest.param(SAVED.replace('"epochs": 1', f'"epochs": {"9" * 5000}'), "Not JSON", id="too-huge-to-read"),
-        pytest.param(SAVED.replace('"epochs": 1', '"epochs": true'), "`epochs` must be a whole number", id="a-boolean"),
+        pytest.param(SAVED.replace('"epochs": 1', '"epochs": true'), ("`epochs`", "whole number"), id="a-boolean"),
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 2'), "2 epochs; here are 1", id="epochs"),
         pytest.param(SAVED.replace('"epochs": 1', '"epochs": 1, "epochs": 1'), "twice", id="a-key-twice"),
         pytest.param(SAVED.replace('"c1"', '"c0"'), "'c0' stands here twice", id="a-case-twice"),
@@ -231,9 +232,9 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param(SAVED.replace('"correct"', '"corect"', 1), "Did you mean 'correct'", id="an-outcome"),
         pytest.param(SAVED.replace('"correct"', '"error"', 1), "ended with an error", id="an-error"),
         pytest.param(SAVED.replace('"correct"', "7", 1), "cannot be 7", id="a-number-for-an-outcome"),
-        pytest.param(SAVED.replace("100, 150", "-1, 150", 1), "must be a whole number of 0", id="negative"),
-        pytest.param(SAVED.replace("100, 150", "1.5, 150", 1), "must be a whole number of 0", id="half-a-token"),
-        pytest.param(SAVED.replace("100, 150", "1e15, 150", 1), "must be a whole number of 0", id="absurd"),
+        pytest.param(SAVED.replace("100, 150", "-1, 150", 1), ("whole number", 0), id="negative"),
+        pytest.param(SAVED.replace("100, 150", "1.5, 150", 1), ("whole number", 0), id="half-a-token"),
+        pytest.param(SAVED.replace("100, 150", "1e15, 150", 1), ("whole number", 0), id="absurd"),
         pytest.param(SAVED.replace('"right": 1', '"right": 2', 1), "the cases come to 1", id="figures"),
         pytest.param(SAVED.replace('"accuracy": 0.5', '"accuracy": 0.9', 1), "come to 0.5", id="accuracy"),
         pytest.param(SAVED.replace('"covered": false', '"covered": true'), "left out", id="covered"),
@@ -259,10 +260,10 @@ def broken(change: Callable[[Any], object]) -> str:
         pytest.param(broken(lambda data: data["columns"].reverse()), "`columns` must be", id="columns"),
     ],
 )
-def test_every_mistake_is_told_with_its_place(text: str, says: str) -> None:
+def test_every_mistake_is_told_with_its_place(text: str, named: object) -> None:
     with pytest.raises(InvalidFileError) as caught:
         parse_baseline(text, "b.json")
-    assert says in str(caught.value)
+    assert mentions(str(caught.value), named)
     assert all(finding.file == "b.json" for finding in caught.value.findings)
     assert len(caught.value.findings) <= 21
 
@@ -284,7 +285,7 @@ def test_the_line_of_a_mistake() -> None:
         parse_baseline(SAVED.replace('"wrong_tool"', '"wrong_tol"'), "b.json")
     (finding,) = caught.value.findings
     assert finding.place == "b.json:18"
-    assert finding.message.startswith("`cases[1].arms[0][0][0]` cannot be 'wrong_tol'. Did you mean 'wrong_tool'")
+    assert mentions(finding.message, "`cases[1].arms[0][0][0]`", "wrong_tol", "wrong_tool")
 
 
 def test_thousands_of_mistakes_are_told_in_brief() -> None:
@@ -375,12 +376,12 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("new", "says"),
+    ("new", "named"),
     [
         pytest.param(sample(), "nothing changed", id="nothing"),
         pytest.param(
             side([WRONG, RIGHT, RIGHT], [RIGHT, TOO_LONG, UNCOVERED]),
-            "full: 1 case now wrong, 2 now right",
+            ("full", "1 case now wrong", "2 now right"),
             id="flips",
         ),
         pytest.param(
@@ -390,16 +391,16 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         ),
         pytest.param(
             side([RIGHT, WRONG, NOTHING], digest="other"),
-            "the dataset changed; without local/bm25 · tiered",
+            ("dataset changed", "without local/bm25 · tiered"),
             id="dataset-and-arm",
         ),
         pytest.param(
             side([RIGHT, WRONG, NOTHING, RIGHT], [RIGHT, TOO_LONG, UNCOVERED, RIGHT]),
-            "which cases were asked changed; full: 1 case new; tiered: 1 case new",
+            ("cases were asked", "full: 1 case new", "tiered: 1 case new"),
             id="a-case-more",
         ),
     ],
 )
-def test_what_changes_is_said_in_a_line(new: WrittenSide, says: str) -> None:
+def test_what_changes_is_said_in_a_line(new: WrittenSide, named: object) -> None:
     saved = parse_baseline(format_baseline(new), "new.json")
-    assert describe_changes(parse_baseline(SAVED, "old.json"), saved) == says
+    assert mentions(describe_changes(parse_baseline(SAVED, "old.json"), saved), named)

@@ -20,6 +20,7 @@ from tests.evals.analysis.evidence.sides import (
     WrittenSide,
     side,
 )
+from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence
 from toolbelt.evals.analysis.gate.gate import check_run
@@ -37,7 +38,7 @@ def base(*arms: Sequence[Attempt], names: Sequence[ArmName] = (FULL, TIERED)) ->
     return side(*arms, names=names, is_baseline=True, name="baseline.json")
 
 
-def found(result: GateResult, name: str, arm: str = "") -> Check:
+def find_check(result: GateResult, name: str, arm: str = "") -> Check:
     return next(check for check in result.checks if check.name == name and arm in check.arm)
 
 
@@ -61,9 +62,7 @@ def test_E7_what_must_be_said_first_is_first() -> None:
         *("tokens", "cost"),
     ]
     assert result.verdict is PASS
-    assert summary_line(result) == (
-        "no_regression: run 20260301-120000-beef against baseline.json: all 10 checks passed"
-    )
+    assert mentions(summary_line(result), PASS, ABOUT.name, "baseline.json", 10)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_E7_what_must_be_said_first_is_first() -> None:
     ],
 )
 def test_E7_accuracy(attempts: list[Attempt], verdict: Verdict) -> None:
-    check = found(check_run(side(attempts), Limits(), base([RIGHT] * MANY)), "accuracy")
+    check = find_check(check_run(side(attempts), Limits(), base([RIGHT] * MANY)), "accuracy")
     assert check.verdict is verdict
     assert check.observed == pytest.approx((attempts.count(RIGHT) - MANY) / MANY)
     assert check.limit == -0.02
@@ -84,45 +83,44 @@ def test_E7_accuracy(attempts: list[Attempt], verdict: Verdict) -> None:
 
 
 def test_E7_twenty_equal_cases_are_no_pass_and_it_is_told_how_many_would_do() -> None:
-    check = found(check_run(side([RIGHT] * 20), Limits(), base([RIGHT] * 20)), "accuracy")
+    check = find_check(check_run(side([RIGHT] * 20), Limits(), base([RIGHT] * 20)), "accuracy")
     assert check.verdict is UNSURE
     assert "cases would do" in check.message
 
 
 def test_E4_an_arm_that_newly_overflows_has_regressed_whatever_is_left() -> None:
     result = check_run(side([RIGHT] * (MANY - 1) + [TOO_LONG]), Limits(), base([RIGHT] * MANY))
-    check = found(result, "overflow")
+    check = find_check(result, "overflow")
     assert (check.verdict, check.observed) == (FAIL, 1)
-    assert check.message == f"1 case no longer fits the model's window: c{MANY - 1}"
-    assert found(result, "accuracy").verdict is not FAIL, "it is told once, as what it is"
+    assert mentions(check.message, 1, f"c{MANY - 1}")
+    assert find_check(result, "accuracy").verdict is not FAIL, "it is told once, as what it is"
     assert result.verdict is FAIL
     before = base([RIGHT] * (MANY - 1) + [TOO_LONG])
-    assert found(check_run(side([RIGHT] * (MANY - 1) + [TOO_LONG]), Limits(), before), "overflow").verdict is PASS
+    assert find_check(check_run(side([RIGHT] * (MANY - 1) + [TOO_LONG]), Limits(), before), "overflow").verdict is PASS
 
 
 def test_E4_no_verdict_rests_on_what_was_not_scored() -> None:
     result = check_run(side([RIGHT] * (MANY - 9) + [FAILED] * 9), Limits(), base([RIGHT] * MANY))
-    assert found(result, "accuracy").verdict is UNSURE, "nine lost of three hundred would be more than the margin"
-    told = found(result, "complete")
-    assert told.message.startswith("9 of 300 trials ended with an error")
+    assert find_check(result, "accuracy").verdict is UNSURE, "nine lost of three hundred would be more than the margin"
+    complete = find_check(result, "complete")
+    assert (complete.verdict, complete.observed, complete.limit) == (PASS, MANY - 9, MANY)
+    assert mentions(complete.message, 9, MANY, "--retry-errors")
     everything = check_run(side([FAILED] * MANY), Limits(min_accuracy=0.0), base([RIGHT] * MANY))
     assert everything.verdict is UNSURE
-    assert found(everything, "complete").verdict is UNSURE
-    assert found(everything, "min-accuracy").verdict is UNSURE
+    assert find_check(everything, "complete").verdict is UNSURE
+    assert find_check(everything, "min-accuracy").verdict is UNSURE
 
 
 def test_an_unfinished_run_is_told_with_what_to_do() -> None:
     half = side([RIGHT] * 150 + [None] * 150, status="interrupted", reason="the cap was reached.")
-    check = found(check_run(half, Limits(), base([RIGHT] * MANY)), "complete")
+    check = find_check(check_run(half, Limits(), base([RIGHT] * MANY)), "complete")
     assert check.verdict is UNSURE
-    assert check.message == (
-        "the run is interrupted (the cap was reached): 150 of 300 trials have not been run; "
-        "go on with: toolbelt eval resume 20260301-120000-beef"
-    )
+    resume = f"toolbelt eval resume {ABOUT.name}"
+    assert mentions(check.message, "interrupted", "the cap was reached", 150, 300, resume)
     assert (check.observed, check.limit) == (150, 300)
-    late = found(check_run(side([RIGHT] * MANY, status="killed"), Limits(), base([RIGHT] * MANY)), "complete")
+    late = find_check(check_run(side([RIGHT] * MANY, status="killed"), Limits(), base([RIGHT] * MANY)), "complete")
     assert late.verdict is UNSURE, "nobody has said that it is finished"
-    assert late.message.startswith("the run is killed, after its last trial; go on with: toolbelt eval resume ")
+    assert mentions(late.message, "killed", resume)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +136,7 @@ def test_an_unfinished_run_is_told_with_what_to_do() -> None:
 )
 def test_the_least_accuracy_goes_by_the_interval(attempts: list[Attempt], least: float, verdict: Verdict) -> None:
     result = check_run(side(attempts), Limits(min_accuracy=least))
-    check = found(result, "min-accuracy")
+    check = find_check(result, "min-accuracy")
     assert check.verdict is verdict
     assert names(result) == ["reviewed", "complete", "min-accuracy"]
     if FAILED not in attempts:
@@ -149,17 +147,17 @@ def test_E7_the_least_accuracy_knows_clusters() -> None:
     alike = side([RIGHT] * 90 + [WRONG] * 10)
     (cases,) = alike.cases
     clustered = {
-        name: CaseEvidence(name, f"k{number // 10}", "single", one.attempts)
-        for number, (name, one) in enumerate(cases.items())
+        name: CaseEvidence(name, f"k{number // 10}", "single", case.attempts)
+        for number, (name, case) in enumerate(cases.items())
     }
-    apart = found(check_run(alike, Limits(min_accuracy=0.5, min_sample_size=50)), "min-accuracy")
+    apart = find_check(check_run(alike, Limits(min_accuracy=0.5, min_sample_size=50)), "min-accuracy")
     limits = Limits(min_accuracy=0.5, min_sample_size=50)
     result = check_run(replace(alike, cases=(clustered,)), limits)
-    together = found(result, "min-accuracy")
+    together = find_check(result, "min-accuracy")
     assert apart.low is not None
     assert together.low is not None
     assert together.low < apart.low - 0.1, "ten tasks say less than a hundred"
-    assert (found(result, "sample-size").verdict, found(result, "sample-size").observed) == (UNSURE, 10)
+    assert (find_check(result, "sample-size").verdict, find_check(result, "sample-size").observed) == (UNSURE, 10)
 
 
 def more(attempt: Attempt, tokens: int | None = 150, cost: float | None = 0.0) -> Attempt:
@@ -180,13 +178,13 @@ def more(attempt: Attempt, tokens: int | None = 150, cost: float | None = 0.0) -
 )
 def test_E6_tokens(old: Attempt, new: Attempt, verdict: Verdict) -> None:
     limits = Limits(max_token_increase=0.1)
-    assert found(check_run(side([new] * 50), limits, base([old] * 50)), "tokens").verdict is verdict
+    assert find_check(check_run(side([new] * 50), limits, base([old] * 50)), "tokens").verdict is verdict
 
 
 def test_E6_tokens_that_vary_are_judged_by_the_interval() -> None:
     old = [more(RIGHT, 100)] * 40
     new = [more(RIGHT, 60 + 105 * (number % 2)) for number in range(40)]
-    check = found(check_run(side(new), Limits(max_token_increase=0.1), base(old)), "tokens")
+    check = find_check(check_run(side(new), Limits(max_token_increase=0.1), base(old)), "tokens")
     assert check.verdict is UNSURE
     assert check.low is not None
     assert check.high is not None
@@ -207,7 +205,7 @@ def test_E6_cost(old: float | None, new: float | None, verdict: Verdict) -> None
     result = check_run(
         side([more(RIGHT, cost=new)] * 50), Limits(max_cost_increase=0.0), base([more(RIGHT, cost=old)] * 50)
     )
-    check = found(result, "cost")
+    check = find_check(result, "cost")
     assert check.verdict is verdict
     if verdict is UNSURE:
         assert check.message.startswith("cannot be told: ")
@@ -231,14 +229,16 @@ def test_solved_is_judged_where_it_is_asked_for() -> None:
     half = replace(RIGHT, outcome=Outcome.WRONG_ARGUMENTS)
     limits = Limits(measure=Measure.SOLVED, min_accuracy=0.5)
     result = check_run(side([half] * MANY), limits, base([RIGHT] * MANY))
-    assert (found(result, "solved").verdict, found(result, "min-solved").verdict) == (FAIL, FAIL)
-    assert found(check_run(side([half] * MANY), Limits(), base([RIGHT] * MANY)), "accuracy").verdict is PASS
+    assert (find_check(result, "solved").verdict, find_check(result, "min-solved").verdict) == (FAIL, FAIL)
+    assert find_check(check_run(side([half] * MANY), Limits(), base([RIGHT] * MANY)), "accuracy").verdict is PASS
 
 
 def test_a_run_that_is_going_on_is_waited_for_not_resumed() -> None:
-    check = found(check_run(side([RIGHT, None], status="running"), Limits()), "complete")
+    check = find_check(check_run(side([RIGHT, None], status="running"), Limits()), "complete")
     assert check.verdict is UNSURE
-    assert check.message == "the run is running: 1 of 2 trials have not been run; wait for it to end"
+    assert (check.observed, check.limit) == (1, 2)
+    assert mentions(check.message, "running", 1, 2)
+    assert "resume" not in check.message
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_run_that_is_going_on_is_waited_for_not_resumed() -> None:
 )
 def test_E7_where_there_is_no_trial_there_is_no_pass(run: WrittenSide, baseline: WrittenSide | None) -> None:
     result = check_run(run, Limits(min_accuracy=0.0), baseline)
-    assert (result.verdict, found(result, "complete").verdict) == (UNSURE, UNSURE)
+    assert (result.verdict, find_check(result, "complete").verdict) == (UNSURE, UNSURE)
 
 
 def test_E7_arms_that_the_baseline_lacks_do_not_pass_alone() -> None:
@@ -265,7 +265,7 @@ def test_E7_arms_that_the_baseline_lacks_do_not_pass_alone() -> None:
     assert both.verdict is PASS, "beside one that is held against its own kind it is told, and no fault"
     limits = Limits(min_accuracy=0.1)
     some = check_run(side([RIGHT] * MANY, [RIGHT] * MANY), limits, only=only)
-    assert found(some, "arms").message == "some of the arms alone; 1 other not looked at, as --arm has it"
+    assert mentions(find_check(some, "arms").message, 1, "--arm")
     assert some.verdict is PASS
 
 
@@ -276,7 +276,7 @@ def test_a_tool_that_has_lost_all_its_cases_is_told_within_the_margin() -> None:
     gone = check_run(side([RIGHT] * (MANY - 3) + [blind] * 3), Limits(margin=0.1), old)
     assert gone.verdict is PASS, "three of three hundred are within the margin"
     assert gone.lost == (LostTool(FULL.label, "media/look", 3),)
-    assert summary_line(gone).endswith("; local/bm25 · full: 3 cases now wrong, 0 now right")
+    assert mentions(summary_line(gone), FULL.label, 3, 0)
     assert gate_data(gone)["lost"] == [{"arm": FULL.label, "tool": "media/look", "cases": 3}]
     one_left = check_run(side([RIGHT] * (MANY - 3) + [blind, blind, image]), Limits(margin=0.1), old)
     assert one_left.lost == ()
@@ -305,8 +305,9 @@ def test_arguments_that_a_baseline_did_not_keep_are_no_calls_of_nothing() -> Non
     """A baseline that is looked at as the run: what it called where the tools were right was not kept."""
     wrong = Attempt(Outcome.WRONG_ARGUMENTS, True, None, definition_tokens=100, own_prompt_tokens=150, cost_usd=0.0)
     result = check_run(base([wrong] * 40), Limits(measure=Measure.SOLVED), base([RIGHT] * 40))
-    message = found(result, "solved").message
-    assert "40 cases now wrong (40 with wrong arguments), 0 now right" in message
+    message = find_check(result, "solved").message
+    assert mentions(message, 40, "wrong arguments", 0)
+    assert "nothing" not in message
 
 
 def test_nothing_looked_at_proves_nothing() -> None:
@@ -329,6 +330,6 @@ def test_E6_a_single_cluster_has_no_interval_and_no_verdict() -> None:
         return replace(written, cases=({name: replace(one, cluster="k") for name, one in cases.items()},))
 
     old, new = one_cluster(base([more(RIGHT, 100)] * 5)), one_cluster(side([more(RIGHT, 100)] * 5))
-    check = found(check_run(new, Limits(max_token_increase=0.1), old), "tokens")
+    check = find_check(check_run(new, Limits(max_token_increase=0.1), old), "tokens")
     assert check.verdict is UNSURE
     assert "single cluster" in check.message

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from tests.evals.analysis.evidence.sides import FAILED, FULL, RIGHT, TIERED, TOO_LONG, WrittenSide, side
+from tests.wording import mentions
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.gate_json import gate_data
@@ -37,11 +38,12 @@ def test_E4_what_did_not_fit_and_does_not_is_no_change_and_does_not_hold_up_the_
     result = check_run(side(UNFIT, FITS), LIMITS, base(UNFIT, FITS))
     assert result.verdict is PASS
     checks = of(result, FULL.label)
-    assert {name: check.message for name, check in checks.items()} == {
-        "sample-size": "300 independent cases, 200 are wanted",
-        **dict.fromkeys(("overflow", "accuracy", "tokens", "cost"), AS_BEFORE),
-    }
-    assert of(result, TIERED.label)["overflow"].message == "every case that fitted the model's window still does"
+    assert (checks["sample-size"].observed, checks["sample-size"].limit) == (300, 200)
+    assert {name: check.message for name, check in checks.items() if name != "sample-size"} == dict.fromkeys(
+        ("overflow", "accuracy", "tokens", "cost"), AS_BEFORE
+    )
+    fitting = of(result, TIERED.label)["overflow"]
+    assert (fitting.verdict, fitting.observed, fitting.cases, fitting.planned) == (PASS, 0, MANY, MANY)
     jsonschema.validate(gate_data(result), read_schema("gate"))
 
 
@@ -49,15 +51,15 @@ def test_E4_what_fits_now_is_an_improvement() -> None:
     result = check_run(side(FITS, FITS), LIMITS, base(UNFIT, FITS))
     checks = of(result, FULL.label)
     assert (result.verdict, {check.verdict for check in checks.values()}) == (PASS, {PASS})
-    assert checks["overflow"].message == "improved: 300 of 300 cases fit the model's window, none did before"
-    assert checks["accuracy"].message == "nothing fitted before, so nothing is lost"
-    assert checks["tokens"].message == "nothing fitted before, so no prompt tokens are there to have grown"
-    assert summary_line(result).endswith("all 14 checks passed; newly fitting: local/bm25 with full")
+    assert mentions(checks["overflow"].message, "improved", "300 of 300")
+    assert not {check.message for check in checks.values()} & {AS_BEFORE}
+    assert mentions(checks["tokens"].message, "prompt tokens")
+    assert mentions(summary_line(result), 14, "local/bm25 with full")
 
 
 def test_E4_what_fits_in_part_now_is_one_too() -> None:
     some = check_run(side([RIGHT] * 7 + [TOO_LONG] * (MANY - 7)), Limits(), base(UNFIT))
-    assert of(some, FULL.label)["overflow"].message.startswith("improved: 7 of 300 cases fit")
+    assert mentions(of(some, FULL.label)["overflow"].message, "improved", "7 of 300")
     assert some.verdict is PASS
 
 
@@ -79,18 +81,16 @@ def test_E4_what_fitted_and_does_not_is_a_regression() -> None:
 )
 def test_E4_what_nobody_knows_is_no_pass(new: list[Attempt | None], old: list[Attempt | None]) -> None:
     check = of(check_run(side(new, cases=MANY), Limits(), base(old)), FULL.label)["overflow"]
-    assert (check.verdict, check.message) == (UNSURE, "cannot be told: no case fitted")
+    assert (check.verdict, check.observed, check.cases, check.planned) == (UNSURE, None, 0, 0)
 
 
 def test_E9_an_absolute_limit_is_not_reached_by_what_was_not_asked() -> None:
     checks = of(check_run(side(UNFIT, FITS), Limits(min_accuracy=0.0), base(UNFIT, FITS)), FULL.label)
     assert checks["min-accuracy"].verdict is UNSURE
-    assert checks["min-accuracy"].message == (
-        "cannot be told: nothing was scored, as nothing fits the model's window; "
-        "name with --arm those that are to reach it"
-    )
+    assert mentions(checks["min-accuracy"].message, "fits", "--arm")
     failed = of(check_run(side([FAILED, TOO_LONG]), Limits(min_accuracy=0.0), None), FULL.label)
-    assert failed["min-accuracy"].message == "cannot be told: nothing was scored"
+    assert failed["min-accuracy"].observed is None
+    assert "--arm" not in failed["min-accuracy"].message
     reached = check_run(side(UNFIT, FITS), Limits(min_accuracy=0.5), base(UNFIT, FITS), only={TIERED.key})
     assert reached.verdict is PASS, "what is told works"
 
@@ -106,5 +106,5 @@ def test_E4_the_comparison_of_the_two_says_what_the_gate_says() -> None:
     assert [pair.verdict for pair in comparison.pairs] == [Verdict.NO_REGRESSION, Verdict.NO_REGRESSION]
     still, now = pair_values(comparison, SUMMARY)
     assert (still["badge"]["word"], now["badge"]["word"]) == ("No regression", "No regression")
-    assert still["sentence"] == "Nothing of full fits its model's window, as before."
-    assert now["sentence"] == "tiered has improved: 300 of 300 cases fit the model's window, none did before."
+    assert mentions(still["sentence"], "full")
+    assert mentions(now["sentence"], "tiered", "300 of 300")

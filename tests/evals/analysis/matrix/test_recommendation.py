@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.analysis.matrix.runs import Asked, matrix_of
+from tests.wording import mentions
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row, ShownVariants
 from toolbelt.evals.analysis.matrix.recommendation import models_at, recommendation, written_models, yaml_text
 from toolbelt.models.project_models import ProjectModel, project_model_data
@@ -88,9 +89,9 @@ def test_E7_without_any_choice_all_is_a_comment() -> None:
 
 def test_E7_what_is_not_sure_says_so_beside_it() -> None:
     text = recommendation(matrix_of([Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)], 0.01))
-    assert "of being wrong; where none is, the best as measured." in text.replace("\n# ", " ")
+    assert "the best as measured." in text.replace("\n# ", " ")
     assert text.endswith("  - name: m\n    toolset: tiered  # as measured, not sure\n")
-    assert "not sure: full may be better" in text.replace("\n  # ", " ")
+    assert "not sure: full" in text.replace("\n  # ", " ")
     assert read(text) == {"m": "tiered"}
 
 
@@ -108,7 +109,7 @@ def test_without_evidence_there_are_entries_alone() -> None:
 def test_a_model_by_two_names_is_an_entry_once() -> None:
     text = recommendation(matrix(("GPT-4o", "full"), ("gpt-4o", "tiered")))
     assert read(text) == {"GPT-4o": "full"}
-    assert "# gpt-4o: left out, as a project takes it for GPT-4o." in text
+    assert mentions(text, "gpt-4o: left out", "GPT-4o")
     assert read(recommendation(matrix(("GPT-4o", None), ("gpt-4o", "tiered")))) == {"gpt-4o": "tiered"}
 
 
@@ -182,7 +183,7 @@ def test_E7_what_the_project_says_of_a_model_is_said_again_in_its_place(evidence
     picks = matrix(("gpt-4o", "tiered"), ("small", "loadout:minimal"), ("new", "full"), ("other", None))
     text = recommendation(replace(picks, own_models=written_models(before)), evidence=evidence)
     assert text.count("  # In place of the entry of that name in toolbelt.yaml:\n") == 2, "the new one takes no place"
-    assert ("what is said to stand in the place of an entry replaces it" in text.replace("\n# ", " ")) is evidence
+    assert ("place of an entry" in text.replace("\n# ", " ")) is evidence
     after = {own.name: project_model_data(own) for own in project(replaced(THERE, text)).own_models}
     said = {own.name: project_model_data(own) for own in before.own_models}
     assert after == {
@@ -195,7 +196,7 @@ def test_E7_what_the_project_says_of_a_model_is_said_again_in_its_place(evidence
 
 def test_E7_an_entry_that_says_so_already_is_told_so() -> None:
     text = recommendation(replace(matrix(("small", "full")), own_models=written_models(project(THERE))), evidence=False)
-    assert "  # In place of the entry of that name in toolbelt.yaml, which says so already:\n  - name: Small\n" in text
+    assert mentions(text, "says so already:\n  - name: Small\n")
     assert text.endswith("    toolset: full\n")
 
 
@@ -210,7 +211,7 @@ def test_what_calls_no_tools_cannot_be_given_any() -> None:
 def test_a_file_that_says_nothing_of_a_model_adds_nothing() -> None:
     text = recommendation(replace(matrix(("m", "full")), own_models=()))
     assert "In place" not in text
-    assert "add what is below that line to it.\n" in text
+    assert "below that line" in text
 
 
 ENTRIES = st.fixed_dictionaries(
@@ -253,7 +254,7 @@ def test_a_file_that_is_gone_or_broken_is_not_at_hand(tmp_path: Path) -> None:
 def test_E6_like_is_held_against_like() -> None:
     """Of what was never asked the first request is known alone."""
     arms = [Asked("full", GOOD, 40_000, 90_000), Asked("tiered", GOOD, 400, 9_000)]
-    assert "# Definitions: 9,000 tokens a trial, 10% of full's 90,000.\n" in recommendation(matrix_of(arms, 0.1))
+    assert mentions(recommendation(matrix_of(arms, 0.1)), "Definitions", "9,000 tokens", "10%", "90,000")
     never = [Asked("full", "x" * 100, 46_493, 0), Asked("tiered", GOOD, 172, 8_627)]
     told = " ".join(recommendation(matrix_of(never, 0.1)).replace("#", " ").split())
-    assert "8,627 tokens a trial; 172 at the first request, <1% of the 46,493 of full, of which no trial was " in told
+    assert mentions(told, "8,627 tokens", 172, "<1%", "46,493")

@@ -14,6 +14,7 @@ from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.evals.analysis.summary.queries import draws_of
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
+from toolbelt.evals.scoring.outcome import Outcome
 
 ARMS = [("m", "full", ""), ("m", "tiered", "")]
 HOW: dict[str, dict[str, Any]] = {
@@ -59,16 +60,18 @@ def test_E7_they_are_the_shares_of_draws_of_k_epochs(epochs: int, data: st.DataO
     ended = [data.draw(cases), data.draw(cases)]
     for arm, by_case in zip(summaries(ended, epochs), ended, strict=True):
         scored = [[how in RIGHT for how in hows if how is not None and how not in UNSCORED] for hows in by_case]
-        for k in draws_of(epochs):
+        assert [each.k for each in arm.passing] == list(draws_of(epochs))
+        for measure in arm.passing:
+            k = measure.k
             drawn = [list(combinations(trials, k)) for trials in scored if len(trials) >= k]
             at = [statistics.mean(any(draw) for draw in draws) for draws in drawn]
             each = [statistics.mean(all(draw) for draw in draws) for draws in drawn]
-            assert arm.pass_cases[k] == len(drawn)
+            assert measure.cases == len(drawn)
             if drawn:
-                assert arm.pass_at[k] == pytest.approx(statistics.mean(at))
-                assert arm.pass_all[k] == pytest.approx(statistics.mean(each))
+                assert measure.at_least_once == pytest.approx(statistics.mean(at))
+                assert measure.each_time == pytest.approx(statistics.mean(each))
             else:
-                assert (arm.pass_at[k], arm.pass_all[k]) == (None, None)
+                assert (measure.at_least_once, measure.each_time) == (None, None)
 
 
 def test_E7_in_the_json_with_the_cases_left_out() -> None:
@@ -103,7 +106,7 @@ def test_E7_in_the_json_with_the_cases_left_out() -> None:
 def test_E7_where_each_case_is_asked_once_there_is_none() -> None:
     summary = summarize(database(ARMS, [{}]), RUN)
     assert [arm["pass"] for arm in summary_data(summary)["arms"]] == [[], []]
-    assert summary.arms[0].pass_at == summary.arms[0].pass_all == summary.arms[0].pass_cases == {}
+    assert summary.arms[0].passing == ()
 
 
 TOO_LONG: dict[str, Any] = {"outcome": "context_overflow", "reason": "It is too long.", "definition_tokens": 400}
@@ -122,7 +125,7 @@ def test_E4_what_was_offered_counts_whether_it_was_scored_or_not() -> None:
 def test_E4_what_was_turned_away_is_told_from_what_the_provider_refused() -> None:
     trials = [TOO_LONG, AWAY, AWAY, FAILED | {"requests": 0}, {}]
     [arm] = summarize(database([("m", "full", "")], trials), RUN).arms
-    assert (arm.outcomes["context_overflow"], arm.turned_away) == (3, 2), "what failed was not turned away"
+    assert (arm.outcomes[Outcome.CONTEXT_OVERFLOW], arm.turned_away) == (3, 2), "what failed was not turned away"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError
+from toolbelt.evals.analysis.summary.rates import has_single_clusters
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.scoring.outcome import Outcome
@@ -49,7 +50,7 @@ def test_E4_unscored_trials_are_in_no_rate_and_no_mean_but_are_counted(outcome: 
 def test_E4_an_arm_with_nothing_scored_has_no_values_rather_than_noughts() -> None:
     arm = _one_arm({"outcome": "error", "cost_usd": None}, {"outcome": "context_overflow", "cost_usd": None})
     rates = [value for name in ArmSummary.__slots__ if isinstance(value := getattr(arm, name), Rate)]
-    assert len(rates) == 11
+    assert len(rates) == 12
     assert all(rate == Rate() and rate.value is None for rate in rates)
     means = (arm.definition_tokens, arm.prompt_tokens, arm.requests, arm.cost_usd, arm.cost_usd_total, arm.f1)
     assert means == (None,) * 6
@@ -96,6 +97,18 @@ def test_E4_an_arm_with_nothing_scored_has_no_values_rather_than_noughts() -> No
             {"covered": 0, "selections": 0, "outcome": "gave_up"}, "abstained_uncovered", (0, 0), id="giving-up-is-out"
         ),
         pytest.param(
+            {"covered": 0, "selections": 0, "outcome": "truncated"},
+            "abstained_uncovered",
+            (0, 0),
+            id="being-cut-is-out",
+        ),
+        pytest.param(
+            {"outcome": "truncated", "expects_nothing": 1}, "abstention", (0, 1), id="a-cut-abstention-is-wrong"
+        ),
+        pytest.param({"outcome": "truncated"}, "accuracy", (0, 1), id="a-cut-answer-is-wrong"),
+        pytest.param({"outcome": "truncated"}, "truncated", (1, 1), id="a-cut-answer"),
+        pytest.param({"outcome": "missing_call"}, "truncated", (0, 1), id="a-whole-answer"),
+        pytest.param(
             {"covered": 0, "selections": 1, "outcome": "wrong_tool"},
             "abstained_uncovered",
             (0, 1),
@@ -138,6 +151,23 @@ def test_E7_wilson_only_where_each_cluster_was_tried_once(change: dict[str, Any]
     arm = summarize(database([ARM, ("m", "tiered", "")], [*own, last]), RUN).arms[0]
     rate = arm.accuracy
     assert ((rate.low, rate.high) == wilson_interval(*_counts(rate))) == is_wilson
+
+
+@pytest.mark.parametrize(
+    ("change", "is_single"),
+    [
+        pytest.param({}, True, id="each-case-its-own-cluster"),
+        pytest.param({"cluster": "other"}, True, id="a-cluster-by-another-name"),
+        pytest.param({"cluster": "c0"}, False, id="two-cases-of-one-cluster"),
+        pytest.param({"cluster": "c0", "arm": 1}, True, id="of-another-arm"),
+        pytest.param({"cluster": "c0", "run": "20260302-120000-beef"}, True, id="of-another-run"),
+    ],
+)
+def test_E7_clusters_are_counted_only_where_an_arm_has_two_trials_of_one(
+    change: dict[str, Any], is_single: bool
+) -> None:
+    cases = [{"case_id": "c0", "cluster": "c0"}, {"case_id": "c1", "cluster": "c1"} | change]
+    assert has_single_clusters(database([ARM, ("m", "tiered", "")], cases), RUN) is is_single
 
 
 def test_E7_several_calls_of_one_trial_are_not_independent() -> None:

@@ -9,7 +9,13 @@ from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.imports.samples import bring_in, cases, labels, lines_of, opened, user, write
 from toolbelt.evals.cases.case import ArgumentRules
 from toolbelt.evals.cases.dataset import open_dataset
-from toolbelt.evals.cases.imports.bfcl import NO_GROUND_TRUTH, convert_types
+from toolbelt.evals.cases.imports.bfcl import (
+    NO_GROUND_TRUTH,
+    NO_QUESTION,
+    OTHER_LANGUAGE,
+    SEVERAL_TURNS,
+    convert_types,
+)
 from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.layout import LayoutKind
 
@@ -83,21 +89,21 @@ def test_E3_kinds_come_from_the_category(tmp_path: Path) -> None:
     [
         pytest.param(
             question("multi_turn_base_0", question=[[user("Add.")], [user("More.")]]),
-            "several turns, graded by the state they leave",
+            SEVERAL_TURNS,
             id="several-turns",
         ),
         pytest.param(
             {"id": "multi_turn_base_1", "question": [[user("Add.")]], "initial_config": {}, "involved_classes": []},
-            "several turns, graded by the state they leave",
+            SEVERAL_TURNS,
             id="a-state",
         ),
         pytest.param(
             question("simple_java_0", {**ADD, "name": "java.add"}),
-            "its values are written in Java or JavaScript",
+            OTHER_LANGUAGE,
             id="another-language",
         ),
         pytest.param(question("simple_python_9"), NO_GROUND_TRUTH, id="no-answer"),
-        pytest.param(truth("elsewhere_0"), "ground truth of a question that is in no source", id="no-question"),
+        pytest.param(truth("elsewhere_0"), NO_QUESTION, id="no-question"),
     ],
 )
 def test_E3_what_cannot_be_mapped_is_counted(tmp_path: Path, line: Any, reason: str) -> None:

@@ -27,10 +27,11 @@ from tests.evals.cases.imports.samples import (
     write,
 )
 from tests.evals.cases.samples import CATALOG
+from tests.wording import mentions, naming
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports import import_report as report
-from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings
+from toolbelt.evals.cases.imports.context import OFFER_NOT_IN_CATALOG, ArgumentPolicy, ImportSettings
 
 BROKEN_ARGUMENTS = log(user("Mail."), {**calling("send_mail")})
 BROKEN_ARGUMENTS["messages"][1]["tool_calls"][0]["function"]["arguments"] = "{broken"
@@ -96,7 +97,7 @@ def test_E3_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
 def test_E3_one_tool_is_not_several(tmp_path: Path) -> None:
     other = log(*MAILING["messages"], tools=[{"name": "send_mail", "description": "By wire."}])
     made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, other]))
-    assert made.notes[0].startswith("1 tool has the name of another one")
+    assert mentions(made.notes[0], "1 tool")
 
 
 def test_E3_many_broken_lines_are_told_as_far_as_is_useful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +133,7 @@ def test_E3_kinds_of_sources_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_E3_where_nothing_makes_a_case_the_reasons_are_told(tmp_path: Path) -> None:
-    with pytest.raises(ToolbeltError, match=r"No case came of it: a turn without an answer \(2\)"):
+    with pytest.raises(ToolbeltError, match=naming("without an answer (2)")):
         bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [log(user("Hi."))] * 2))
     assert not (tmp_path / "out").exists()
 
@@ -142,7 +143,7 @@ def test_E3_ids_are_kept_where_they_are_unique_and_made_so_where_not(tmp_path: P
     records = [log(*MAILING["messages"], id=one) for one in (odd, "a", "a~2", "a", "a", 7)] + [MAILING]
     made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records))
     assert [case.id for case in cases(tmp_path / "out")] == [odd, "a", "a~2", "a~3", "a~4", "7", "log-7"]
-    assert made.notes == ("an id that stood before was made unique (2 times)",)
+    assert mentions(*made.notes, "unique", "2 times")
 
 
 def test_E3_a_catalog_that_is_given_is_what_names_mean_and_is_copied(tmp_path: Path) -> None:
@@ -153,11 +154,11 @@ def test_E3_a_catalog_that_is_given_is_what_names_mean_and_is_copied(tmp_path: P
     first, second = cases(tmp_path / "out")
     assert (labels(first), first.offered) == ([("git/git_push",)], ("git/git_push", "git/git_log"))
     assert (labels(second), second.offered) == ([("file/read", "web/read")], None)
-    assert made.left_out == {"was offered a tool that is not in the catalog": 1}
+    assert made.left_out == {OFFER_NOT_IN_CATALOG: 1}
     assert [tool.id for tool in opened(tmp_path / "out").catalog_file.catalog.tools] == [
         tool.id for tool in CATALOG.tools
     ]
-    assert made.notes == ("the catalog given was copied beside the cases",)
+    assert mentions(*made.notes, "catalog", "copied")
 
 
 def test_E3_without_any_tools_a_catalog_is_asked_for(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from tests.evals.cases.imports.samples import bring_in, cases, labels, rows, use
 from tests.evals.cases.samples import CATALOG
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, ImportSettings
+from toolbelt.evals.cases.imports.inspect_samples import EMPTY_TARGET, MULTIPLE_CHOICE, NO_TOOL_FIELD
 from toolbelt.evals.cases.imports.messages import PICTURE_ELSEWHERE
 
 SAMPLE = {"id": 7, "input": "Send it off.", "target": "git_push"}
@@ -58,12 +59,10 @@ def test_E3_a_field_may_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        pytest.param(
-            {"choices": ["a", "b"], "target": "A"}, "a question of multiple choice, which no tool answers", id="choices"
-        ),
+        pytest.param({"choices": ["a", "b"], "target": "A"}, MULTIPLE_CHOICE, id="choices"),
         pytest.param({"target": "42"}, NOT_IN_CATALOG, id="an-answer"),
-        pytest.param({"target": ""}, "its target is empty, which may mean anything", id="empty"),
-        pytest.param({"target": None}, "it has no field that names tools", id="none"),
+        pytest.param({"target": ""}, EMPTY_TARGET, id="empty"),
+        pytest.param({"target": None}, NO_TOOL_FIELD, id="none"),
     ],
 )
 def test_E3_samples_whose_target_names_no_tool_are_counted(tmp_path: Path, fields: Any, reason: str) -> None:

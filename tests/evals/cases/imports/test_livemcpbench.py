@@ -10,6 +10,7 @@ from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.imports.samples import answer, bring_in, cases, labels, lines_of, opened, says, user
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, ArgumentPolicy, ImportSettings, LabelSource
+from toolbelt.evals.cases.imports.livemcpbench import NO_LABEL
 
 
 def server(key: str, *names: str, category: str = "Office") -> dict[str, Any]:
@@ -91,9 +92,7 @@ def test_E3_what_the_agent_did_may_be_the_label_and_is_a_draft_without_its_searc
     ("one", "reason"),
     [
         pytest.param(task("search", "no_such"), NOT_IN_CATALOG, id="a-name-that-is-no-tool"),
-        pytest.param(
-            {"task_id": "t", "Question": "Write."}, "it has neither annotated tools nor messages", id="no-label"
-        ),
+        pytest.param({"task_id": "t", "Question": "Write."}, NO_LABEL, id="no-label"),
     ],
 )
 def test_E3_tasks_that_make_no_case_are_counted(tmp_path: Path, one: Any, reason: str) -> None:

@@ -10,8 +10,17 @@ import pytest
 from tests.evals.cases.imports.samples import MAIL, TOOLS, WEATHER, bring_in, cases, labels, rows, write
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Matching
+from toolbelt.evals.cases.imports.context import NOT_OFFERED
 from toolbelt.evals.cases.imports.promptfoo import NO_TOOLS_ASSERTED
-from toolbelt.evals.cases.imports.promptfoo_files import PROMPT_ELSEWHERE
+from toolbelt.evals.cases.imports.promptfoo_assertions import BY_PATTERN, CONTRADICTING
+from toolbelt.evals.cases.imports.promptfoo_files import (
+    MISSING_VARIABLE,
+    NO_PROMPT,
+    NONE_OF_ITS_PROMPTS,
+    PROMPT_ELSEWHERE,
+    SEVERAL_VALUES,
+    TEMPLATE_LOGIC,
+)
 from toolbelt.stores.catalogs import open_catalog
 
 F1 = {"type": "tool-call-f1", "value": ["send_mail"]}
@@ -111,26 +120,24 @@ def test_E3_tools_that_must_not_be_used_are_forbidden(tmp_path: Path) -> None:
         ),
         pytest.param(
             one_test(F1, {"type": "tool-call-f1", "value": ["get_weather"]}),
-            {"an assertion about tools that does not go with another one of the same test"},
+            {CONTRADICTING},
             id="two-that-contradict",
         ),
         pytest.param(
             one_test({"type": "tool-call-f1", "value": ["no_such"]}),
-            {"calls a tool that was not offered", NO_TOOLS_ASSERTED},
+            {NOT_OFFERED, NO_TOOLS_ASSERTED},
             id="no-such-tool",
         ),
-        pytest.param(
-            one_test(F1, task=["a", "b"]), {"a variable with several values, which promptfoo combines"}, id="lists"
-        ),
+        pytest.param(one_test(F1, task=["a", "b"]), {SEVERAL_VALUES}, id="lists"),
         pytest.param(
             {"vars": {"other": 1}, "assert": [F1]},
-            {"a prompt with a variable that the test does not give"},
+            {MISSING_VARIABLE},
             id="no-variable",
         ),
         pytest.param("file://tests.py", {"tests that a program or a service makes"}, id="tests-in-python"),
         pytest.param(
             one_test(used({"pattern": "send_*"})),
-            {"an assertion about tools whose names fit a pattern", NO_TOOLS_ASSERTED},
+            {BY_PATTERN, NO_TOOLS_ASSERTED},
             id="a-pattern",
         ),
     ],
@@ -151,7 +158,7 @@ def test_E3_what_a_variable_holds_is_no_template_and_logic_in_a_prompt_is_left_o
     made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(test, prompts=prompts)))
     (case,) = cases(tmp_path / "out")
     assert case.query == "Now: Write {{ name }} and {% raw %}."
-    assert made.left_out == {"a prompt with logic in its template": 1}
+    assert made.left_out == {TEMPLATE_LOGIC: 1}
 
 
 def test_E3_prompts_and_lists_of_tools_multiply_and_share_a_cluster(tmp_path: Path) -> None:
@@ -208,7 +215,7 @@ def test_E3_a_file_of_tests_alone_asks_with_its_one_variable(tmp_path: Path) -> 
     _file(tmp_path / "tools.json", TOOLS)
     made = bring_in(tmp_path / "out", source, catalog=open_catalog(str(tmp_path / "tools.json")).catalog)
     assert [case.query for case in cases(tmp_path / "out")] == ["Mail Bob."]
-    assert (made.form, made.left_out) == ("promptfoo", {"there is no prompt, and not just one variable": 1})
+    assert (made.form, made.left_out) == ("promptfoo", {NO_PROMPT: 1})
 
 
 def test_E3_tools_are_read_as_providers_declare_them(tmp_path: Path) -> None:
@@ -274,7 +281,7 @@ def test_E3_a_test_says_which_prompts_it_is_for_and_what_stands_around_them(tmp_
     tests = [one_test(F1, prompts=["b"], options=around), one_test(F1, prompts=["c"])]
     made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(*tests, prompts=prompts)))
     assert [case.query for case in cases(tmp_path / "out")] == ["<B Mail Bob.>"]
-    assert made.left_out == {"its own `prompts` name none that is read": 1}
+    assert made.left_out == {NONE_OF_ITS_PROMPTS: 1}
 
 
 def test_E3_a_case_for_each_prompt_is_no_id_that_stood_before(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.samples import CATALOG, case, write_dataset
+from tests.wording import mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.card.check import count_content
 from toolbelt.evals.cases.card.editing import new_card
@@ -110,7 +111,7 @@ def test_E7_what_lint_says_of_cases_together(tmp_path: Path, rows: list[CaseFiel
 
 def test_one_finding_a_group_names_the_first_lines_of_the_others(tmp_path: Path) -> None:
     [finding] = lint(tmp_path, numbered(*[case(query="Push it.")] * 9))
-    assert finding.message.startswith("The same is asked in lines 2, 3, 4, 5, 6 and 3 more, in another cluster")
+    assert mentions(finding.message, "2, 3, 4, 5, 6 and 3 more")
 
 
 NAMES = Catalog(
@@ -231,8 +232,8 @@ def test_twins_of_the_catalog_are_told_with_the_cases_where_they_matter(tmp_path
     )
     [finding] = lint(tmp_path, rows, catalog)
     assert finding.rule == "twin-descriptions"
-    assert finding.message.startswith("3 tools have nearly the same description: p/open, p/visit, q/go.")
-    assert "Not all of them are right for the case in line 1;" in finding.message
+    assert mentions(finding.message, "3 tools", "p/open", "p/visit", "q/go")
+    assert mentions(finding.message, "line 1")
     assert (finding.file or "").endswith("catalog.json")
     assert finding.line is not None
 
@@ -241,7 +242,7 @@ def test_of_very_many_findings_of_a_rule_the_rest_are_counted(tmp_path: Path) ->
     rows = [case(id=str(n), query=f"git_push {n} {n * n} x{n}", kind="k") for n in range(MAX_FINDINGS + 7)]
     found = [one for one in lint(tmp_path, rows) if one.rule in ("name-in-query", "further-findings")]
     assert len(found) == MAX_FINDINGS + 1
-    assert found[-1].message == "7 more findings of the rule name-in-query are not listed."
+    assert mentions(found[-1].message, 7, "name-in-query")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.evals.cases.samples import case, public, write_dataset, write_imported
+from tests.wording import mentions
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.lint.lint import lint_dataset
 from toolbelt.findings import Finding, Severity
@@ -170,9 +171,9 @@ def test_E3_every_case_that_is_left_out_is_told_with_its_line_and_why(tmp_path: 
         ("excluded-case", WARNING, 2),
         ("excluded-case", WARNING, 3),
     ]
-    assert first.message.startswith("Case 'b' is left out, label not in the catalog: 'git_psh'.")
+    assert mentions(first.message, "b", "git_psh")
     assert "Did you mean 'git_push'" in first.message
-    assert second.message == "Case 'c' is left out, label not among the tools offered: 'git_push'."
+    assert mentions(second.message, "c", "git_push")
 
 
 def test_E3_of_very_many_that_are_left_out_the_rest_are_counted(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from tests.evals.models.local.asking import (
     play_toolkits,
     schema,
 )
+from tests.wording import naming
 from toolbelt.catalog import Tool
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.models.local.agent import LocalModel, make_local_model
@@ -401,7 +402,7 @@ def test_E2_costs_nothing_and_reports_no_tokens() -> None:
 
 
 def test_E2_an_unknown_local_model_is_named_with_the_known_ones() -> None:
-    with pytest.raises(NotFoundError, match=r"No model named 'local/bm52'\. Did you mean 'local/bm25'"):
+    with pytest.raises(NotFoundError, match=naming("local/bm52", "local/bm25")):
         make_local_model("local/bm52")
 
 

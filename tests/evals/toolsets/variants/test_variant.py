@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import mentions
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.variants.variant import Variant, expand_variants, parse_variant
 
@@ -48,10 +49,10 @@ def test_E1_a_variant_has_one_spelling_that_reads_back(variant: Variant) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "named"),
     [
         pytest.param("shufled", "Did you mean 'shuffled'", id="a slip"),
-        pytest.param("padded", "write 'padded:N', N being a number from 1 on", id="no number"),
+        pytest.param("padded", ("padded:N", 1), id="no number"),
         pytest.param("padded:", "write 'padded:N'", id="an empty number"),
         pytest.param("padded:0", "write 'padded:N'", id="no tokens"),
         pytest.param("padded:-5", "write 'padded:N'", id="fewer than none"),
@@ -61,18 +62,18 @@ def test_E1_a_variant_has_one_spelling_that_reads_back(variant: Variant) -> None
             "distractors:3:far", "write 'distractors:N' or 'distractors:N:near'", id="neither near nor random"
         ),
         pytest.param("shuffled:3", "write 'shuffled' alone", id="a number where none belongs"),
-        pytest.param("plain+shuffled", "'plain' changes nothing and stands alone", id="plain and not"),
-        pytest.param("plain:1", "'plain' changes nothing and stands alone", id="plain with something"),
+        pytest.param("plain+shuffled", ("'plain'", "alone"), id="plain and not"),
+        pytest.param("plain:1", ("'plain'", "alone"), id="plain with something"),
         pytest.param("shuffled+shuffled", "says twice", id="twice"),
-        pytest.param("padded:1+padded:2", "says twice what it changes about 'padded'", id="two lengths"),
+        pytest.param("padded:1+padded:2", ("twice", "'padded'"), id="two lengths"),
         pytest.param("shuffled+", "No variant named ''", id="nothing after the plus"),
         pytest.param("padded:99999999", "write 'padded:N'", id="more than any window holds"),
     ],
 )
-def test_E1_what_is_no_variant_is_refused_with_what_is(text: str, said: str) -> None:
+def test_E1_what_is_no_variant_is_refused_with_what_is(text: str, named: object) -> None:
     with pytest.raises(ToolbeltError, match=r".") as refused:
         parse_variant(text)
-    assert said in str(refused.value)
+    assert mentions(str(refused.value), named)
 
 
 def test_E1_variants_come_in_order_each_once() -> None:

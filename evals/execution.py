@@ -1,4 +1,4 @@
-"""A session of a run: what is asked for is planned, prepared and run, and gives a `Run`."""
+"""The execution of a run: what is asked for is planned, prepared and run, and gives a `Run`."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ class RunRequest:
 
 
 @dataclass(frozen=True)
-class SessionOptions:
-    """How models are asked in one session of a run; no part of what the run is.
+class ExecutionOptions:
+    """How models are asked in one execution of a run; no part of what the run is.
 
     Attributes:
         api_base: Where hosted models are asked; their provider's place if `None`, or where the run asked before.
         max_concurrency: Trials under way at once.
         timeout_seconds: For one request.
         max_retries: Times that a request is asked again after a failure that may pass.
-        max_cost_usd: The run stops before it costs more; earlier sessions included.
+        max_cost_usd: The run stops before it costs more; earlier executions included.
         max_requests: The run stops before it asks more often; likewise.
     """
 
@@ -88,7 +88,7 @@ class SessionOptions:
         return ModelOptions(self.api_base, self.timeout_seconds, models)
 
 
-def start_run(request: RunRequest, options: SessionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:
+def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:
     """Set a run up and run it; errors are those of `run_eval`."""
     inputs, plan = plan_run(request, reporter)
     arms = prepare_arms(inputs, plan, options.model_options(inputs.project.models), reporter)
@@ -98,11 +98,11 @@ def start_run(request: RunRequest, options: SessionOptions, reporter: EvalReport
     refuse_unknown_choice(arms, plan.sampling.tool_choice)
     with RunStore(request.store) as store:
         run = store.create(plan, [arm.renderer.tokenizer for arm in arms])
-        return _run_session(store, run, inputs, plan, arms, options, reporter, started)
+        return _execute(store, run, inputs, plan, arms, options, reporter, started)
 
 
 def estimate_eval(
-    request: RunRequest, options: SessionOptions, reporter: EvalReporter
+    request: RunRequest, options: ExecutionOptions, reporter: EvalReporter
 ) -> tuple[Plan, tuple[ArmEstimate, ...]]:
     """What a run would take in requests, tokens and dollars; nothing is asked, and nothing is kept."""
     from toolbelt.evals.setup.estimate import estimate_run
@@ -120,7 +120,7 @@ def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Pl
 
 
 def continue_run(
-    path: Path, name: str, options: SessionOptions, reporter: EvalReporter, started: Started, *, retry_errors: bool
+    path: Path, name: str, options: ExecutionOptions, reporter: EvalReporter, started: Started, *, retry_errors: bool
 ) -> Run:
     """Go on with a run; errors are those of `resume_run`."""
     with RunStore(path, must_exist=True) as store:
@@ -138,16 +138,16 @@ def continue_run(
             with store.locks.claim(row.run):
                 text = f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again"
             reporter.note(Note(NoteKind.RETRIED, text, (row.run,)))
-        return _run_session(store, row.run, inputs, plan, arms, options, reporter, started)
+        return _execute(store, row.run, inputs, plan, arms, options, reporter, started)
 
 
-def _run_session(
+def _execute(
     store: RunStore,
     run: str,
     inputs: RunInputs,
     plan: Plan,
     arms: tuple[PreparedArm, ...],
-    options: SessionOptions,
+    options: ExecutionOptions,
     reporter: EvalReporter,
     started: Started,
 ) -> Run:
