@@ -151,12 +151,25 @@ def test_D5_what_an_agent_left_behind_that_is_there_no_more_can_be_reset(toolbel
 
 
 def test_many_tools_are_counted_rather_than_named(toolbelt: Toolbelt, small: Path) -> None:
-    tools = ", ".join(f"own_{n}" for n in range(30))
     (small / "toolbelt.yaml").write_text(
-        f"toolkits: {{much: {{tools: [{tools}]}}}}\nagents: {{clerk: {{allowed_toolkits: [much]}}}}\n"
+        "catalog: tiered\ntoolkits: {much: {tools: [system]}}\nagents: {clerk: {allowed_toolkits: [much]}}\n"
     )
-    assert mentions(toolbelt("session", "load", "much", *CLERK).out, "30 tools")
-    assert len(toolbelt("session", "unload", "much", *CLERK, "--json").json["tools"]) == 30
+    assert mentions(toolbelt("session", "load", "much", *CLERK).out, "28 tools")
+    assert len(toolbelt("session", "unload", "much", *CLERK, "--json").json["tools"]) == 28
+
+
+def test_D6_entries_that_the_catalog_does_not_have_are_told_and_conflict_all_the_same(
+    toolbelt: Toolbelt, small: Path
+) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "toolkits: {one: {tools: [own]}, two: {tools: [own: {x: 1}]}}\nagents: {clerk: {allowed_toolkits: [one, two]}}\n"
+    )
+    ran = toolbelt("session", "load", "one", *CLERK)
+    assert mentions(ran.out, "no tools")
+    assert mentions(ran.err, "warning", "not in catalog", "own")
+    ran = toolbelt("session", "load", "two", *CLERK)
+    assert (ran.code, kept()) == (2, ("one",))
+    assert mentions(ran.err, "'own'", "different overrides")
 
 
 def _spawned(*arguments: str) -> subprocess.Popen[bytes]:

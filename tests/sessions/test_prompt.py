@@ -11,10 +11,10 @@ from toolbelt.toolkits.toolkit import Toolkit
 
 KITS = [
     Toolkit("devops", description="Docker and\n  AWS tools.\n"),
-    Toolkit("odd\n- name", description='Says "hi"\x1b[2J\u202eand more'),
+    Toolkit("odd\u2028- name", description='Says "hi"\x1b[2J\u202eand more'),
     Toolkit("plain"),
 ]
-AGENT = AgentSpec("assistant", (), ("devops", "plain", "odd\n- name"), ("devops",))
+AGENT = AgentSpec("assistant", (), ("devops", "plain", "odd\u2028- name"), ("devops",))
 
 
 def prompt_of(*loaded: str, agent: AgentSpec = AGENT, session_id: str | None = "s") -> SessionPrompt:
@@ -25,7 +25,7 @@ def prompt_of(*loaded: str, agent: AgentSpec = AGENT, session_id: str | None = "
 
 
 def test_D8_the_whole_of_it() -> None:
-    prompt = prompt_of("odd\n- name")
+    prompt = prompt_of("odd\u2028- name")
     introduction, *rows = prompt.static.split("\n")
     assert "load_tools" in introduction
     assert rows == [
@@ -37,7 +37,7 @@ def test_D8_the_whole_of_it() -> None:
 
 
 def test_D8_the_static_part_is_the_same_to_the_byte_whatever_is_loaded() -> None:
-    subsets = [some for count in range(3) for some in itertools.combinations(("plain", "odd\n- name"), count)]
+    subsets = [some for count in range(3) for some in itertools.combinations(("plain", "odd\u2028- name"), count)]
     prompts = [prompt_of(*loaded) for loaded in subsets]
     assert len({prompt.static for prompt in prompts}) == 1
     assert len({prompt.volatile for prompt in prompts}) == len(subsets)
@@ -48,7 +48,7 @@ def test_D8_nothing_loaded_is_said() -> None:
 
 
 def test_D8_what_is_loaded_is_said_in_its_order() -> None:
-    assert prompt_of("odd\n- name", "plain").volatile == 'Loaded now: "devops", "plain", "odd\\n- name".'
+    assert prompt_of("odd\u2028- name", "plain").volatile == 'Loaded now: "devops", "plain", "odd\\u2028- name".'
 
 
 def test_D8_a_prompt_as_one_text_is_both_parts() -> None:

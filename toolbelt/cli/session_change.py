@@ -57,10 +57,10 @@ def _make_command(name: str, change: Change, text: str) -> click.Command:
             print_json(dict(sorted(answer.items())))
         if answer["status"] not in FULFILLED:
             raise ToolbeltError(refusal_text(answer, agent))
-        if unmatched := sessions.toolkits.unmatched_entries((answer["toolkit"],)):
-            notify(f"not in catalog {project.catalog.name!r}, so not named: {', '.join(unmatched)}", "warning")
         if not as_json:
             click.echo(change_text(answer, agent, session_id))
+            if unmatched := sessions.toolkits.unmatched_entries((answer["toolkit"],)):
+                notify(f"not in catalog {project.catalog.name!r}, so not counted: {', '.join(unmatched)}", "warning")
 
     return command
 

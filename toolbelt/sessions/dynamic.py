@@ -148,7 +148,7 @@ class DynamicToolkits:
         )
 
     def unmatched_entries(self, loaded: Iterable[str]) -> tuple[str, ...]:
-        """Entries of the agent and its loaded toolkits that match no tool, each once."""
+        """Entries of the agent and its loaded toolkits that match no tool, each once, static ones first."""
         bundles = (self._static, *(self._bundles[key] for key in self._ordered(loaded)))
         return tuple(dict.fromkeys(entry for bundle in bundles for entry in bundle.unmatched))
 
