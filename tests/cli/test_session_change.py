@@ -162,7 +162,8 @@ def test_D6_entries_that_the_catalog_does_not_have_are_told_and_conflict_all_the
     toolbelt: Toolbelt, small: Path
 ) -> None:
     (small / "toolbelt.yaml").write_text(
-        "toolkits: {one: {tools: [own]}, two: {tools: [own: {x: 1}]}}\nagents: {clerk: {allowed_toolkits: [one, two]}}\n"
+        "toolkits: {one: {tools: [own]}, two: {tools: [own: {x: 1}]}}\n"
+        "agents: {clerk: {allowed_toolkits: [one, two]}}\n"
     )
     ran = toolbelt("session", "load", "one", *CLERK)
     assert mentions(ran.out, "no tools")

@@ -147,9 +147,7 @@ def _tools(data: Mapping[str, Any], screen: Console) -> Iterable[RenderableType]
             (
                 f"  {visible(row['tool'])}",
                 f"{row['tokens']:,}",
-                Text(_META if row["meta"] else _STATIC, _FAINT)
-                if row["toolkit"] is None
-                else visible(row["toolkit"]),
+                Text(_META if row["meta"] else _STATIC, _FAINT) if row["toolkit"] is None else visible(row["toolkit"]),
                 Text(overrides_text(row["overrides"]), "cyan"),
             )
             for row in rows
