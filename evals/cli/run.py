@@ -241,7 +241,8 @@ def _exit_code(summary: RunSummary, end: RunEnd, error: str, requests: int) -> i
     """0 where every trial says something; 3 where the infrastructure or a cap was in the way (rule E9)."""
     resume_line = f"toolbelt eval resume {summary.run}"
     if end is RunEnd.INCOMPLETE:
-        notify(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}", "warning")
+        failed = "; with --retry-errors what failed, too" if summary.errors else ""
+        notify(f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{failed}", "warning")
         return INFRASTRUCTURE
     if summary.errors:
         trials, failure = plural(summary.errors, "trial"), error.rstrip(".")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
+from toolbelt.evals.running.reply_faults import ReplyFault, find_fault
 from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
 
 
@@ -71,12 +72,14 @@ class RetryPolicy:
         base_seconds: The first wait; doubled each time, and spread by chance between half and the whole of it.
         max_wait_seconds: The longest wait of our own choosing.
         max_retry_after_seconds: The longest wait that a provider may ask for; beyond, the trial is an error.
+        retries_timeouts: Whether a request that took too long is asked again.
     """
 
     max_retries: int = 5
     base_seconds: float = 1.0
     max_wait_seconds: float = 60.0
     max_retry_after_seconds: float = 600.0
+    retries_timeouts: bool = True
 
 
 class Unanswered(Exception):  # noqa: N818  what became of a request, not a mistake
@@ -137,7 +140,14 @@ class RetryingClient:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def ask(
-        self, request: Request, trial: int, number: int, *, earlier: Attempts = _NO_ATTEMPTS, own_tokens: int = 0
+        self,
+        request: Request,
+        trial: int,
+        number: int,
+        *,
+        earlier: Attempts = _NO_ATTEMPTS,
+        own_tokens: int = 0,
+        is_opening: bool = False,
     ) -> tuple[Reply, Attempts]:
         """Send the request until there is an answer, or no hope of one.
 
@@ -147,6 +157,7 @@ class RetryingClient:
             number: 0-based number of the request within it.
             earlier: Attempts of an earlier execution.
             own_tokens: The prompt's tokens as counted here, for what it will cost at least.
+            is_opening: Whether it is the first of a conversation, whose reply may show that the server does not work.
 
         Returns:
             The reply, and all attempts.
@@ -163,9 +174,11 @@ class RetryingClient:
             nonlocal so_far
             await self.gate.passed()
             self.budget.book(booked)
-            reply, failed = None, None
+            reply: Reply | None = None
+            failed: ModelError | None = None
             try:
                 reply = await self.model.complete(request)
+                failed = find_fault(request, reply, own_tokens) if is_opening else None
             except ModelError as error:
                 failed = error
             except BaseException:  # cancelled: nothing came, and nobody knows what it cost
@@ -174,8 +187,8 @@ class RetryingClient:
             cost = self._cost(reply, failed, least)
             self.budget.settle(booked, cost)
             self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost))
-            so_far = Attempts(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), reply)
-            if reply is None:
+            so_far = Attempts(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), None if failed else reply)
+            if failed is not None or reply is None:
                 raise failed or AssertionError("neither a reply nor a failure")
             return reply
 
@@ -185,10 +198,15 @@ class RetryingClient:
             raise Unanswered(error, so_far) from None
 
     async def _retrying(self, once: Callable[[], Awaitable[Reply]]) -> Reply:
-        retries = 0
+        retries, is_sent_again = 0, False
         while True:
             try:
                 return await once()
+            except ReplyFault as fault:
+                if is_sent_again or fault.failure is not Failure.BROKEN_ANSWER:
+                    raise
+                is_sent_again = True  # once, and at once (rule E4): nobody asked to wait
+                continue
             except ModelError as error:
                 if retries >= self.policy.max_retries or not self._may_pass(error):
                     raise
@@ -211,6 +229,8 @@ class RetryingClient:
 
     def _may_pass(self, error: ModelError) -> bool:
         asked_for = error.retry_after_seconds or 0.0
+        if error.failure is Failure.TIMEOUT and not self.policy.retries_timeouts:
+            return False
         return error.failure.is_passing and asked_for <= self.policy.max_retry_after_seconds
 
     def _wait(self, error: ModelError, retries: int) -> float:

@@ -23,9 +23,9 @@ class RequestRecord:
         request: 0-based within the trial.
         attempt: 0-based.
         offer: What was offered.
-        reply: What came; `None` if nothing usable did.
+        reply: What came, `None` if nothing did; beside a failure it is kept to be looked at, and never used.
         usage: Tokens as reported.
-        failure: Why nothing did; `None` if something came.
+        failure: Why there is no answer; `None` if there is one.
         message: What the provider said to that.
         latency_seconds: Without time spent queueing here.
         cost_usd: `None` if unknown.

@@ -5,7 +5,56 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolbelt.evals.conversation import Reply
+from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.chat import Failure, ModelError
+
+CHECKED_TOKENS = 500
+"""Definitions up to so many tokens may be missing from a prompt without it being noticeable in the reported usage."""
+_LEAST_SHARE = 0.25
+"""Of our own count of a prompt: tokenizers and chat templates differ by less."""
+_EMPTY = (
+    "The answer is empty: no text, no call, and 0 completion tokens. The server is up and generates nothing: see its "
+    "log, restart it, or ask it less at a time (--max-concurrency 1)."
+)
+_REMEDY = (
+    "llama.cpp's server needs --jinja and a chat template with tools (--chat-template-file); Ollama cuts prompts to "
+    "half its window: raise num_ctx."
+)
+
+
+class ReplyFault(ModelError):  # noqa: N818  a reply, not a mistake of ours
+    """A server answered, and its answer is none: `broken_answer` or `tools_not_seen`."""
+
+
+def find_fault(request: Request, reply: Reply, own_tokens: int) -> ReplyFault | None:
+    """What is wrong with the first reply to a conversation; `None` if it is a reply of the model to what was sent.
+
+    Args:
+        request: What was sent.
+        reply: What came.
+        own_tokens: The prompt's tokens with its definitions, as counted here.
+    """
+    if not reply.text.strip() and not reply.calls and reply.usage.completion_tokens == 0:
+        return ReplyFault(Failure.BROKEN_ANSWER, _EMPTY, latency_seconds=reply.latency_seconds, usage=reply.usage)
+    seen = _prompt_tokens(reply)
+    if seen is None or seen >= _LEAST_SHARE * own_tokens or request.offer.tokens <= CHECKED_TOKENS:
+        return None
+    if any(call.name in request.offer.by_name for call in reply.calls):
+        return None
+    message = (
+        f"The server did not see the tools: it reports {seen:,} prompt tokens for {own_tokens:,} by our count, "
+        f"{request.offer.tokens:,} of them tool definitions. It dropped the tools or cut the prompt. {_REMEDY}"
+    )
+    return ReplyFault(Failure.TOOLS_NOT_SEEN, message, latency_seconds=reply.latency_seconds, usage=reply.usage)
+
+
+def _prompt_tokens(reply: Reply) -> int | None:
+    """As reported, in the server's favour: some count cached tokens beside the others, and not among them."""
+    usage = reply.usage
+    if usage.prompt_tokens is None:
+        return None
+    return usage.prompt_tokens + (usage.cached_read_tokens or 0) + (usage.cached_write_tokens or 0)
 
 
 def is_truncated(reply: Reply, offer: Offer, max_tokens: int | None = None) -> bool:

@@ -16,9 +16,10 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.running.client import CapReached, Unanswered
 from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.reply_faults import CHECKED_TOKENS
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.running.trial import TrialRunner
-from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.scoring.outcome import Ending, Outcome
 
 
 async def run_workers(workers: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -40,6 +41,8 @@ CASES_AT_ONCE = 32
 """Cases that are stored in one transaction; fewer than a dataset holds after reading."""
 ERRORS_IN_A_ROW = 20
 """Consecutive trials of a model that may end with an error before the model is left out; more with more concurrency."""
+FAULTY_TRIALS = 5
+"""Trials of a model without an answer by one who saw the tools, none between them with one, before it is left out."""
 
 _COLLECT_EVERY = 50_000
 """Objects made and not freed after which the garbage collector looks at the youngest; a trial leaves some hundreds."""
@@ -94,6 +97,7 @@ class Runner:
     reasons: list[str] = field(default_factory=list)
     _given_up: set[str] = field(default_factory=set)
     _errors: Counter[str] = field(default_factory=Counter)
+    _faults: dict[str, Counter[str]] = field(default_factory=dict)
     _is_capped: bool = False
     _kept_cases: int = 0
     _execution: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
@@ -150,6 +154,7 @@ class Runner:
                 continue
             self.store.add_trial(self.run, record)
             self._mind_errors(record)
+            self._mind_faults(record)
             self.watcher.finished(record)
             await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
 
@@ -170,9 +175,32 @@ class Runner:
             self._given_up.add(model)
             self._say(f"{model}: {self._errors[model]} trials in a row failed, the last by {record.reason}")
 
+    def _mind_faults(self, record: TrialRecord) -> None:
+        """Leave out a model whose server answers without having seen what was asked (rule E4).
+
+        An answer over few tools shows that the server answers, but not that it sees tools.
+        """
+        model = self.plan.arms[record.arm].model
+        faults = self._faults.setdefault(model, Counter())
+        if record.ending in (Ending.BROKEN_ANSWER, Ending.TOOLS_NOT_SEEN):
+            faults[record.ending] += 1
+            if faults.total() == FAULTY_TRIALS:
+                self._given_up.add(model)
+                self._say(f"{model}: stopped after {FAULTY_TRIALS} trials: {record.reason}")
+        elif Outcome(record.outcome).is_scored:
+            del faults[Ending.BROKEN_ANSWER]
+            if _shows_sight(record):
+                faults.clear()
+
     def _say(self, reason: str) -> None:
         if reason not in self.reasons:
             self.reasons.append(reason)
+
+
+def _shows_sight(record: TrialRecord) -> bool:
+    """Whether a trial shows that the server sees tools: one was called, or all of a long prompt was counted."""
+    is_checked = record.definition_tokens > CHECKED_TOKENS and record.prompt_tokens is not None
+    return is_checked or record.selections > 0
 
 
 def run_to_end(runner: Runner) -> RunEnd:

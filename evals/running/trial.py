@@ -17,7 +17,7 @@ from toolbelt.evals.running.limits import FitGuard, describe_refusal
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
 from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, plus_cost
-from toolbelt.evals.running.reply_faults import is_truncated
+from toolbelt.evals.running.reply_faults import ReplyFault, is_truncated
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import Toolset
@@ -149,11 +149,7 @@ class TrialState:
             except Unanswered as unanswered:
                 if unanswered.error.failure.is_for_good:
                     raise
-                self._book(unanswered.earlier)
-                if unanswered.error.failure is Failure.REFUSED:  # an answer of its kind, with tokens of its own
-                    self.meter.usages.append(unanswered.error.usage)
-                    self.latency_seconds += unanswered.error.latency_seconds
-                return _ENDINGS.get(unanswered.error.failure, Ending.ERROR), str(unanswered.error)
+                return self._fail(unanswered)
             if is_truncated(reply, offer, self.sampling.max_tokens):
                 self._take(number, offer, replace(reply, calls=reply.calls[:-1]))  # the last one is no call
                 return Ending.TRUNCATED, ""
@@ -168,11 +164,21 @@ class TrialState:
                     return Ending.STEPS, ""
         return Ending.REQUEST_LIMIT, ""
 
+    def _fail(self, unanswered: Unanswered) -> tuple[Ending, str]:
+        error = unanswered.error
+        self._book(unanswered.earlier)
+        if error.failure is Failure.REFUSED or isinstance(error, ReplyFault):  # an answer, with tokens of its own
+            self.meter.usages.append(error.usage)
+            self.latency_seconds += error.latency_seconds
+        if isinstance(error, ReplyFault):
+            return Ending(error.failure), str(error)
+        return _ENDINGS.get(error.failure, Ending.ERROR), str(error)
+
     async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, before: Attempts) -> Reply:
         if before.reply is None:
             request = Request(self.conversation.to_messages(), offer, self.sampling)
             reply, attempts = await self.trial_runner.client.ask(
-                request, trial, number, earlier=before, own_tokens=own_tokens
+                request, trial, number, earlier=before, own_tokens=own_tokens, is_opening=number == 0
             )
         else:
             reply, attempts = before.reply, before

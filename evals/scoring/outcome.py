@@ -50,6 +50,15 @@ class Ending(StrEnum):
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context_overflow"
     ERROR = "error"
+    BROKEN_ANSWER = "broken_answer"
+    """The first answer was empty, twice, without a token spent on it."""
+    TOOLS_NOT_SEEN = "tools_not_seen"
+    """The server answered without having seen the tools."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the infrastructure failed."""
+        return self in (Ending.ERROR, Ending.BROKEN_ANSWER, Ending.TOOLS_NOT_SEEN)
 
 
 @dataclass(frozen=True, slots=True)

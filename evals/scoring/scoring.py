@@ -79,7 +79,7 @@ class Scorer:
             ending: Why the trial ended.
             error: What the provider said where it did not answer.
         """
-        if ending is Ending.ERROR:
+        if ending.is_error:
             return Score(Outcome.ERROR, error or reasons.NO_ANSWER)
         if ending is Ending.CONTEXT_OVERFLOW:
             return Score(Outcome.CONTEXT_OVERFLOW, error or reasons.OVERFLOW)

@@ -106,9 +106,9 @@ def test_L14_an_unknown_category_is_answered_with_those_of_discoverable_plugins(
 
 
 def test_L14_plugins_without_a_category_are_other() -> None:
-    made = reach("minimal", tool("now", "The time"))
-    assert offered(made, category="Other") == ["now"]
-    assert made.discover("none such")["categories"][-1] == "other"
+    reached = reach("minimal", tool("now", "The time"))
+    assert offered(reached, category="Other") == ["now"]
+    assert reached.discover("none such")["categories"][-1] == "other"
 
 
 PAGED = [
@@ -155,9 +155,9 @@ ACTIVATIONS = [
 
 @pytest.mark.parametrize(("name", "expected"), ACTIVATIONS)
 def test_L14_activate_adds_what_is_discoverable(name: str, expected: dict[str, Any]) -> None:
-    made = reach("few")
-    assert made.activate(name) == expected
-    assert names(made.tools) == ["run", *(expected["tools"] if expected["status"] == "activated" else [])]
+    reached = reach("few")
+    assert reached.activate(name) == expected
+    assert names(reached.tools) == ["run", *(expected["tools"] if expected["status"] == "activated" else [])]
 
 
 @pytest.mark.parametrize(
@@ -166,12 +166,12 @@ def test_L14_activate_adds_what_is_discoverable(name: str, expected: dict[str, A
      "/", "docker/", "few", "capability_list", "activate_tool"],
 )  # fmt: skip
 def test_L14_nothing_else_can_be_activated(name: str) -> None:
-    made = reach("few")
-    answer = made.activate(name)
+    reached = reach("few")
+    answer = reached.activate(name)
     assert answer["status"] == "not_discoverable"
     assert mentions(answer["message"], f"{name!r}", "discover_tools")
     assert set(answer["nearest"]) <= {"Git", "git_status", "docker", "docker_ps", "docker_run", "dockerhub", "pull"}
-    assert names(made.tools) == ["run"]
+    assert names(reached.tools) == ["run"]
 
 
 def test_L14_a_slip_of_the_pen_is_answered_with_the_nearest() -> None:
@@ -179,34 +179,34 @@ def test_L14_a_slip_of_the_pen_is_answered_with_the_nearest() -> None:
 
 
 def test_L14_what_is_activated_is_active_and_no_longer_discoverable() -> None:
-    made = reach("few")
-    made.activate("docker/docker_run")
+    reached = reach("few")
+    reached.activate("docker/docker_run")
     docker = {"plugin": "docker", "category": "containers", "tools": ["docker_run"]}
-    assert docker in made.list_active()["plugins"]
-    (left,) = made.discover(keyword="docker_")["plugins"]
+    assert docker in reached.list_active()["plugins"]
+    (left,) = reached.discover(keyword="docker_")["plugins"]
     assert (left["tools"], left["tool_count"]) == (["docker_ps"], 1)
-    assert made.activate("docker_run")["status"] == "already_active"
-    assert made.activate("docker")["tools"] == ["docker_ps"]
-    again = made.activate("docker")
+    assert reached.activate("docker_run")["status"] == "already_active"
+    assert reached.activate("docker")["tools"] == ["docker_ps"]
+    again = reached.activate("docker")
     assert (again["status"], sorted(again["tools"]), "takes_effect" in again) == ("already_active", NEW, False)
-    assert offered(made) == ["Git", "dockerhub"]
+    assert offered(reached) == ["Git", "dockerhub"]
 
 
 def test_L14_activated_tools_come_last_in_the_order_they_were_activated() -> None:
-    made = reach("few")
-    made.activate("dockerhub")
-    made.activate("git")
-    assert names(made.tools) == ["run", "pull", "git_status"]
+    reached = reach("few")
+    reached.activate("dockerhub")
+    reached.activate("git")
+    assert names(reached.tools) == ["run", "pull", "git_status"]
 
 
 def test_L14_an_activated_tool_keeps_its_extension_and_its_category() -> None:
     whole = ToolRegistry()
     whole.register_all(Plugin("docker", (tool("docker_ps"),), "containers"), plugin_id="extension")
-    made = AgentTools(whole, "few", LOADOUTS)
-    made.activate("docker")
-    assert made.tools.get_plugin_id("docker_ps") == "extension"
+    agent_tools = AgentTools(whole, "few", LOADOUTS)
+    agent_tools.activate("docker")
+    assert agent_tools.tools.get_plugin_id("docker_ps") == "extension"
     containers = ToolLoadoutRegistry([ToolLoadout("containers", included_categories=frozenset({"containers"}))])
-    assert names(scoped_registry(made.tools, "containers", containers)) == ["docker_ps"]
+    assert names(scoped_registry(agent_tools.tools, "containers", containers)) == ["docker_ps"]
 
 
 def test_L14_what_is_not_to_be_had_now_is_not_there_until_it_is() -> None:
@@ -216,23 +216,23 @@ def test_L14_what_is_not_to_be_had_now_is_not_there_until_it_is() -> None:
         tool("uptime", plugin="shell", is_available=lambda: "uptime" in there),
         tool("sealed", plugin="dockerized", capabilities=frozenset({"secrets"})),
     )
-    made = AgentTools(whole, "few", LOADOUTS)
-    assert made.list_active()["plugins"] == [{"plugin": "shell", "category": "shell", "tools": ["run"]}]
-    assert [entry["tools"] for entry in made.discover(keyword="docker_")["plugins"]] == [NEW]
-    assert made.activate("sealed")["status"] == made.activate("sometimes")["status"] == "not_discoverable"
-    assert made.activate("docker")["tools"] == NEW
+    agent_tools = AgentTools(whole, "few", LOADOUTS)
+    assert agent_tools.list_active()["plugins"] == [{"plugin": "shell", "category": "shell", "tools": ["run"]}]
+    assert [entry["tools"] for entry in agent_tools.discover(keyword="docker_")["plugins"]] == [NEW]
+    assert agent_tools.activate("sealed")["status"] == agent_tools.activate("sometimes")["status"] == "not_discoverable"
+    assert agent_tools.activate("docker")["tools"] == NEW
     there |= {"sometimes", "uptime"}
-    assert made.list_active()["plugins"][0]["tools"] == ["run", "uptime"]
-    assert made.activate("docker")["tools"] == ["sometimes"]
+    assert agent_tools.list_active()["plugins"][0]["tools"] == ["run", "uptime"]
+    assert agent_tools.activate("docker")["tools"] == ["sometimes"]
 
 
 def test_L14_a_tool_that_the_program_registered_meanwhile_is_not_overwritten() -> None:
-    made = reach("few")
+    reached = reach("few")
     mine = tool("pull")
-    made.tools.register(mine)
-    assert made.activate("dockerhub")["status"] == "not_discoverable"
-    assert made.activate("pull")["status"] == "already_active"
-    assert made.tools.get("pull") is mine
+    reached.tools.register(mine)
+    assert reached.activate("dockerhub")["status"] == "not_discoverable"
+    assert reached.activate("pull")["status"] == "already_active"
+    assert reached.tools.get("pull") is mine
 
 
 MANY = settings(max_examples=100, deadline=None)
@@ -256,14 +256,17 @@ def test_L14_active_discoverable_and_the_rest_part_the_tools(
 ) -> None:
     resolution = loadouts.resolve(name, whole.catalog)
     of = {status: {one.name for one in resolution.tools_with(status)} for status in Status}
-    made = AgentTools(whole, name, loadouts)
-    assert (sorted(listed(made)), sorted(found(made))) == (sorted(of[Status.ACTIVE]), sorted(of[Status.DISCOVERABLE]))
+    agent_tools = AgentTools(whole, name, loadouts)
+    assert (sorted(listed(agent_tools)), sorted(found(agent_tools))) == (
+        sorted(of[Status.ACTIVE]),
+        sorted(of[Status.DISCOVERABLE]),
+    )
     for one in activated:
-        made.activate(one)
-        assert len(listed(made)) == len(set(listed(made)))
-        assert set(listed(made)) == set(names(made.tools))
-        assert set(listed(made)) | set(found(made)) == of[Status.ACTIVE] | of[Status.DISCOVERABLE]
-        assert not set(listed(made)) & set(found(made))
+        agent_tools.activate(one)
+        assert len(listed(agent_tools)) == len(set(listed(agent_tools)))
+        assert set(listed(agent_tools)) == set(names(agent_tools.tools))
+        assert set(listed(agent_tools)) | set(found(agent_tools)) == of[Status.ACTIVE] | of[Status.DISCOVERABLE]
+        assert not set(listed(agent_tools)) & set(found(agent_tools))
 
 
 @MANY
@@ -274,12 +277,12 @@ def test_L14_nothing_disabled_or_hidden_is_ever_shown_and_what_is_shown_only_gro
     resolution = loadouts.resolve(name, whole.catalog)
     out = {one.name for status in (Status.DISABLED, Status.HIDDEN) for one in resolution.tools_with(status)}
     before = whole.to_definitions(form="openai")
-    made = AgentTools(whole, name, loadouts)
-    shown = made.tools.to_definitions(form="openai")
+    agent_tools = AgentTools(whole, name, loadouts)
+    shown = agent_tools.tools.to_definitions(form="openai")
     for one in activated:
-        waiting = found(made)
-        answer = made.activate(one)
-        now = made.tools.to_definitions(form="openai")
+        waiting = found(agent_tools)
+        answer = agent_tools.activate(one)
+        now = agent_tools.tools.to_definitions(form="openai")
         assert now[: len(shown)] == shown
         added = [definition["function"]["name"] for definition in now[len(shown) :]]
         assert added == (answer["tools"] if answer["status"] == "activated" else [])
@@ -309,11 +312,11 @@ def test_L14_what_is_disabled_or_hidden_is_answered_like_what_does_not_exist(
 
 
 def test_L14_of_what_a_model_asks_for_an_answer_repeats_a_hundred_characters() -> None:
-    made = reach("few")
+    reached = reach("few")
     asked = "docker" + "x" * 1_000_000
-    refused = made.activate(asked)
+    refused = reached.activate(asked)
     assert (refused["status"], refused["plugin"]) == ("not_discoverable", f"{asked[:100]}…")
     assert asked[:100] in refused["message"]
-    assert len(json.dumps([refused, made.discover(asked)])) < 2_000
-    assert made.activate("x" * 100)["plugin"] == "x" * 100
-    assert made.discover("x" * 100)["category"] == "x" * 100
+    assert len(json.dumps([refused, reached.discover(asked)])) < 2_000
+    assert reached.activate("x" * 100)["plugin"] == "x" * 100
+    assert reached.discover("x" * 100)["category"] == "x" * 100

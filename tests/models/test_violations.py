@@ -37,6 +37,7 @@ from toolbelt.models.rules import (
     TypeGiven,
 )
 from toolbelt.models.schema_parts import format_place, read_shape
+from toolbelt.models.violation_text import describe_mend, describe_problem, describe_violation
 from toolbelt.models.violations import breaks, explain, inspect_tools
 
 SOURCE = (Source("https://example.com", date(2026, 1, 1)),)
@@ -177,10 +178,10 @@ def test_a_violation_names_what_is_wrong_where_and_the_mend(
     fact = _fact(rule)
     assert breaks(tool, read_shape(tool.parameters), fact)
     violation = explain(tool, assign_wire_names([tool])[tool.id], fact)
-    assert violation.problem.startswith(said)
-    assert violation.mend == mend
+    assert describe_problem(violation).startswith(said)
+    assert describe_mend(violation) == mend
     assert [format_place(place) for place in violation.places] == places
-    assert str(violation) == f"{tool.id}: {violation.problem}; {mend}"
+    assert describe_violation(violation) == f"{tool.id}: {describe_problem(violation)}; {mend}"
 
 
 def test_what_toolbelt_sends_mended_is_not_refused() -> None:
@@ -204,7 +205,7 @@ def test_a_number_of_tools_is_no_violation_of_a_tool() -> None:
 def test_many_names_are_not_all_said() -> None:
     tool = Tool("t", parameters=_object(**{f"p-{number}": {} for number in range(9)}))
     violation = explain(tool, "t", _fact(ParameterName(DASHES)))
-    assert mentions(violation.problem, "p-3", 5)
+    assert mentions(describe_problem(violation), "p-3", 5)
     assert len(violation.places) == 9
 
 
@@ -215,7 +216,7 @@ def test_a_glance_sees_what_a_long_look_finds(given_tools: list[Tool]) -> None:
     inspected = inspect_tools(given_tools, names)
     for rules in PROVIDER_RULES:
         for violation in inspected.find_violations(rules.for_model("nova")):
-            assert violation.problem
+            assert describe_problem(violation)
             # What is about the schema and not about its root as a whole has a place there.
             if violation.rule in ("schema-keyword", "array-items", "single-type", "text-enum", "text-format"):
                 assert violation.places

@@ -45,7 +45,7 @@ def _sent(tool: Tool, facts: tuple[Fact, ...]) -> Tool:
 def test_the_fixed_form_breaks_no_rule_and_leads_back(facts: tuple[Fact, ...], given_tools: list[Tool]) -> None:
     form = make_wire_form(given_tools, assign_wire_names(given_tools), facts)
     inspected = inspect_tools(form.tools, {tool.id: tool.name for tool in form.tools})
-    assert [str(violation) for violation in inspected.find_violations(facts)] == []
+    assert inspected.find_violations(facts) == ()
     # Names are unique and reversible; so are those of parameters, within a tool.
     assert [form.map.find_tool(tool.name) for tool in form.tools] == [tool.id for tool in given_tools]
     assert len({tool.name for tool in form.tools}) == len(given_tools)

@@ -18,6 +18,7 @@ import struct
 import sys
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
@@ -179,6 +180,34 @@ async def _able_slow(request: web.BaseRequest, asked: Asked) -> web.StreamRespon
     return _json(able(asked))
 
 
+def _blind(asked: Asked) -> dict[str, Any]:
+    """Drops the tools, as llama.cpp's server does with a chat template that has none, and answers what is left."""
+    body = {key: value for key, value in asked.body.items() if key not in ("tools", "tool_choice")}
+    return replies.no_call(replace(asked, body=body, size=len(json.dumps(body))))
+
+
+async def _blind_until(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Drops the tools of that many requests."""
+    return _json(_blind(asked) if asked.before < asked.number else replies.pick_first(asked))
+
+
+async def _empty_after(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Says something that many times, and then nothing at all."""
+    return _json(replies.nothing(asked) if asked.before >= asked.number else replies.pick_first(asked))
+
+
+async def _empty_every(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Says nothing at every so-manieth request."""
+    return _json(replies.nothing(asked) if asked.before % int(asked.number) == 0 else replies.pick_first(asked))
+
+
+async def _ramble(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Talks until it is stopped, that many tokens a second, and calls nothing."""
+    limit = asked.body.get("max_tokens") or asked.body.get("max_completion_tokens") or 10**6
+    await asyncio.sleep(limit / asked.number)
+    return _json(replies.reply(asked, text="And then " * 9, finish_reason="length", tokens=limit))
+
+
 async def _slow(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
     """Takes that many milliseconds."""
     await asyncio.sleep(asked.number / 1000)
@@ -287,6 +316,11 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "rate-limited-until": _rate_limited_until,
     "overflow": _refuse(400, "This model's maximum context length is 10 tokens.", "context_length_exceeded"),
     "window": _window(replies.pick_first),
+    "blind": _always(_blind),
+    "blind-until": _blind_until,
+    "empty-after": _empty_after,
+    "empty-every": _empty_every,
+    "ramble": _ramble,
     "able": _always(able),
     "able-serial": _always(lambda asked: able(asked, Handicap(is_serial=True))),
     "able-no-choice": _always(lambda asked: able(asked, Handicap(ignores_choice=True))),

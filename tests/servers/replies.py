@@ -64,6 +64,7 @@ def reply(
     calls: list[dict[str, Any]] | None = None,
     text: str | None = None,
     finish_reason: str | None = None,
+    tokens: int = 7,
     **message: Any,
 ) -> dict[str, Any]:
     """A whole answer."""
@@ -77,13 +78,18 @@ def reply(
         "created": 1700000000,
         "model": f"{asked.body['model']}-2024",
         "choices": [{"index": 0, "message": spoken, "finish_reason": finish_reason, "logprobs": None}],
-        "usage": {"prompt_tokens": asked.tokens, "completion_tokens": 7, "total_tokens": asked.tokens + 7},
+        "usage": {"prompt_tokens": asked.tokens, "completion_tokens": tokens, "total_tokens": asked.tokens + tokens},
     }
 
 
 def no_call(asked: Asked) -> dict[str, Any]:
     """Text alone."""
     return reply(asked, text="There is nothing to call.")
+
+
+def nothing(asked: Asked) -> dict[str, Any]:
+    """Neither text nor a call, and no token spent on it."""
+    return reply(asked, text="", tokens=0)
 
 
 def pick_first(asked: Asked) -> dict[str, Any]:

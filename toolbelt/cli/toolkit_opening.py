@@ -43,11 +43,11 @@ def open_toolkits(
 
 def loading_agents(project: Project) -> dict[str, list[str]]:
     """By toolkit, the names of the agents that may load it."""
-    made: dict[str, list[str]] = {}
+    agents_by_toolkit: dict[str, list[str]] = {}
     for agent in project.config.agents:
         for key in agent.allowed_toolkits:
-            made.setdefault(key, []).append(agent.name)
-    return made
+            agents_by_toolkit.setdefault(key, []).append(agent.name)
+    return agents_by_toolkit
 
 
 def read_tools_config(path: str) -> Document:

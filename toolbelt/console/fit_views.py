@@ -16,6 +16,7 @@ from toolbelt.console.inspection_view import VERDICT_TONES
 from toolbelt.loadouts.fit import DEGRADED_SHARE, FitVerdict
 from toolbelt.loadouts.reason_text import describe_fit
 from toolbelt.models.rules import Effect, rule_name
+from toolbelt.models.violation_text import describe_violation
 from toolbelt.render.numbers import format_percent
 from toolbelt.render.terminal import STYLES
 from toolbelt.text import plural, visible
@@ -242,7 +243,9 @@ def _violation_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
             by_fact.setdefault(violation.fact, []).append(violation)
         for fact, broken in by_fact.items():
             lines.append(_indented(_fact_line(fact, broken), 2))
-            lines += [_indented(Text(visible(str(each))), 4) for each in (broken if show_all else broken[:1])]
+            lines += [
+                _indented(Text(visible(describe_violation(each))), 4) for each in (broken if show_all else broken[:1])
+            ]
             if not show_all and len(broken) > 1:
                 lines.append(Text(f"    … and {plural(len(broken) - 1, 'more tool')} (--all)", "bright_black"))
             source = fact.sources[0]

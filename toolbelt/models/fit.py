@@ -14,6 +14,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.provider_rules import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
+from toolbelt.models.violation_text import describe_mend, describe_problem
 from toolbelt.models.violations import InspectedTools, Violation, inspect_tools
 
 CountingMethod = tuple[str, str]
@@ -166,8 +167,8 @@ def violation_data(violation: Violation) -> dict[str, Any]:
         "tool": violation.tool,
         "rule": violation.rule,
         "effect": violation.fact.effect.value,
-        "problem": violation.problem,
-        "mend": violation.mend,
+        "problem": describe_problem(violation),
+        "mend": describe_mend(violation),
         "places": [list(place) for place in violation.places],
         "mended": violation.is_mended,
         "sources": [{"url": source.url, "read": source.read.isoformat()} for source in violation.fact.sources],

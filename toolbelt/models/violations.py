@@ -32,7 +32,6 @@ from toolbelt.models.schema_parts import (
     Place,
     Shape,
     find_non_schemas,
-    format_place,
     is_bare_array,
     is_empty_enum,
     is_other_enum,
@@ -43,28 +42,28 @@ from toolbelt.models.schema_parts import (
     undescribed_names,
 )
 
-_MOST_NAMED = 4
-"""Most places or names in a message; the data has all of them."""
-
 
 @dataclass(frozen=True)
 class Violation:
-    """A rule that a tool breaks as it is.
+    """A rule that a tool breaks as it is; `violation_text` puts it into words.
 
     Attributes:
         tool: Its id.
         fact: The rule.
-        problem: The problem, in words.
-        mend: A way to repair it, in words.
+        names: What is wrong by name: the tool's own name, parameters, keywords, formats, or names without a
+            description; empty where the rule is about none of these.
         places: Its places in the schema of the parameters; empty if it is not about the schema.
+        length: Characters of the description, where the rule is about that.
+        wire_name: The name under which toolbelt sends the tool.
         is_mended: Whether toolbelt always repairs it before sending (the wire name, the root object).
     """
 
     tool: str
     fact: Fact
-    problem: str
-    mend: str
+    names: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
+    length: int = 0
+    wire_name: str = ""
     is_mended: bool = False
 
     @property
@@ -76,9 +75,6 @@ class Violation:
     def is_refused(self) -> bool:
         """Whether the API certainly refuses a request with the tool as toolbelt sends it."""
         return self.fact.effect is Effect.REFUSED and not self.is_mended
-
-    def __str__(self) -> str:
-        return f"{self.tool}: {self.problem}; {self.mend}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,88 +158,70 @@ def _schema_breaks(shape: Shape, rule: SchemaRule) -> bool:
 
 
 def explain(tool: Tool, wire_name: str, fact: Fact) -> Violation:
-    """A violation that `breaks` found, in words."""
+    """A violation that `breaks` found, in full.
+
+    Raises:
+        ValueError: the rule is about the number of tools, which is no violation of a tool.
+    """
     match fact.rule:
         case ToolName(pattern):
-            is_mended = pattern.allows(wire_name)
-            mend = f"sent as {wire_name!r}" if is_mended else "send it under another name"
-            return Violation(tool.id, fact, f"the name {tool.name!r} is not {pattern}", mend, is_mended=is_mended)
+            return Violation(tool.id, fact, (tool.name,), wire_name=wire_name, is_mended=pattern.allows(wire_name))
         case ParameterName(pattern):
-            names = [name for name in _properties(tool.parameters) if not pattern.allows(name)]
-            places: tuple[Place, ...] = tuple(("properties", name) for name in names)
-            problem = f"parameters {_some(map(repr, names))} are not named {pattern}"
-            return Violation(tool.id, fact, problem, "send them under other names", places)
-        case DescriptionLength(shortest, longest):
-            length = len(tool.description)
-            if length < shortest:
-                return Violation(tool.id, fact, "it has no description", "describe it")
-            return Violation(
-                tool.id, fact, f"its description has {length:,} characters, over {longest:,}", "shorten it"
-            )
+            names = tuple(name for name in _properties(tool.parameters) if not pattern.allows(name))
+            return Violation(tool.id, fact, names, tuple(("properties", name) for name in names), wire_name=wire_name)
+        case DescriptionLength():
+            return Violation(tool.id, fact, length=len(tool.description), wire_name=wire_name)
         case MaxTools():
             raise ValueError("a number of tools is no violation of a tool")
         case rule:
-            wrong, mend, places = _explain_schema(tool.parameters, rule)
-            return Violation(tool.id, fact, wrong, mend, places, is_mended=isinstance(rule, RootObject))
+            names, places = _find_in_schema(tool.parameters, rule)
+            is_mended = isinstance(rule, RootObject)
+            return Violation(tool.id, fact, names, places, wire_name=wire_name, is_mended=is_mended)
 
 
-def _explain_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[str, str, tuple[Place, ...]]:
-    """The problem, a way to repair it, and its places."""
+def _find_in_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[tuple[str, ...], tuple[Place, ...]]:
+    """What breaks a rule, by name where it has one, and its places."""
     match rule:
         case RootObject():
-            return "its parameters are not of type 'object'", "sent as such", ((),)
+            return (), ((),)
         case SchemaKeywords():
             return _keywords([(p, k) for p, part in subschemas(schema) for k in part if rule.bars(k)])
         case RootKeywords():
-            return _keywords([((), keyword) for keyword in schema if rule.bars(keyword)], " at the root")
+            return _keywords([((), keyword) for keyword in schema if rule.bars(keyword)])
         case ArrayItems():
-            return _with_places("arrays without items", "say what they hold", schema, is_bare_array)
+            return (), _places(schema, is_bare_array)
         case SingleType():
-            return _with_places("several types at once", "give one type each", schema, _has_type_list)
+            return (), _places(schema, _has_type_list)
         case TextEnum():
-            return _with_places("enum of what is no text", "name the values in the description", schema, is_other_enum)
+            return (), _places(schema, is_other_enum)
         case TextFormat(allowed):
             formats = [(p, f) for p, part in subschemas(schema) if (f := text_format(part)) and f not in allowed]
-            problem = f"format {_some(sorted({repr(name) for _, name in formats}))}"
-            return problem, "leave it out", tuple((*place, "format") for place, _ in formats)
+            return tuple(sorted({name for _, name in formats})), tuple((*place, "format") for place, _ in formats)
         case RequiredDescribed():
             gaps = [(place, names) for place, part in subschemas(schema) if (names := undescribed_names(part))]
-            problem = f"requires {_some(repr(n) for _, names in gaps for n in names)} without describing it"
-            return problem, "describe it", tuple((*place, "required") for place, _ in gaps)
+            return tuple(n for _, names in gaps for n in names), tuple((*place, "required") for place, _ in gaps)
         case FilledEnum():
-            return _with_places("enum that is empty or has '' in it", "name the values instead", schema, is_empty_enum)
+            return (), _places(schema, is_empty_enum)
         case TypeGiven():
-            untyped = tuple(place for place, part in subschemas(schema) if place and is_untyped(part))
-            return f"no type: {_some(map(format_place, untyped))}", "say what it is", untyped
+            return (), tuple(place for place, part in subschemas(schema) if place and is_untyped(part))
         case SchemaObjects():
-            loose = tuple((*place, *at) for place, part in subschemas(schema) for at in find_non_schemas(part))
-            return f"no object as a schema: {_some(map(format_place, loose))}", "write {} for true", loose
+            return (), tuple((*place, *at) for place, part in subschemas(schema) for at in find_non_schemas(part))
         case _ as never:
             assert_never(never)
 
 
-def _with_places(
-    problem: str, mend: str, schema: Mapping[str, Any], is_wrong: Callable[[Mapping[str, Any]], bool]
-) -> tuple[str, str, tuple[Place, ...]]:
-    places = tuple(place for place, part in subschemas(schema) if is_wrong(part))
-    return f"{problem}: {_some(map(format_place, places))}", mend, places
+def _places(schema: Mapping[str, Any], is_wrong: Callable[[Mapping[str, Any]], bool]) -> tuple[Place, ...]:
+    return tuple(place for place, part in subschemas(schema) if is_wrong(part))
 
 
 def _has_type_list(part: Mapping[str, Any]) -> bool:
     return isinstance(part.get("type"), list)
 
 
-def _keywords(uses: Sequence[tuple[Place, str]], at: str = "") -> tuple[str, str, tuple[Place, ...]]:
-    names = _some(dict.fromkeys(repr(keyword) for _, keyword in uses))
-    return f"{names}{at}", "leave out or rewrite", tuple((*place, keyword) for place, keyword in uses)
+def _keywords(uses: Sequence[tuple[Place, str]]) -> tuple[tuple[str, ...], tuple[Place, ...]]:
+    return tuple(dict.fromkeys(keyword for _, keyword in uses)), tuple((*place, keyword) for place, keyword in uses)
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     properties = schema.get("properties")
     return properties if isinstance(properties, Mapping) else {}
-
-
-def _some(texts: Iterable[str]) -> str:
-    texts = list(texts)
-    more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
-    return ", ".join(texts[:_MOST_NAMED]) + more

@@ -88,14 +88,14 @@ class Project:
     @property
     def written(self) -> tuple[WrittenLoadout, ...]:
         """Every loadout that is not built in: the catalog's but for those the user shadows, then the user's."""
-        shadowed = {fold(one.loadout.name) for one in self.config.loadouts}
-        kept = (one for one in self.catalog_loadouts if fold(one.loadout.name) not in shadowed)
+        shadowed = {fold(written.loadout.name) for written in self.config.loadouts}
+        kept = (written for written in self.catalog_loadouts if fold(written.loadout.name) not in shadowed)
         return (*kept, *self.config.loadouts)
 
     @cached_property
     def registry(self) -> ToolLoadoutRegistry:
         """All loadouts; the user's shadow the catalog's, which shadow the built-in ones."""
-        return ToolLoadoutRegistry(one.loadout for one in self.written)
+        return ToolLoadoutRegistry(written.loadout for written in self.written)
 
     @property
     def loadouts(self) -> tuple[ToolLoadout, ...]:
@@ -151,9 +151,9 @@ class Project:
 
     def origin(self, loadout: ToolLoadout) -> str:
         """Where a loadout is defined."""
-        for one in reversed(self.written):
-            if one.loadout is loadout:
-                return "catalog" if one in self.catalog_loadouts else one.document.source
+        for written in reversed(self.written):
+            if written.loadout is loadout:
+                return "catalog" if written in self.catalog_loadouts else written.document.source
         return "built in"
 
     def get_lineage(self, name: str) -> Lineage:
@@ -166,7 +166,7 @@ class Project:
         self.refuse_wrong_definitions()
         self.registry.require_loadout(name)
         lineage = self.registry.trace_lineage(name)
-        chain = [one for one in self.written if any(one.loadout is link for link in lineage.loadouts)]
+        chain = [written for written in self.written if any(written.loadout is link for link in lineage.loadouts)]
         self._refuse(self._lint_against_catalog(chain))
         return lineage
 
@@ -200,7 +200,9 @@ class Project:
             return []
         from toolbelt.loadouts.lint import lint_against_catalog
 
-        return [finding for one in written for finding in lint_against_catalog(one, self.registry, self.catalog)]
+        return [
+            finding for loadout in written for finding in lint_against_catalog(loadout, self.registry, self.catalog)
+        ]
 
     def resolve(self, name: str | None, models: Sequence[str] = (), *, facts: ModelFacts | None = None) -> Resolution:
         """What a loadout makes of the catalog.

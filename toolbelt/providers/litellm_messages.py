@@ -80,21 +80,22 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] =
     return ChatReply(
         text=text,
         calls=calls,
-        usage=make_usage(getattr(response, "usage", None)),
+        usage=make_usage(getattr(response, "usage", None), is_empty=not text and not calls),
         finish_reason=finish_reason,
         served_by=clean(str(getattr(response, "model", None) or "")),
         latency_seconds=latency_seconds,
     )
 
 
-def make_usage(usage: Any) -> Usage:
+def make_usage(usage: Any, *, is_empty: bool = False) -> Usage:
     """Tokens as reported.
 
-    litellm writes zeros where a provider says nothing; no request has a prompt of no tokens.
+    litellm writes zeros where a provider says nothing; no request has a prompt of no tokens. But of an empty answer, 0
+    tokens are right.
     """
     prompt = _count(usage, "prompt_tokens")
     if not prompt:
-        return Usage()
+        return Usage(completion_tokens=_count(usage, "completion_tokens")) if is_empty else Usage()
     details = getattr(usage, "prompt_tokens_details", None)
     read = _count(details, "cached_tokens")
     written = _count(details, "cache_creation_tokens") or _count(details, "cache_write_tokens")

@@ -305,10 +305,10 @@ def test_a_refused_tool_is_told_from_a_refused_request() -> None:
     unknown = judge("one_tool", [no, ModelError(Failure.BAD_REQUEST, "no model here")])
     assert unknown.outcome is CheckOutcome.UNKNOWN
     assert "(no model here)" in unknown.said
-    assert judge("one_tool", [no, no]).said.endswith("it is the same with one and without: no tools here")
+    assert judge("one_tool", [no, no]).said.endswith(": no tools here")
     unanswered = judge("one_tool", [no, ModelError(Failure.TIMEOUT, "too late")])
     assert unanswered.outcome is CheckOutcome.UNKNOWN
-    assert "one without tools got no answer (too late); with one: no tools here" in unanswered.said
+    assert mentions(unanswered.said, "without tools", "(too late)", "with one: no tools here")
     assert judge("one_tool", [ModelError(Failure.NOT_FOUND, "none of ours takes tools"), says("")]).outcome is (
         CheckOutcome.REFUSED
     )

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_trial_runner
+from tests.evals.running.agents import CATALOG, Agent, Behaviour, calls, in_turn, make_case, make_trial_runner
 from tests.evals.running.test_plan import make_plan
 from tests.wording import each_mentions
+from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import StorageError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply
@@ -27,7 +28,7 @@ from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end, run_workers
 from toolbelt.evals.running.store import RunStore
-from toolbelt.providers.chat import Failure, ModelError
+from toolbelt.providers.chat import Failure, ModelError, Usage
 
 FINE = in_turn(calls(("read", {"path": "a"})))
 
@@ -76,11 +77,13 @@ class Session:
         self.agents = agents
         self.budget = Budget()
 
-    def work(self, end_after: int | None = None, concurrency: int = 4) -> tuple[RunEnd, Runner]:
+    def work(
+        self, end_after: int | None = None, concurrency: int = 4, catalog: Catalog = CATALOG
+    ) -> tuple[RunEnd, Runner]:
         self.watcher = Tally(self.store, end_after)
         trial_runners = []
         for agent in self.agents:
-            trial_runner = make_trial_runner(agent, budget=self.budget)
+            trial_runner = make_trial_runner(agent, catalog=catalog, budget=self.budget)
             trial_runners.append(replace(trial_runner, client=replace(trial_runner.client, keep=self.keep)))
         runner = Runner(self.plan, self.run, self.store, self.cases, trial_runners, self.watcher, concurrency)
         return run_to_end(runner), runner
@@ -168,7 +171,8 @@ def test_E9_a_cap_ends_the_run_and_says_so(tmp_path: Path) -> None:
     session = Session(tmp_path / "runs.db", plan_for("a", "b"), [Agent(FINE), Agent(FINE)])
     session.budget = Budget(max_requests=5)
     end, runner = session.work()
-    assert (end, runner.reasons) == (RunEnd.INCOMPLETE, ["the cap of 5 requests is reached"])
+    assert end is RunEnd.INCOMPLETE
+    assert each_mentions(runner.reasons, ("cap", "5 requests"))
     assert sum(len(agent.requests) for agent in session.agents) == 5 == len(session.rows())
     row = session.store.get(session.run)
     assert each_mentions((row.status, row.reason), "incomplete", "5 requests")
@@ -193,6 +197,51 @@ def test_E9_a_server_that_is_down_is_not_waited_for_in_every_trial(tmp_path: Pat
     outcomes = Counter(outcome for outcome, _ in session.rows().values())
     assert outcomes["correct"] == 100
     assert 20 <= outcomes["error"] <= 20 + runner.max_concurrency
+
+
+BLIND = Reply("I have no tools.", usage=Usage(20, 5))
+SEEN = Reply("I need none of them.", usage=Usage(10**6, 5))
+EMPTY = Reply("", usage=Usage(10, 0))
+MANY = Catalog(plugins=(Plugin("many", tuple(Tool(f"tool_{n}", "Does one of many things. " * 9) for n in range(20))),))
+
+
+def first_replies(*replies: Reply | ModelError) -> Behaviour:
+    """Those replies in turn, one a request, from the first again after the last."""
+    numbers = itertools.count()
+    return lambda _: replies[next(numbers) % len(replies)]
+
+
+@pytest.mark.parametrize(
+    ("replies", "errors", "trials"),
+    [
+        pytest.param([BLIND], 5, 5, id="blind"),
+        pytest.param([EMPTY], 5, 5, id="empty-twice-each"),
+        pytest.param([BLIND, EMPTY, EMPTY], 5, 5, id="either-kind"),
+        pytest.param([*[BLIND] * 4, SEEN], 24, 30, id="a-normal-trial-between"),
+        pytest.param([EMPTY, SEEN], 0, 30, id="empty-once"),
+        pytest.param([BLIND, ModelError(Failure.BAD_REQUEST, "?")], 9, 9, id="another-error-is-no-normal-trial"),
+    ],
+)
+def test_E4_five_trials_without_a_normal_one_between_stop_a_model(
+    tmp_path: Path, replies: list[Reply | ModelError], errors: int, trials: int
+) -> None:
+    session = Session(tmp_path / "runs.db", plan_for("m", cases=30), [Agent(first_replies(*replies), "m")])
+    end, runner = session.work(concurrency=1, catalog=MANY)
+    outcomes = Counter(outcome for outcome, _ in session.rows().values())
+    assert (outcomes["error"], outcomes.total()) == (errors, trials)
+    assert (end is RunEnd.INCOMPLETE) == (trials == errors) == any("stopped after 5" in text for text in runner.reasons)
+
+
+def test_E8_an_answer_that_is_none_is_kept_and_not_used_when_the_run_goes_on(tmp_path: Path) -> None:
+    session = Session(tmp_path / "runs.db", plan_for("m", cases=1), [Agent(first_replies(BLIND), "m")])
+    session.work(catalog=MANY)
+    session.store.forget_errors(session.run)
+    again = Session(tmp_path / "runs.db", session.plan, [Agent(first_replies(SEEN), "m")], session.run)
+    again.work(catalog=MANY)
+    assert again.rows() == {0: ("missing_call", 1)}
+    kept = again.store.connection.execute("SELECT failure, reply FROM requests ORDER BY attempt").fetchall()
+    assert [failure for failure, _ in kept] == ["tools_not_seen", None]
+    assert all(BLIND.text in reply or SEEN.text in reply for _, reply in kept)
 
 
 def test_E9_failures_now_and_then_end_nothing(tmp_path: Path) -> None:
