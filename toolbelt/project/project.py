@@ -180,12 +180,31 @@ class Project:
 
     def refuse_errors(self) -> None:
         """Raise everything that is wrong with any loadout, for what uses them all; tell what is doubtful."""
-        self._refuse(self.lint())
+        of_catalog = self._lint_against_catalog(self.written)
+        self._refuse([*self.config.findings, *self._lint_definitions(), *of_catalog])
+
+    def refuse_wrong_toolkits(self) -> None:
+        """Raise everything that is wrong with the toolkits and the agents' switches; tell what is doubtful."""
+        self._refuse(self.lint_toolkits())
 
     def lint(self) -> tuple[Finding, ...]:
-        """Everything wrong or doubtful about every loadout that is not built in."""
-        of_catalog = self._lint_against_catalog(self.written)
+        """Everything wrong or doubtful about every loadout that is not built in, and about toolkits and switches."""
+        of_catalog = (*self._lint_against_catalog(self.written), *self.lint_toolkits())
         return sorted_findings([*self.config.findings, *self._lint_definitions(), *of_catalog])
+
+    def lint_toolkits(self) -> tuple[Finding, ...]:
+        """What is wrong or doubtful about the toolkits and the agents' switches (rules K2, K4)."""
+        config = self.config
+        if config.document is None or not (config.toolkits or any(agent.tools_config for agent in config.agents)):
+            return ()
+        from toolbelt.toolkits.lint import lint_policies, lint_toolkits  # most projects have loadouts alone
+        from toolbelt.toolkits.switch_decisions import WrittenSwitches
+
+        document, toolkits, catalog = config.document, config.toolkits, self.catalog
+        findings = lint_toolkits(
+            document, toolkits, catalog, (WrittenSwitches({}, document), *config.switches.values())
+        )
+        return (*findings, *lint_policies(document, toolkits, catalog))
 
     def _lint_definitions(self) -> tuple[Finding, ...]:
         if not self.written:
