@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
@@ -40,6 +40,9 @@ from toolbelt.runtime.time_limits import (
     start_time_limits,
 )
 from toolbelt.runtime.watchdog import CURRENT_CALL, WATCHDOG, LoopClock
+
+if TYPE_CHECKING:
+    from toolbelt.runtime.isolation import IsolatedCall
 
 LENIENCY_SECONDS = 0.75
 """How much later a batch may end because its loop was blocked."""
@@ -129,6 +132,7 @@ class RunningCall:
         "_clock",
         "_handle",
         "_is_stopped",
+        "_isolated",
         "_longest_seconds",
         "_loop",
         "_output",
@@ -150,6 +154,7 @@ class RunningCall:
         self._task: asyncio.Task[None] | None = None
         self._timers: Iterable[asyncio.TimerHandle] = ()
         self._is_stopped = False
+        self._isolated: IsolatedCall | None = None
         self.result: asyncio.Future[ToolResult] = self._loop.create_future()
         self.limit_seconds = planned.timeout_seconds
         self.is_prepared = planned.prepare is None and planned.question is None
@@ -205,6 +210,8 @@ class RunningCall:
     def stop(self) -> asyncio.Task[None] | None:
         """Cancel the call; returns its task if that is still to end. A thread is left alone."""
         self._is_stopped = True
+        if self._isolated is not None:
+            self._isolated.kill()
         for timer in self._timers:
             timer.cancel()
         if self._task is None:
@@ -254,7 +261,11 @@ class RunningCall:
         planned, tool = self._planned, self._planned.tool
         if tool.context_parameter is not None:
             planned.arguments[tool.context_parameter] = planned.context
-        if is_async(tool.function):
+        if tool.isolated:
+            from toolbelt.runtime.isolation import IsolatedCall  # and with it multiprocessing
+
+            self._isolated = IsolatedCall(tool.name, tool.function, planned.arguments)
+        elif is_async(tool.function):
             self._task = self._loop.create_task(self._run_on_loop(None))
             return
         context = copy_context()
@@ -313,7 +324,11 @@ class RunningCall:
         tool = self._planned.tool
         try:
             with self._output:
-                returned = tool.function(**self._planned.arguments)
+                if self._isolated is not None:
+                    returned = self._isolated.run()
+                    self._output.write(returned.printed)
+                else:
+                    returned = tool.function(**self._planned.arguments)
                 result = None if inspect.isawaitable(returned) else make_result(tool.name, returned)
             if result is None:
                 if not call_soon(self._loop, self._await_returned, returned):
@@ -329,7 +344,7 @@ class RunningCall:
     def _timed_out(self) -> ToolResult:
         tool = self._planned.tool
         blocked = f" It blocked the event loop for {self.blocked_seconds:.1f} s." if self.blocked_seconds else ""
-        note = "" if is_async(tool.function) else " It may still be at work."
+        note = "" if tool.isolated or is_async(tool.function) else " It may still be at work."
         limit = f"{self._planned.timeout_seconds:g} s"
         message = f"Tool {tool.name} took longer than {limit} and was given up.{blocked}{note}"
         return self._finish(ToolResult.failure(FailureCode.TIMEOUT, message), reduce=False)

@@ -34,7 +34,11 @@ class ExecutableTool(Tool):
             call, the time counts for the call.
         always_include: Whether it passes the allow-list (rule R2).
         max_result_chars: Its own size limit, if smaller than its share of the budget (rule R4); `None` for none.
-        timeout_seconds: Its time limit; `None` for the registry's default.
+        timeout_seconds: Its time limit; `None` for the registry's default. A sync function that is given up goes on in
+            its thread; an async one that never yields blocks the event loop. Only `isolated` can end such a function.
+        isolated: Whether each call runs in a new Python process, which is killed when its time is over or it crashes.
+            That takes some 0.1 s and the imports of the function's module. The function must be one that can be
+            imported, takes no `ToolContext`, and its arguments and results have to be picklable.
         capabilities: Each needs a backend (rule R6).
         toolset: The group it is in, for `get_for_toolset`.
         guard: Asked before each call, except in a dry run (rule K7).
@@ -54,6 +58,7 @@ class ExecutableTool(Tool):
     always_include: bool = False
     max_result_chars: int | None = None
     timeout_seconds: float | None = None
+    isolated: bool = False
     capabilities: frozenset[Capability] = frozenset()
     toolset: str | None = None
     guard: Guard | None = None
@@ -72,6 +77,8 @@ class ExecutableTool(Tool):
             if wanted is not None and not callable(wanted):
                 raise InvalidDefinitionError(f"The {part} of tool {self.name!r} cannot be called.")
         self._check_limits()
+        if self.isolated:
+            self._check_isolation()
         object.__setattr__(self, "capabilities", frozenset(map(self._capability, _listed(self.capabilities))))
 
     def _check_limits(self) -> None:
@@ -86,6 +93,18 @@ class ExecutableTool(Tool):
         ):
             raise InvalidDefinitionError(
                 f"The timeout_seconds of tool {self.name!r} must be a number above 0, not {timeout!r}."
+            )
+
+    def _check_isolation(self) -> None:
+        if self.context_parameter is not None:
+            raise InvalidDefinitionError(
+                f"Tool {self.name!r} is isolated, so it cannot take the ToolContext, which is of this process."
+            )
+        from toolbelt.runtime.isolation import find_isolation_problem  # and with it multiprocessing
+
+        if (problem := find_isolation_problem(self.function)) is not None:
+            raise InvalidDefinitionError(
+                f"The function of tool {self.name!r} cannot be isolated ({problem}). Define it at the top of a module."
             )
 
     @cached_property
