@@ -44,7 +44,7 @@ from toolbelt.runtime.watchdog import CURRENT_CALL, WATCHDOG, LoopClock
 if TYPE_CHECKING:
     from toolbelt.runtime.isolation import IsolatedCall
 
-LENIENCY_SECONDS = 0.75
+LENIENCY_SECONDS = 0.5
 """How much later a batch may end because its loop was blocked."""
 _TICK_SECONDS = 0.001
 """A loop may call back that much too early."""
