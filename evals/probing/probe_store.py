@@ -5,30 +5,41 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.probing.checks import CHECKS, ProbePlan
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import one_line
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.records import Attempts, RequestRecord, fold_attempts, format_reply
+from toolbelt.evals.running.row_checks import ATTEMPT_TYPES, STATUSES, find_wrong_rows, make_rules, one_of
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.store import RunStore
 
 _ADD_REQUEST = f"INSERT OR REPLACE INTO probe_requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
 _ADD_CHECK = f"INSERT OR REPLACE INTO probe_checks VALUES ({','.join('?' * 14)})"  # noqa: S608
 _LONGEST_MESSAGE = 2000
+_TEXTS = dict.fromkeys(("created", "reason", "model", "tokenizer"), "str")
+_PROBE = {**_TEXTS, "api_base": "str | None", "suite": "int", "planned": "texts", "code": "object"}
+_USAGE = ("definition_tokens", "prompt_tokens", "completion_tokens", "cached_read_tokens", "cached_write_tokens")
+_FIGURES = {name: ATTEMPT_TYPES[name] for name in (*_USAGE, "latency_seconds", "cost_usd")}
+_CHECK = {"finished": "str", "said": "str", "requests": "int", "retries": "int", **_FIGURES}
+_RULES = (
+    ("probes", "probe", (one_of("status", STATUSES), *make_rules(_PROBE))),
+    ("probe_checks", "check_key", (one_of("outcome", CheckOutcome), *make_rules(_CHECK))),
+    ("probe_requests", "check_key, request, attempt", make_rules({**ATTEMPT_TYPES, "finished": "str"})),
+)
+"""Each table, the columns that say which row it is, and what its columns hold."""
 NOTHING_PROBED = "Nothing has been probed here yet: toolbelt model probe"
 
 
 def find_open(checks: Iterable[CheckResult], planned: Iterable[str]) -> tuple[str, ...]:
-    """Keys of planned checks without an outcome: they did not run, or got no answer."""
-    ended = {check.key for check in checks if check.outcome is not CheckOutcome.UNKNOWN}
+    """Keys of planned checks that did not run, or show nothing about the model."""
+    ended = {check.key for check in checks if not check.outcome.is_open}
     return tuple(key for key in planned if key not in ended)
 
 
@@ -216,13 +227,9 @@ class ProbeStore:
 
     def _result(self, probe: str, created: str, status: str, reason: str, model: str, *rest: Any) -> ProbeResult:
         api_base, suite, tokenizer, planned, code = rest
-        try:
-            keys, made_with = tuple(map(str, json.loads(planned))), dict(json.loads(code))
-            checks = [CheckResult(row[0], CheckOutcome(row[1]), *row[2:]) for row in self._check_rows(probe)]
-        except (ValueError, TypeError) as error:
-            if isinstance(error, sqlite3.Error):
-                raise
-            raise ToolbeltError(f"Probe {probe!r} in {str(self.store.path)!r} is damaged.") from None
+        self._refuse_damage(probe)
+        keys, made_with = tuple(json.loads(planned)), dict(json.loads(code))
+        checks = [CheckResult(row[0], CheckOutcome(row[1]), *row[2:]) for row in self._check_rows(probe)]
         open_requests, open_cost_usd = self._open(probe, checks)
         order = {key: place for place, key in enumerate([*keys, *(check.key for check in CHECKS)])}
         if status == "running" and not self.locks.is_held(probe):
@@ -242,6 +249,17 @@ class ProbeStore:
             open_cost_usd=open_cost_usd,
             code=made_with,
         )
+
+    def _refuse_damage(self, probe: str) -> None:
+        """Raise `InvalidFileError` for rows that are not as toolbelt wrote them, each with its table and key."""
+        file, of_probe = str(self.store.path), ("probe = ?", probe)
+        findings = [
+            finding
+            for table, keys, rules in _RULES
+            for finding in find_wrong_rows(self.store.connection, file, table, keys, rules, of_probe)
+        ]
+        if findings:
+            raise InvalidFileError(findings)
 
     def _open(self, probe: str, ended: Iterable[CheckResult]) -> tuple[int, float | None]:
         """Number of requests of checks that did not end, and their cost in USD, `None` if that is unknown."""

@@ -107,6 +107,19 @@ class RunSettings:
     ask_anyway: bool = False
 
 
+_STORED_TYPES: Mapping[str, type] = {
+    "dataset": dict,
+    "arms": list,
+    "cases": int,
+    "epochs": int,
+    "seed": int,
+    "request_limit": int,
+    "excluded": dict,
+    "settings": dict,
+}
+"""Keys of a stored plan that are read without `Plan`, too, or are counted with."""
+
+
 @dataclass(frozen=True)
 class Plan(RunSettings):
     """Everything that defines a run; its trials are generated, never held in memory.
@@ -127,6 +140,8 @@ class Plan(RunSettings):
         tokenizer: What counts where a model's own tokenizer is not known.
         without_role: Cases that have no role, which `loadout` shows the whole catalog; 0 where that is not among the
             toolsets.
+        distractors_reached: By the name of each `oracle+N`, the cases that show N distractors; the others show all
+            that there are in what they are offered.
         drafts: Cases among them that nobody has reviewed yet, so that nothing may be proved by the run.
         code: What it was begun with: `toolbelt`, its version; where the working directory is in a git repository, also
             `commit` and `changed`, see `toolbelt.evals.setup.provenance`. A run may go on with other code.
@@ -148,6 +163,7 @@ class Plan(RunSettings):
     excluded: Mapping[str, int] = field(default_factory=dict)
     tokenizer: str = "o200k_base"
     without_role: int = 0
+    distractors_reached: Mapping[str, int] = field(default_factory=dict)
     drafts: int = 0
     code: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
@@ -214,9 +230,12 @@ class Plan(RunSettings):
         """Read a plan that `to_json` wrote.
 
         Raises:
-            KeyError: what was written is no plan of this version.
+            KeyError, TypeError, ValueError: what was written is no plan of this version.
         """
         data: dict[str, Any] = json.loads(text)
+        for key, type_ in _STORED_TYPES.items():
+            if not isinstance(data[key], type_):
+                raise TypeError(key)
         dataset, chosen = data["dataset"], data["filter"]
         return cls(
             dataset=dataset["reference"],
@@ -238,6 +257,7 @@ class Plan(RunSettings):
             tokenizer=data["tokenizer"],
             without_role=data["without_role"],
             api_base=data["api_base"],
+            distractors_reached=data.get("distractors_reached", {}),
             drafts=data.get("drafts", 0),
             code=data.get("code", {}),
             suite=data.get("suite", ""),

@@ -20,7 +20,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NoReturn
 
-from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.plan import Done, Plan
@@ -32,6 +32,7 @@ from toolbelt.evals.running.records import (
     format_case,
     format_reply,
 )
+from toolbelt.evals.running.row_checks import find_damage
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.schema import READ_ONLY, lay_tables
 
@@ -97,6 +98,7 @@ class RunStore:
         self._name = str(path.absolute())
         self._file = _identity(self._name)
         self._kept_lately: set[object] = set()
+        self._checked: set[str] = set()
 
     def close(self) -> None:
         """Close the file."""
@@ -105,8 +107,10 @@ class RunStore:
     def __enter__(self) -> RunStore:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close()
+        if isinstance(error, sqlite3.DatabaseError):  # of whoever reads through `connection`
+            self._refuse(error)
 
     # Runs
 
@@ -150,7 +154,8 @@ class RunStore:
 
         Raises:
             NotFoundError: there is none, with the nearest ids.
-            ToolbeltError: several begin so.
+            InvalidFileError: its rows are not as toolbelt wrote them; each with its table and key.
+            ToolbeltError: several begin so, or its plan is damaged.
         """
         with self.guarded():
             ids = [row[0] for row in self.connection.execute("SELECT run FROM runs ORDER BY created DESC, run DESC")]
@@ -169,12 +174,24 @@ class RunStore:
                 "FROM runs WHERE run = ?1",
                 matching,
             ).fetchone()
-        return self._row(*row)
+        found = self._row(*row)
+        self._refuse_damage(found)
+        return found
+
+    def _refuse_damage(self, row: RunRow) -> None:
+        """Raise `InvalidFileError` for wrong rows of a run; they are looked for once while the file is open."""
+        if row.run in self._checked:
+            return
+        with self.guarded():
+            findings = list(find_damage(self.connection, str(self.path), row.run, row.plan))
+        if findings:
+            raise InvalidFileError(findings)
+        self._checked.add(row.run)
 
     def _row(self, run: str, created: str, status: str, reason: str, plan: str, finished: int) -> RunRow:
         try:
             return RunRow(run, created, status, reason, Plan.from_json(plan), finished)
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise ToolbeltError(f"The plan of run {run!r} in {str(self.path)!r} is damaged.") from None
 
     def find_status(self, row: RunRow) -> str:
@@ -334,7 +351,7 @@ class RunStore:
 
     def _refuse(self, error: sqlite3.Error) -> NoReturn:
         words = _words(error)
-        if "not a database" in words or "malformed" in words:
+        if any(sign in words for sign in ("not a database", "malformed", "decode to UTF-8")):
             raise ToolbeltError(f"{str(self.path)!r} is no file of runs, or is damaged: {words}.") from None
         raise StorageError(
             f"The file of runs {str(self.path)!r} cannot be used: {words}. What was kept before is safe."

@@ -18,6 +18,7 @@ from toolbelt.evals.setup.model_limits import find_limits, leave_out
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
 from toolbelt.evals.toolsets.opening import expand_toolsets
+from toolbelt.evals.toolsets.oracle import count_reached
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetSpec
 from toolbelt.evals.toolsets.suites import make_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN, Variant, expand_variants
@@ -56,7 +57,8 @@ def make_plan(
     for spec in specs:
         if spec.loadout:
             project.get_lineage(spec.loadout)  # which says all that is wrong with it
-    indices = inputs.select(settings.filter, settings.seed).indices
+    chosen = inputs.select(settings.filter, settings.seed)
+    indices = chosen.indices
     if not len(indices):
         raise ToolbeltError(f"No case of dataset {dataset.name!r} is left to ask.")
     for model in models:
@@ -78,6 +80,7 @@ def make_plan(
     if drafts:
         text = f"{plural(drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof"
         reporter.note(Note(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
+    reached = count_reached(inputs.catalog, specs, map(chosen.case, range(len(indices))))
     decided: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(RunSettings)}
     return Plan(
         **decided,
@@ -94,6 +97,7 @@ def make_plan(
         excluded=dict(dataset.excluded),
         tokenizer=project.tokenizer,
         without_role=sum(dataset.case(index).role is None for index in indices) if BY_ROLE in specs else 0,
+        distractors_reached=reached,
         drafts=drafts,
         code={"toolbelt": __version__, **read_code(Path())},
         limits=limits,

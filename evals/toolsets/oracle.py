@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
+from toolbelt.catalog import Catalog
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
@@ -13,6 +16,8 @@ from toolbelt.evals.toolsets.fixed import OwnMetaCalls
 from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.evals.toolsets.toolset import ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
+from toolbelt.text import plural
+from toolbelt.tiers import own_meta_tools
 
 
 class Oracle:
@@ -23,7 +28,7 @@ class Oracle:
     one more tool is drawn to stand for the right one. The order is by chance, and says nothing.
 
     Args:
-        spec: How many distractors, at most as many as the case's universe has, and which.
+        spec: How many distractors, and which; a case whose universe has fewer shows all of them.
         context: What it is made from.
     """
 
@@ -72,6 +77,48 @@ class Oracle:
             candidates = self._distractors.candidates(case, _right_ids(case, members), universe, draw)
             shown += take(self._count, iter(candidates), barred.union(right))
         return draw.ordered(shown)
+
+
+def count_reached(catalog: Catalog, specs: Iterable[ToolsetSpec], cases: Iterable[Case]) -> dict[str, int]:
+    """In how many of the cases each `oracle+N` shows N distractors, by its name (rule E1).
+
+    Args:
+        catalog: What distractors are drawn from.
+        specs: Toolsets; those that show no distractors are not counted.
+        cases: Read once, and only if one is counted.
+
+    Raises:
+        ToolbeltError: the catalog has fewer for one of the cases, or what each case is offered has, with the most
+            that there are.
+    """
+    reached = {spec: 0 for spec in specs if spec.distractors}
+    if not reached:
+        return {}
+    universe, meta_ids = Universe(catalog), frozenset(own_meta_tools(catalog))
+    of_catalog, most = len(universe.ids), 0
+    for case in cases:
+        whole = shown = _count_distractors(case, universe.members, meta_ids)
+        if case.offered is not None:
+            shown = _count_distractors(case, universe.members.intersection(case.offered), meta_ids)
+        of_catalog, most = min(of_catalog, whole), max(most, shown)
+        for spec in reached:
+            reached[spec] += shown >= spec.distractors
+    possible = min(of_catalog, most)
+    if refused := [repr(str(spec)) for spec in reached if spec.distractors > possible]:
+        where = f"catalog {catalog.name!r} has" if of_catalog <= most else "what any of these cases is offered has"
+        raise ToolbeltError(
+            f"{where[0].upper()}{where[1:]} at most {plural(possible, 'distractor')} for each case, too few for "
+            f"{', '.join(refused)}. The largest is 'oracle{f'+{possible}' if possible else ''}'."
+        )
+    return {str(spec): count for spec, count in reached.items()}
+
+
+def _count_distractors(case: Case, members: AbstractSet[str], meta_ids: AbstractSet[str]) -> int:
+    """How many of these tools `Oracle` could show beside the right ones."""
+    barred = meta_ids | case.right_ids
+    count = len(members) - len(members & barred)
+    has_stand_in = case.expected is None and not members <= barred | case.forbidden
+    return count - has_stand_in
 
 
 def _right_ids(case: Case, members: Collection[str]) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ def _gap_lines(summary: RunSummary) -> list[str]:
         lines.append(f"Excluded from the dataset: {plural(total, 'case')}: {reasons}.")
     if roleless := _without_role(summary):
         lines.append(roleless)
-    return lines + _token_lines(summary)
+    return lines + _distractor_lines(summary) + _token_lines(summary)
 
 
 _MOST_ARMS = 3
@@ -138,6 +138,17 @@ def _without_role(summary: RunSummary) -> str:
     have = "has" if roleless == 1 else "have"
     shows = "it" if roleless == 1 else "them"
     return f"{plural(roleless, 'case')} {have} no role; `loadout` shows {shows} the whole catalog."
+
+
+def _distractor_lines(summary: RunSummary) -> list[str]:
+    """A note on each `oracle+N` that cannot show N distractors in every case (rule E1)."""
+    reached = {arm.toolset: arm.distractors_reached for arm in summary.arms if arm.distractors_reached is not None}
+    return [
+        f"{toolset} shows all its distractors in {count:,} of {plural(summary.cases, 'case')}; the others have "
+        "fewer in `offered`, and show those."
+        for toolset, count in reached.items()
+        if count < summary.cases
+    ]
 
 
 def _token_lines(summary: RunSummary) -> list[str]:

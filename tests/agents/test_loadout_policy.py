@@ -141,9 +141,9 @@ def test_L14_an_unknown_category_is_answered_with_those_of_discoverable_plugins(
 
 
 def test_L14_plugins_without_a_category_are_other() -> None:
-    made = reach("minimal", tool("now", "The time"))
-    assert offered(made, category="Other") == ["now"]
-    assert made.discover("none such")["categories"][-1] == "other"
+    reached = reach("minimal", tool("now", "The time"))
+    assert offered(reached, category="Other") == ["now"]
+    assert reached.discover("none such")["categories"][-1] == "other"
 
 
 PAGED = [
@@ -190,9 +190,9 @@ ACTIVATIONS = [
 
 @pytest.mark.parametrize(("name", "expected"), ACTIVATIONS)
 def test_L14_activate_adds_what_is_discoverable(name: str, expected: dict[str, Any]) -> None:
-    made = reach("few")
-    assert made.activate(name) == expected
-    assert names(made.tools) == ["run", *(expected["tools"] if expected["status"] == "activated" else [])]
+    reached = reach("few")
+    assert reached.activate(name) == expected
+    assert names(reached.tools) == ["run", *(expected["tools"] if expected["status"] == "activated" else [])]
 
 
 @pytest.mark.parametrize(
@@ -201,12 +201,12 @@ def test_L14_activate_adds_what_is_discoverable(name: str, expected: dict[str, A
      "/", "docker/", "few", "capability_list", "activate_tool"],
 )  # fmt: skip
 def test_L14_nothing_else_can_be_activated(name: str) -> None:
-    made = reach("few")
-    answer = made.activate(name)
+    reached = reach("few")
+    answer = reached.activate(name)
     assert answer["status"] == "not_discoverable"
     assert mentions(answer["message"], f"{name!r}", "discover_tools")
     assert set(answer["nearest"]) <= {"Git", "git_status", "docker", "docker_ps", "docker_run", "dockerhub", "pull"}
-    assert names(made.tools) == ["run"]
+    assert names(reached.tools) == ["run"]
 
 
 def test_L14_a_slip_of_the_pen_is_answered_with_the_nearest() -> None:
@@ -214,24 +214,24 @@ def test_L14_a_slip_of_the_pen_is_answered_with_the_nearest() -> None:
 
 
 def test_L14_what_is_activated_is_active_and_no_longer_discoverable() -> None:
-    made = reach("few")
-    made.activate("docker/docker_run")
+    reached = reach("few")
+    reached.activate("docker/docker_run")
     docker = {"plugin": "docker", "category": "containers", "tools": ["docker_run"]}
-    assert docker in made.list_active()["plugins"]
-    (left,) = made.discover(keyword="docker_")["plugins"]
+    assert docker in reached.list_active()["plugins"]
+    (left,) = reached.discover(keyword="docker_")["plugins"]
     assert (left["tools"], left["tool_count"]) == (["docker_ps"], 1)
-    assert made.activate("docker_run")["status"] == "already_active"
-    assert made.activate("docker")["tools"] == ["docker_ps"]
-    again = made.activate("docker")
+    assert reached.activate("docker_run")["status"] == "already_active"
+    assert reached.activate("docker")["tools"] == ["docker_ps"]
+    again = reached.activate("docker")
     assert (again["status"], sorted(again["tools"]), "takes_effect" in again) == ("already_active", NEW, False)
-    assert offered(made) == ["Git", "dockerhub"]
+    assert offered(reached) == ["Git", "dockerhub"]
 
 
 def test_L14_activated_tools_come_last_in_the_order_they_were_activated() -> None:
-    made = reach("few")
-    made.activate("dockerhub")
-    made.activate("git")
-    assert names(made.tools) == ["run", "pull", "git_status"]
+    reached = reach("few")
+    reached.activate("dockerhub")
+    reached.activate("git")
+    assert names(reached.tools) == ["run", "pull", "git_status"]
 
 
 def test_L14_an_activated_tool_keeps_its_extension_and_its_category() -> None:
@@ -335,11 +335,11 @@ def test_L14_what_is_disabled_or_hidden_is_answered_like_what_does_not_exist(
 
 
 def test_L14_of_what_a_model_asks_for_an_answer_repeats_a_hundred_characters() -> None:
-    made = reach("few")
+    reached = reach("few")
     asked = "docker" + "x" * 1_000_000
-    refused = made.activate(asked)
+    refused = reached.activate(asked)
     assert (refused["status"], refused["plugin"]) == ("not_discoverable", f"{asked[:100]}…")
     assert asked[:100] in refused["message"]
-    assert len(json.dumps([refused, made.discover(asked)])) < 2_000
-    assert made.activate("x" * 100)["plugin"] == "x" * 100
-    assert made.discover("x" * 100)["category"] == "x" * 100
+    assert len(json.dumps([refused, reached.discover(asked)])) < 2_000
+    assert reached.activate("x" * 100)["plugin"] == "x" * 100
+    assert reached.discover("x" * 100)["category"] == "x" * 100

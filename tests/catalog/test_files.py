@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SHARED_DATA, needs_shared_data
+from tests.wording import naming
 from toolbelt.catalog import CATEGORY_DESCRIPTIONS, Catalog, Plugin, Tool
 from toolbelt.catalog.files import catalog_data, format_catalog, plugin_data, read_catalog, tool_data
 from toolbelt.catalog.json_lines import parse_catalog_lines
@@ -52,10 +53,10 @@ def in_order(catalog: Catalog) -> str:
 
 @SYNTAX
 def test_a_catalog_with_everything_comes_back(syntax: str) -> None:
-    made = written_and_read(FULL, syntax)
-    assert made == FULL
-    assert in_order(made) == in_order(FULL)
-    assert [tool.id for tool in made.tools] == ["stripe/pay", "stripe/refund", "git#pay"]
+    reading = written_and_read(FULL, syntax)
+    assert reading == FULL
+    assert in_order(reading) == in_order(FULL)
+    assert [tool.id for tool in reading.tools] == ["stripe/pay", "stripe/refund", "git#pay"]
 
 
 @SYNTAX
@@ -89,9 +90,9 @@ def test_a_catalog_with_everything_comes_back(syntax: str) -> None:
     ],
 )
 def test_hard_ones_come_back(catalog: Catalog, syntax: str) -> None:
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -146,9 +147,9 @@ def catalogs(draw: st.DrawFn) -> Catalog:
 
 @given(catalogs(), st.sampled_from(sorted(PARSERS)))
 def test_writing_and_reading_is_the_identity(catalog: Catalog, syntax: str) -> None:
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_C_a_catalog_is_read_by_the_ending_of_its_name(tmp_path: Path, name: str
 
 def test_C_reading_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("plugins: 5\n")
-    with pytest.raises(InvalidFileError, match=r"c\.yaml:1: error: `plugins` must be a list, not 5\. \[wrong-type\]"):
+    with pytest.raises(InvalidFileError, match=naming("c.yaml:1: error", "`plugins`", "list", 5, "[wrong-type]")):
         Catalog.read(tmp_path / "c.yaml")
     with pytest.raises(NotFoundError, match=r"Did you mean .*c\.yaml"):
         Catalog.read(tmp_path / "cc.yaml")
@@ -222,6 +223,6 @@ def test_C_reading_says_what_is_wrong(tmp_path: Path) -> None:
 def test_public_catalogues_come_back(dataset: str, syntax: str) -> None:
     path = SHARED_DATA / dataset / "catalog.jsonl"
     catalog = parse_catalog_lines(read_text(path), str(path), dataset, Catalog).catalog
-    made = written_and_read(catalog, syntax)
-    assert made == catalog
-    assert in_order(made) == in_order(catalog)
+    reading = written_and_read(catalog, syntax)
+    assert reading == catalog
+    assert in_order(reading) == in_order(catalog)

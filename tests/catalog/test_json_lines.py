@@ -79,35 +79,35 @@ def test_what_is_grouped_by(rows: list[dict[str, Any]], plugin: str | None, cate
 
 
 def test_groups_become_plugins() -> None:
-    made = read(row("f", server="s", group="a"), row("g", server="t", group="a"), row("h", server="s", group="a"),
+    reading = read(row("f", server="s", group="a"), row("g", server="t", group="a"), row("h", server="s", group="a"),
                 row("i", server="u", group="b"))  # fmt: skip
-    assert shape(made) == {"s": ("a", ["f", "h"]), "t": ("a", ["g"]), "u": ("b", ["i"])}
-    assert each_mentions(made.notes, ("plugins from 'server'", "categories from 'group'"))
-    assert made.catalog.name == "mine"
-    assert [made.find_line(tool) for tool in made.catalog.tools] == [1, 3, 2, 4]
-    assert [made.find_line(plugin) for plugin in made.catalog.plugins] == [1, 2, 4]
+    assert shape(reading) == {"s": ("a", ["f", "h"]), "t": ("a", ["g"]), "u": ("b", ["i"])}
+    assert each_mentions(reading.notes, ("plugins from 'server'", "categories from 'group'"))
+    assert reading.catalog.name == "mine"
+    assert [reading.find_line(tool) for tool in reading.catalog.tools] == [1, 3, 2, 4]
+    assert [reading.find_line(plugin) for plugin in reading.catalog.plugins] == [1, 2, 4]
 
 
 def test_without_groups_all_are_in_one_plugin_named_after_the_catalog() -> None:
-    made = read(row("f"), row("g"))
-    assert shape(made) == {"mine": (None, ["f", "g"])}
-    assert each_mentions(made.notes, ("one plugin", "no categories"))
+    reading = read(row("f"), row("g"))
+    assert shape(reading) == {"mine": (None, ["f", "g"])}
+    assert each_mentions(reading.notes, ("one plugin", "no categories"))
 
 
 def test_a_grouping_may_be_given() -> None:
-    made = read(row("f", team="x", area="y", server="s"), row("g", team="x"), grouping=Grouping("team", "area"))
-    assert shape(made) == {"x": ("y", ["f", "g"])}
-    assert made.catalog.tools[0].extra == {"server": "s"}
+    reading = read(row("f", team="x", area="y", server="s"), row("g", team="x"), grouping=Grouping("team", "area"))
+    assert shape(reading) == {"x": ("y", ["f", "g"])}
+    assert reading.catalog.tools[0].extra == {"server": "s"}
 
 
 def test_the_well_known_fields() -> None:
     schema = {"type": "object"}
-    made = read(
+    reading = read(
         row("f", id="f#1", description="D.", parameters=schema, annotations={"readOnlyHint": True}, strict=True),
         row("g", inputSchema=schema, extra={"a": 1}, b=[2]),
         row("h", input_schema=schema, description=None, parameters=None, annotations=None, extra=None, id=None),
     )
-    f, g, h = made.catalog.tools
+    f, g, h = reading.catalog.tools
     assert (f.id, f.description, f.parameters, f.annotations, f.extra) == (
         "f#1", "D.", schema, {"readOnlyHint": True}, {"strict": True})  # fmt: skip
     assert (g.id, g.parameters, g.extra) == ("mine/g", schema, {"a": 1, "b": [2]})
@@ -115,15 +115,15 @@ def test_the_well_known_fields() -> None:
 
 
 def test_two_spellings_of_a_plugin_are_one_and_that_is_said() -> None:
-    made = read(row("f", plugin="Git"), row("g", plugin="git"), row("h", plugin="GIT"), row("i", plugin="git"))
-    assert shape(made) == {"Git": (None, ["f", "g", "h", "i"])}
-    assert each_mentions(made.notes[1:], ("Git", "git", "GIT"))
+    reading = read(row("f", plugin="Git"), row("g", plugin="git"), row("h", plugin="GIT"), row("i", plugin="git"))
+    assert shape(reading) == {"Git": (None, ["f", "g", "h", "i"])}
+    assert each_mentions(reading.notes[1:], ("Git", "git", "GIT"))
 
 
 def test_two_categories_of_a_plugin_are_said() -> None:
-    made = read(row("f", plugin="p", category="a"), row("g", plugin="p", category="b"), row("h", plugin="p"))
-    assert shape(made) == {"p": ("a", ["f", "g", "h"])}
-    assert each_mentions(made.notes[1:], ("plugin 'p'", "(a, b)"))
+    reading = read(row("f", plugin="p", category="a"), row("g", plugin="p", category="b"), row("h", plugin="p"))
+    assert shape(reading) == {"p": ("a", ["f", "g", "h"])}
+    assert each_mentions(reading.notes[1:], ("plugin 'p'", "(a, b)"))
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ def test_nothing_of_a_public_catalogue_is_dropped_or_merged(
 ) -> None:
     path = SHARED_DATA / dataset / "catalog.jsonl"
     raw = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
-    made = parse_catalog_lines(read_text(path), str(path), dataset, Catalog)
-    catalog = made.catalog
-    assert made.notes == (grouping.describe(),)
+    reading = parse_catalog_lines(read_text(path), str(path), dataset, Catalog)
+    catalog = reading.catalog
+    assert reading.notes == (grouping.describe(),)
     assert (len(raw), len(catalog.tools), len(catalog.plugins), len(catalog.shared_names)) == (
         tools, tools, plugins, shared)  # fmt: skip
     if categories is not None:
@@ -202,13 +202,13 @@ def test_nothing_of_a_public_catalogue_is_dropped_or_merged(
     assert {line["id"] for line in raw} == {tool.id for tool in catalog.tools}
     by_id = {tool.id: tool for tool in catalog.tools}
     for number, line in enumerate(raw, start=1):
-        kept = as_given(by_id[line["id"]], made)
+        kept = as_given(by_id[line["id"]], reading)
         fields = {"\0plugin": line[grouping.plugin or ""]}
         if grouping.category:
             fields["\0category"] = line[grouping.category]
         expected = {key: value for key, value in line.items() if key not in (grouping.plugin, grouping.category)}
         assert {key: kept[key] for key in expected | fields} == expected | fields
-        assert made.find_line(by_id[line["id"]]) == number
+        assert reading.find_line(by_id[line["id"]]) == number
 
 
 @needs_shared_data

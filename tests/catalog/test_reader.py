@@ -183,8 +183,13 @@ def test_messages_say_what_to_do(text: str, named: object) -> None:
 
 
 def test_the_least_that_is_a_catalog() -> None:
-    made = parse_catalog(parse_yaml("plugins: []", "folder/mine.yaml"), Catalog)
-    assert (made.catalog.name, made.catalog.plugins, made.notes, made.source) == ("mine", (), (), "folder/mine.yaml")
+    reading = parse_catalog(parse_yaml("plugins: []", "folder/mine.yaml"), Catalog)
+    assert (reading.catalog.name, reading.catalog.plugins, reading.notes, reading.source) == (
+        "mine",
+        (),
+        (),
+        "folder/mine.yaml",
+    )
 
 
 def test_null_is_as_good_as_absent() -> None:
@@ -192,20 +197,20 @@ def test_null_is_as_good_as_absent() -> None:
     plugin = (
         "{name: p, description: , category: , tools: [{name: f, description: , parameters: , annotations: , extra: }]}"
     )
-    made = parse_catalog(parse_yaml(text.replace("PLUGIN", plugin), "c.yaml"), Catalog)
-    assert [tool.id for tool in made.catalog.tools] == ["p/f"]
+    reading = parse_catalog(parse_yaml(text.replace("PLUGIN", plugin), "c.yaml"), Catalog)
+    assert [tool.id for tool in reading.catalog.tools] == ["p/f"]
 
 
 def test_lines_of_what_was_read() -> None:
     text = "plugins:\n- name: p\n  tools:\n  - name: f\n  - name: g\n    id: x\n- name: empty\n"
-    made = parse_catalog(parse_yaml(text, "c.yaml"), Catalog)
-    assert [made.find_line(tool) for tool in made.catalog.tools] == [4, 5]
-    assert [made.find_line(plugin) for plugin in made.catalog.plugins] == [2, 7]
+    reading = parse_catalog(parse_yaml(text, "c.yaml"), Catalog)
+    assert [reading.find_line(tool) for tool in reading.catalog.tools] == [4, 5]
+    assert [reading.find_line(plugin) for plugin in reading.catalog.plugins] == [2, 7]
 
 
 def test_an_empty_plugin_alone_has_its_line() -> None:
-    made = parse_catalog(parse_yaml("# comment\nplugins:\n- name: empty\n", "c.yaml"), Catalog)
-    assert made.find_line(made.catalog.plugins[0]) == 3
+    reading = parse_catalog(parse_yaml("# comment\nplugins:\n- name: empty\n", "c.yaml"), Catalog)
+    assert reading.find_line(reading.catalog.plugins[0]) == 3
 
 
 def outcome(document: Document) -> tuple[CatalogFile | None, tuple[Finding, ...]]:

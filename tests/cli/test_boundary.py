@@ -50,26 +50,24 @@ def test_E9_a_wrong_name_is_answered_with_the_nearest_and_exit_code_2(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "ending"),
+    ("arguments", "named"),
     [
-        pytest.param(
-            "catalog show qqqqqq", "No plugin or tool named 'qqqqqq'. See: toolbelt catalog list", id="either"
-        ),
-        pytest.param("catalog list --plugin qqqqqq", "'qqqqqq'. See: toolbelt catalog list", id="a-plugin"),
-        pytest.param("loadout why full qqqqqq", "'qqqqqq'. See: toolbelt catalog list", id="to-explain"),
-        pytest.param("loadout inspect qqqqqq", "'qqqqqq'. See: toolbelt loadout list", id="a-loadout"),
-        pytest.param("loadout inspect developr", "Did you mean 'developer' or 'devops'?", id="a-near-name"),
-        pytest.param("catalog stats -c qqqqqq", "'qqqqqq'. Known: assistant, tiered.", id="few-names-stand-there"),
+        pytest.param("catalog show qqqqqq", ("'qqqqqq'", "toolbelt catalog list"), id="either"),
+        pytest.param("catalog list --plugin qqqqqq", ("'qqqqqq'", "toolbelt catalog list"), id="a-plugin"),
+        pytest.param("loadout why full qqqqqq", ("'qqqqqq'", "toolbelt catalog list"), id="to-explain"),
+        pytest.param("loadout inspect qqqqqq", ("'qqqqqq'", "toolbelt loadout list"), id="a-loadout"),
+        pytest.param("loadout inspect developr", ("'developer'", "'devops'"), id="a-near-name"),
+        pytest.param("catalog stats -c qqqqqq", ("'qqqqqq'", "assistant, tiered"), id="few-names-stand-there"),
     ],
 )
 def test_E9_a_name_that_is_like_none_is_answered_with_where_to_look(
-    toolbelt: Toolbelt, project: Path, arguments: str, ending: str
+    toolbelt: Toolbelt, project: Path, arguments: str, named: object
 ) -> None:
     many = "".join(f"  number{n}: {{plugins: [git]}}\n" for n in range(15))
     (project / "toolbelt.yaml").write_text(f"loadouts:\n{many}")
     ran = toolbelt(*arguments.split())
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.endswith(f"{ending}\n")
+    assert mentions(ran.err, named)
 
 
 @pytest.mark.parametrize(

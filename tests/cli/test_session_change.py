@@ -35,12 +35,14 @@ def test_D3_what_is_loaded_is_kept_and_said(toolbelt: Toolbelt) -> None:
     assert mentions(ran.out, "loaded", "vcs", "clerk", "s", "next turn", "git/status, git/push")
     assert kept() == ("vcs", "money")
     ran = toolbelt("session", "load", "vcs", *CLERK)
-    assert (ran.code, ran.out) == (0, "'vcs' is loaded for 'clerk' in session 's' already; nothing was changed.\n")
+    assert ran.code == 0
+    assert mentions(ran.out, "vcs", "clerk", "s", "already", "nothing was changed")
     ran = toolbelt("session", "unload", "vcs", *CLERK)
     assert mentions(ran.out, "unloaded", "vcs", "clerk", "s", "next turn", "git/status, git/push")
     assert kept() == ("money",)
     ran = toolbelt("session", "unload", "vcs", *CLERK)
-    assert (ran.code, ran.out) == (0, "'vcs' is not loaded for 'clerk' in session 's'; nothing was changed.\n")
+    assert ran.code == 0
+    assert mentions(ran.out, "vcs", "not loaded", "clerk", "s", "nothing was changed")
 
 
 ANSWERS: dict[str, tuple[list[str], int, str, tuple[str, ...] | None]] = {

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wording import each_mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import export_definitions
 from toolbelt.catalog.reader import CatalogFile
@@ -83,11 +84,11 @@ def test_which_it_looks_like(data: Any, forms: set[str]) -> None:
     ],
 )  # fmt: skip
 def test_a_tool_is_read_whole(form: str, data: Any, annotations: Any, extra: Any) -> None:
-    made = read(form, data)
-    (tool,) = made.catalog.tools
+    reading = read(form, data)
+    (tool,) = reading.catalog.tools
     assert (tool.id, tool.name, tool.description, tool.parameters) == ("mine/f", "f", "D.", SCHEMA)
-    assert (tool.annotations, tool.extra, made.notes) == (annotations, extra, ())
-    assert (made.catalog.name, [plugin.name for plugin in made.catalog.plugins]) == ("mine", ["mine"])
+    assert (tool.annotations, tool.extra, reading.notes) == (annotations, extra, ())
+    assert (reading.catalog.name, [plugin.name for plugin in reading.catalog.plugins]) == ("mine", ["mine"])
 
 
 @pytest.mark.parametrize(
@@ -105,30 +106,30 @@ def test_what_may_be_left_out(form: str, entry: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "data", "note"),
+    ("form", "data", "named"),
     [
-        ("openai", [HOSTED, RESPONSES], "'web_search' is a tool of the provider's own and has no definition; left out"),
+        ("openai", [HOSTED, RESPONSES], ("'web_search'", "provider's own", "left out")),
         (
             "anthropic",
             [{"type": "bash_20250124", "name": "bash"}, ANTHROPIC],
-            "'bash' runs at the provider and has no schema; left out",
+            ("'bash'", "no schema", "left out"),
         ),
         (
             "mcp",
             {"tools": [MCP], "nextCursor": "x"},
-            "the server has more tools than this page holds (nextCursor is set)",
+            ("more tools", "nextCursor"),
         ),
         (
             "mcp",
             {"result": {"tools": [MCP], "nextCursor": "x"}},
-            "the server has more tools than this page holds (nextCursor is set)",
+            ("more tools", "nextCursor"),
         ),
     ],
 )
-def test_what_is_left_out_is_said(form: str, data: Any, note: str) -> None:
-    made = read(form, data)
-    assert made.notes == (note,)
-    assert [tool.name for tool in made.catalog.tools] == ["f"]
+def test_what_is_left_out_is_said(form: str, data: Any, named: object) -> None:
+    reading = read(form, data)
+    assert each_mentions(reading.notes, named)
+    assert [tool.name for tool in reading.catalog.tools] == ["f"]
 
 
 def test_the_end_of_the_pages_is_no_note() -> None:

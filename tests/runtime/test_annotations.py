@@ -369,10 +369,10 @@ def test_R3_a_fault_is_told_so_that_a_model_can_mend_it(
 
 def test_R3_all_faults_are_told_at_once_and_not_too_many() -> None:
     names = [f"argument_{number}" for number in range(20)]
-    told = fault(parser_of(**dict.fromkeys(names, int)), dict.fromkeys(names, "x" * 1_000))
-    assert told.count("should be a valid integer") == 8
-    assert told.endswith("; and 12 more.")
-    assert len(told) < 1_200
+    message = fault(parser_of(**dict.fromkeys(names, int)), dict.fromkeys(names, "x" * 1_000))
+    assert message.count("should be a valid integer") == 8
+    assert message.endswith("; and 12 more.")
+    assert len(message) < 1_200
 
 
 def test_R1_objects_of_a_class_may_be_handed_over() -> None:

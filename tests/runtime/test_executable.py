@@ -26,14 +26,19 @@ def search(query: str, ctx: ToolContext) -> str:
 
 
 def test_R1_what_is_not_given_is_read_off_the_function() -> None:
-    made = ExecutableTool.of(search)
-    assert (made.name, made.description, made.function, made.context_parameter) == ("search", "Search.", search, "ctx")
-    assert made.parameters["properties"] == {"query": {"type": "string", "description": "What for."}}
-    assert made.parse is not None
+    executable = ExecutableTool.of(search)
+    assert (executable.name, executable.description, executable.function, executable.context_parameter) == (
+        "search",
+        "Search.",
+        search,
+        "ctx",
+    )
+    assert executable.parameters["properties"] == {"query": {"type": "string", "description": "What for."}}
+    assert executable.parse is not None
 
 
 def test_R1_what_is_given_goes_before() -> None:
-    made = ExecutableTool.of(
+    executable = ExecutableTool.of(
         search,
         name="find",
         description="Find.",
@@ -43,19 +48,19 @@ def test_R1_what_is_given_goes_before() -> None:
         plugin="notes",
         always_include=True,
     )
-    assert (made.name, made.description, made.parameters) == ("find", "Find.", {"type": "object"})
-    assert (made.context_parameter, made.parse) == ("ctx", None)
-    assert (made.capabilities, made.toolset, made.path) == (frozenset({Capability.NETWORK}), "x", "notes/find")
+    assert (executable.name, executable.description, executable.parameters) == ("find", "Find.", {"type": "object"})
+    assert (executable.context_parameter, executable.parse) == ("ctx", None)
+    assert (executable.capabilities, executable.toolset, executable.path) == (
+        frozenset({Capability.NETWORK}),
+        "x",
+        "notes/find",
+    )
 
 
 def test_R1_a_lambda_needs_a_name() -> None:
     with pytest.raises(InvalidDefinitionError, match=r"give it one: ExecutableTool.of\(function, name=...\)"):
         ExecutableTool.of(lambda text: text)
     assert ExecutableTool.of(lambda text: text, name="echo").name == "echo"
-
-
-async def is_there() -> bool:
-    return True
 
 
 @pytest.mark.parametrize(
@@ -65,7 +70,6 @@ async def is_there() -> bool:
         pytest.param({"function": None}, ("'t'", "function"), id="no-function"),
         pytest.param({"function": "print"}, ("function", "'t'", "called"), id="function-is-text"),
         pytest.param({"is_available": True}, ("is_available", "'t'", "called"), id="available-is-a-fact"),
-        pytest.param({"is_available": is_there}, ("is_available", "'t'", "async"), id="async-available"),
         pytest.param({"guard": "no"}, ("guard", "'t'", "called"), id="guard-is-text"),
         pytest.param({"capabilities": ["netwrk"]}, "Did you mean 'network'", id="unknown-capability"),
         pytest.param({"capabilities": "netwrk"}, "unknown capability 'netwrk'", id="a-lone-capability"),
@@ -95,39 +99,44 @@ def test_R6_capabilities_may_be_given_in_any_form() -> None:
 
 
 def test_R1_a_plugin_takes_it_in_as_it_is() -> None:
-    made = ExecutableTool.of(search, timeout_seconds=3, toolset="x")
-    (taken,) = Plugin("notes", (made,)).tools
+    executable = ExecutableTool.of(search, timeout_seconds=3, toolset="x")
+    (taken,) = Plugin("notes", (executable,)).tools
     assert isinstance(taken, ExecutableTool)
-    assert (taken.id, taken.function, taken.parse, taken.timeout_seconds) == ("notes/search", search, made.parse, 3)
+    assert (taken.id, taken.function, taken.parse, taken.timeout_seconds) == (
+        "notes/search",
+        search,
+        executable.parse,
+        3,
+    )
 
 
 def test_R1_it_is_a_value() -> None:
-    made = ExecutableTool.of(search)
-    assert made == ExecutableTool.of(search)
-    assert hash(made) == hash(ExecutableTool.of(search))
-    assert made != replace(made, always_include=True)
-    assert copy.copy(made) == made
+    executable = ExecutableTool.of(search)
+    assert executable == ExecutableTool.of(search)
+    assert hash(executable) == hash(ExecutableTool.of(search))
+    assert executable != replace(executable, always_include=True)
+    assert copy.copy(executable) == executable
     with pytest.raises(FrozenInstanceError):
-        made.name = "other"  # type: ignore[misc]
+        executable.name = "other"  # type: ignore[misc]
     with pytest.raises(TypeError, match="frozen"):
-        made.parameters["properties"]["query"]["type"] = "integer"
+        executable.parameters["properties"]["query"]["type"] = "integer"
     bare = ExecutableTool.of(search, parameters={})
     assert pickle.loads(pickle.dumps(bare)) == bare
 
 
 def test_R3_what_arguments_are_held_against_is_made_once_for_a_tool() -> None:
-    made = ExecutableTool.of(search, parameters={"type": "object", "required": ["query"]})
-    untouched = replace(made)
-    assert made.validator is made.validator is not None
-    assert made == untouched
-    assert replace(made, parameters={}).validator is None
-    for again in (copy.copy(made), pickle.loads(pickle.dumps(made))):
+    executable = ExecutableTool.of(search, parameters={"type": "object", "required": ["query"]})
+    untouched = replace(executable)
+    assert executable.validator is executable.validator is not None
+    assert executable == untouched
+    assert replace(executable, parameters={}).validator is None
+    for again in (copy.copy(executable), pickle.loads(pickle.dumps(executable))):
         assert (again, vars(again).keys()) == (untouched, vars(untouched).keys())
 
 
 def test_R1_what_a_registry_may_be_given_is_made_executable() -> None:
-    made = ExecutableTool.of(search)
-    assert as_executable(made) is made
-    assert as_executable(search) == made
+    executable = ExecutableTool.of(search)
+    assert as_executable(executable) is executable
+    assert as_executable(search) == executable
     with pytest.raises(InvalidDefinitionError, match=naming("plain", "ExecutableTool")):
         as_executable(Tool("plain"))

@@ -65,8 +65,8 @@ async def _hang(tool: ExecutableTool, context: ToolContext) -> None:
     [
         pytest.param(_raise, "raised ConnectionError: no route", id="raises"),
         pytest.param(_exit, "raised SystemExit: 1", id="exits"),
-        pytest.param(_hang, "did not answer within 0.05 s", id="hangs"),
-        pytest.param(lambda tool, context: time.sleep(60), "did not answer within 0.05 s", id="blocks"),
+        pytest.param(_hang, "0.05 s", id="hangs"),
+        pytest.param(lambda tool, context: time.sleep(60), "0.05 s", id="blocks"),
     ],
 )
 def test_R6_a_backend_that_cannot_be_had_makes_the_tool_unavailable(backend: Callable[..., Any], said: str) -> None:
@@ -118,41 +118,42 @@ async def hang(*_: Any) -> Any:
 
 @pytest.mark.parametrize("make", [answer, answer_async], ids=["sync", "async"])
 @pytest.mark.parametrize(
-    ("decision", "refusal", "verdict"),
+    ("decision", "named", "verdict"),
     [
         pytest.param(ALLOW, None, "allow", id="allowed"),
         pytest.param(GuardDecision("allow"), None, "allow", id="allowed-as-text"),  # type: ignore[arg-type]
-        pytest.param(refuse("/etc is off limits."), "t was not called: /etc is off limits.", "refuse", id="refused"),
-        pytest.param(refuse(""), "t was not called: it was refused.", "refuse", id="refused-without-a-reason"),
-        pytest.param(None, "t was not called: its guard gave no decision, but NoneType.", "refuse", id="nothing"),
-        pytest.param(True, "t was not called: its guard gave no decision, but bool.", "refuse", id="true"),
+        pytest.param(refuse("/etc is off limits."), "/etc is off limits", "refuse", id="refused"),
+        pytest.param(refuse(""), "refused", "refuse", id="refused-without-a-reason"),
+        pytest.param(None, ("guard", "NoneType"), "refuse", id="nothing"),
+        pytest.param(True, ("guard", "bool"), "refuse", id="true"),
         pytest.param(
             GuardVerdict.ALLOW,
-            "t was not called: its guard gave no decision, but GuardVerdict.",
+            ("guard", "GuardVerdict"),
             "refuse",
             id="a-verdict",
         ),
         pytest.param(
             GuardDecision("perhaps"),  # type: ignore[arg-type]
-            "t was not called: its guard gave no verdict that is known.",
+            ("guard", "verdict"),
             "refuse",
             id="a-verdict-of-its-own",
         ),
         pytest.param(
             GuardDecision(GuardVerdict.ALLOW, 5),  # type: ignore[arg-type]
-            "t was not called: its guard gave no decision, but GuardDecision.",
+            ("guard", "GuardDecision"),
             "refuse",
             id="a-reason-that-is-no-text",
         ),
     ],
 )
 def test_K7_a_guard_decides_and_rubbish_refuses(
-    make: Callable[[Any], Any], decision: Any, refusal: str | None, verdict: str
+    make: Callable[[Any], Any], decision: Any, named: object, verdict: str
 ) -> None:
     records: list[AuditRecord] = []
-    assert find_refusal(make(decision), audit=records.append) == refusal
+    refusal = find_refusal(make(decision), audit=records.append)
+    assert mentions(refusal, "t was not called", named) if named else refusal is None
     (record,) = records
-    assert (record.verdict, record.allowed) == (verdict, refusal is None)
+    assert (record.verdict, record.allowed) == (verdict, named is None)
     assert type(record.verdict) is GuardVerdict
     assert (record.tool, record.tool_call_id, record.session_id, record.agent) == ("t", "id", "s", "a")
     assert record.arguments == ARGUMENTS
@@ -161,17 +162,17 @@ def test_K7_a_guard_decides_and_rubbish_refuses(
 @pytest.mark.parametrize(
     ("guard", "said"),
     [
-        pytest.param(fail, "its guard raised ValueError: broken.", id="raises"),
-        pytest.param(leave, "its guard raised SystemExit: 1.", id="exits"),
-        pytest.param(block, "its guard did not answer within 0.1 s.", id="blocks"),
-        pytest.param(hang, "its guard did not answer within 0.1 s.", id="hangs"),
-        pytest.param(lambda: ALLOW, "its guard raised TypeError", id="takes-no-arguments"),
+        pytest.param(fail, "ValueError: broken", id="raises"),
+        pytest.param(leave, "SystemExit: 1", id="exits"),
+        pytest.param(block, "0.1 s", id="blocks"),
+        pytest.param(hang, "0.1 s", id="hangs"),
+        pytest.param(lambda: ALLOW, "TypeError", id="takes-no-arguments"),
     ],
 )
 def test_K7_a_guard_that_does_not_answer_refuses(guard: Callable[..., Any], said: str) -> None:
     records: list[AuditRecord] = []
     refusal = find_refusal(guard, audit=records.append)
-    assert (refusal or "").startswith(f"t was not called: {said}")
+    assert mentions(refusal, "t was not called", "guard", said)
     assert [record.allowed for record in records] == [False]
 
 
@@ -186,29 +187,27 @@ def test_K7_a_guard_gets_the_arguments_and_the_context() -> None:
     assert seen == [{"path": "/etc"}, "s"]
 
 
-NEEDS = "t was not called: it needs confirmation"
-
-
 @pytest.mark.parametrize(
-    ("confirm", "refusal"),
+    ("confirm", "named"),
     [
         pytest.param(answer(True), None, id="yes"),
         pytest.param(answer_async(True), None, id="yes-async"),
-        pytest.param(answer(False), f"{NEEDS}, which was not given: Sure?", id="no"),
-        pytest.param(answer_async(False), f"{NEEDS}, which was not given: Sure?", id="no-async"),
-        pytest.param(None, f"{NEEDS}, and there is nobody to ask: Sure?", id="nobody"),
-        pytest.param(answer("no"), f"{NEEDS}, and the answer was neither yes nor no: Sure?", id="text-is-not-yes"),
-        pytest.param(answer(1), f"{NEEDS}, and the answer was neither yes nor no: Sure?", id="one-is-not-yes"),
-        pytest.param(answer(None), f"{NEEDS}, and the answer was neither yes nor no: Sure?", id="nothing-is-not-yes"),
-        pytest.param(fail, f"{NEEDS}, and asking for it raised ValueError: broken: Sure?", id="raises"),
-        pytest.param(block, f"{NEEDS}, and asking for it did not answer within 0.1 s: Sure?", id="blocks"),
-        pytest.param(hang, f"{NEEDS}, and asking for it did not answer within 0.1 s: Sure?", id="hangs"),
+        pytest.param(answer(False), "not given", id="no"),
+        pytest.param(answer_async(False), "not given", id="no-async"),
+        pytest.param(None, "nobody", id="nobody"),
+        pytest.param(answer("no"), "neither yes nor no", id="text-is-not-yes"),
+        pytest.param(answer(1), "neither yes nor no", id="one-is-not-yes"),
+        pytest.param(answer(None), "neither yes nor no", id="nothing-is-not-yes"),
+        pytest.param(fail, "ValueError: broken", id="raises"),
+        pytest.param(block, "0.1 s", id="blocks"),
+        pytest.param(hang, "0.1 s", id="hangs"),
     ],
 )
-def test_K7_a_person_is_asked_and_only_yes_is_yes(confirm: Any, refusal: str | None) -> None:
+def test_K7_a_person_is_asked_and_only_yes_is_yes(confirm: Any, named: object) -> None:
     records: list[AuditRecord] = []
-    assert find_refusal(answer(ask_person("Sure?")), confirm=confirm, audit=records.append) == refusal
-    assert [(record.verdict, record.allowed) for record in records] == [(GuardVerdict.CONFIRM, refusal is None)]
+    refusal = find_refusal(answer(ask_person("Sure?")), confirm=confirm, audit=records.append)
+    assert mentions(refusal, "t was not called", "confirmation", "Sure?", named) if named else refusal is None
+    assert [(record.verdict, record.allowed) for record in records] == [(GuardVerdict.CONFIRM, named is None)]
     assert "Sure?" in records[0].reason
 
 
@@ -244,9 +243,9 @@ def _fail(record: AuditRecord) -> None:
     ("sink", "said"),
     [
         pytest.param(_fail, "OSError: disk full", id="raises"),
-        pytest.param(_fail_async, "recording it raised OSError: disk full", id="raises-async"),
+        pytest.param(_fail_async, "OSError: disk full", id="raises-async"),
         pytest.param(leave, "SystemExit: 1", id="exits"),
-        pytest.param(hang, "recording it did not answer within 0.1 s", id="hangs"),
+        pytest.param(hang, "0.1 s", id="hangs"),
     ],
 )
 @pytest.mark.parametrize("decision", [ALLOW, refuse("no")], ids=["allowed", "refused"])

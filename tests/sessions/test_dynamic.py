@@ -340,7 +340,7 @@ def test_an_entry_that_no_tool_answers_to_is_told() -> None:
 @pytest.mark.parametrize(
     ("spec", "kits", "words"),
     [
-        pytest.param(agent("devop"), ALL, ["'devop' is not there. Did you mean 'devops'"], id="unknown"),
+        pytest.param(agent("devop"), ALL, ["'devop' is not there", "'devops'"], id="unknown"),
         pytest.param(agent("devops"), (DEVOPS, DEVOPS), ["'devops' is there twice"], id="twice"),
         pytest.param(
             agent("devops", "podman", initial=("devops", "podman")),
@@ -351,7 +351,7 @@ def test_an_entry_that_no_tool_answers_to_is_told() -> None:
         pytest.param(
             agent("files", initial=("files",), tools=("file",)),
             ALL,
-            ["Initial toolkit 'files' conflicts: the agent's static tools have 'file'"],
+            ["Initial toolkit 'files'", "static tools have 'file'"],
             id="initial-and-static",
         ),
         pytest.param(

@@ -64,10 +64,10 @@ def test_an_own_catalog_has_no_note_and_a_foreign_one_says_how_it_was_read(tmp_p
     (tmp_path / "own.json").write_text(OWN)
     (tmp_path / "server.json").write_text(MCP)
     assert open_catalog("own.json").notes == ()
-    made = open_catalog("server.json")
-    assert each_mentions(made.notes, ("server.json", "MCP", "tools/list"))
-    assert [tool.id for tool in made.catalog.tools] == ["server/f"]
-    assert made.find_line(made.catalog.tools[0]) == 1
+    opened = open_catalog("server.json")
+    assert each_mentions(opened.notes, ("server.json", "MCP", "tools/list"))
+    assert [tool.id for tool in opened.catalog.tools] == ["server/f"]
+    assert opened.find_line(opened.catalog.tools[0]) == 1
 
 
 def test_what_is_neither_is_not_found_with_the_nearest(tmp_path: Path) -> None:

@@ -186,7 +186,8 @@ STEPS = st.sampled_from(["files", "git", "GIT", "nothing", "turn"])
 
 @given(st.lists(STEPS, max_size=8))
 def test_T3_any_interleaving_of_loads_and_turns_is_what_the_tiers_say(steps: list[str]) -> None:
-    of, tiers, loaded = session(), Tiers(CATALOG), ()
+    of, tiers = session(), Tiers(CATALOG)
+    loaded: tuple[str, ...] = ()
     for step in steps:
         before = shown(of)
         if step == "turn":

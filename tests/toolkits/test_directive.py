@@ -189,14 +189,14 @@ def toolkits_of(given_kits: list[tuple[tuple[str, ...], Directive]]) -> list[Too
 def test_K5_a_directive_is_never_wider_than_what_is_available(
     given_kits: list[tuple[tuple[str, ...], Directive]], available: set[str]
 ) -> None:
-    made = directive("message", toolkits_of(given_kits), sorted(available))
-    if made is not None:
-        assert made.active_tools
-        assert set(made.active_tools) <= available
-        assert made.tool_choice in (None, "required", "auto", "none", *made.active_tools)
-    narrowed = narrow(KEYS, made)
+    decided = directive("message", toolkits_of(given_kits), sorted(available))
+    if decided is not None:
+        assert decided.active_tools
+        assert set(decided.active_tools) <= available
+        assert decided.tool_choice in (None, "required", "auto", "none", *decided.active_tools)
+    narrowed = narrow(KEYS, decided)
     assert set(narrowed.tools) <= set(KEYS)
-    assert narrowed.tools == tuple(key for key in KEYS if made is None or key in made.active_tools)
+    assert narrowed.tools == tuple(key for key in KEYS if decided is None or key in decided.active_tools)
 
 
 @given(kits, st.sets(st.sampled_from(KEYS)), st.randoms())
@@ -221,8 +221,8 @@ def test_K5_definitions_of_any_provider_are_narrowed_in_their_order(form: str) -
     definitions = [DEFINITION_FORMATS[form](tool, f"web__{tool.name}") for tool in TOOLS]
     names = {tool.id: f"web__{tool.name}" for tool in TOOLS}
     before = repr(definitions)
-    made = narrow(definitions, Directive(("web/post", "web/search"), "web/post"), names)
-    assert made == Narrowed((definitions[0], definitions[2]), "web__post")
+    narrowed = narrow(definitions, Directive(("web/post", "web/search"), "web/post"), names)
+    assert narrowed == Narrowed((definitions[0], definitions[2]), "web__post")
     assert repr(definitions) == before
 
 
@@ -232,8 +232,8 @@ def test_K5_tools_are_known_by_id_or_name() -> None:
 
 
 def test_K5_a_choice_among_tools_stays_a_key_whatever_they_are_shown_as() -> None:
-    made = narrow(TOOLS, Directive(("web/post",), "web/post"), {"web/post": "web__post"})
-    assert made == Narrowed((TOOLS[2],), "web/post")
+    narrowed = narrow(TOOLS, Directive(("web/post",), "web/post"), {"web/post": "web__post"})
+    assert narrowed == Narrowed((TOOLS[2],), "web/post")
 
 
 @pytest.mark.parametrize("stranger", [{}, {"name": ["a"]}, {"name": None}, {"function": "a"}, 3, None], ids=repr)

@@ -17,7 +17,7 @@ from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, directive
 from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander, heard, widest_first
 from toolbelt.toolkits.policy import PolicyText, build_policy_section
-from toolbelt.toolkits.switches import SwitchRule
+from toolbelt.toolkits.switch_decisions import SwitchRule
 from toolbelt.toolkits.toolkit import Toolkit
 
 CATALOG = Catalog(
@@ -89,37 +89,37 @@ def test_K8_what_an_entry_means(entry: str, ids: list[str]) -> None:
 def test_K8_an_entry_that_matches_nothing_is_reported_and_not_fatal(
     entry: str, named: object, candidates: tuple[str, ...]
 ) -> None:
-    made = expand_toolkits([Toolkit("kit", member_tools=("log", entry))], CATALOG)
-    (missing,) = made.unmatched
+    expanded = expand_toolkits([Toolkit("kit", member_tools=("log", entry))], CATALOG)
+    (missing,) = expanded.unmatched
     assert (missing.toolkit, missing.entry, missing.candidates) == ("kit", entry, candidates)
     assert mentions(missing.message, named)
-    assert made.catalog.get_toolkit("kit").member_tools == ("git/log",)
+    assert expanded.catalog.get_toolkit("kit").member_tools == ("git/log",)
 
 
 def test_K8_toolkits_over_a_catalog() -> None:
-    made = expand_toolkits(
+    expanded = expand_toolkits(
         [
             Toolkit("all-git", "Git", False, ("git/log", "git", "git/git_*")),
             Toolkit("reading", default_on=True, member_tools=("git/log", "web/fetch"), description="Reading"),
         ],
         CATALOG,
     )
-    first, second = made.catalog.toolkits
+    first, second = expanded.catalog.toolkits
     assert first.member_tools == ("git/log", "git/git_status", "git/git_push")
     assert (second.member_tools, second.label, second.description) == (("git/log", "web/fetch"), "reading", "Reading")
-    assert [tool.key for tool in made.catalog.tools] == [tool.id for tool in CATALOG.tools]
-    defaults = {tool.key: tool.default_on for tool in made.catalog.tools}
-    assert [key for key, on in defaults.items() if not on] == ["git/git_status", "git/git_push"]
-    labels = {tool.key: (tool.label, tool.description) for tool in made.catalog.tools}
+    assert [tool.key for tool in expanded.catalog.tools] == [tool.id for tool in CATALOG.tools]
+    on_by_default = expanded.catalog.enabled_tools({})
+    assert [tool.id for tool in CATALOG.tools if tool.id not in on_by_default] == ["git/git_status", "git/git_push"]
+    labels = {tool.key: (tool.label, tool.description) for tool in expanded.catalog.tools}
     assert labels["git/git_status"] == ("git_status", "Shows changes.")
     assert labels["GitHub/list_issues"] == ("List issues", "")
-    assert made.unmatched == ()
+    assert expanded.unmatched == ()
 
 
 def test_K8_policies_speak_of_the_tools() -> None:
     policy = PolicyText.of("Use {tools}.", per_tool={"GIT": "Careful: {tools}.", "gone": "Gone."}, unavailable="None.")
-    made = expand_toolkits([Toolkit("kit", member_tools=("git", "fetch"), policy=policy)], CATALOG)
-    toolkit = made.catalog.get_toolkit("kit")
+    expanded = expand_toolkits([Toolkit("kit", member_tools=("git", "fetch"), policy=policy)], CATALOG)
+    toolkit = expanded.catalog.get_toolkit("kit")
     available = ("git/log", "web/fetch", "git/git_push")
     said = build_policy_section(toolkit, available, CATALOG.wire_names)
     assert said == "Use git_push, log, fetch.\nCareful: git_push, log."
@@ -129,13 +129,13 @@ def test_K8_policies_speak_of_the_tools() -> None:
 
 def test_K8_directives_speak_of_the_tools() -> None:
     rules = DirectiveRules((DirectiveRule(("push",), ("git/git_p*",), "git_push"), DirectiveRule(("git",), ("git",))))
-    made = expand_toolkits([Toolkit("kit", member_tools=("git", "web"), directive=rules)], CATALOG)
+    expanded = expand_toolkits([Toolkit("kit", member_tools=("git", "web"), directive=rules)], CATALOG)
     available = [tool.id for tool in CATALOG.tools]
-    narrowed = directive("push it", made.catalog.toolkits, available)
+    narrowed = directive("push it", expanded.catalog.toolkits, available)
     assert narrowed is not None
     assert (narrowed.active_tools, narrowed.tool_choice) == (("git/git_push",), "git/git_push")
-    assert directive("git", made.catalog.toolkits, ("web/fetch", "git/log")) is not None
-    assert directive("git", made.catalog.toolkits, ("web/fetch",)) is None
+    assert directive("git", expanded.catalog.toolkits, ("web/fetch", "git/log")) is not None
+    assert directive("git", expanded.catalog.toolkits, ("web/fetch",)) is None
 
 
 def test_K8_functions_are_kept_as_they_are() -> None:
@@ -176,10 +176,10 @@ def test_D6_entries_as_narrow_as_one_another_that_disagree_are_told(
     overrides: dict[str, dict[str, int]], heard: int, overlaps: list[tuple[str, str]]
 ) -> None:
     kit = Toolkit("kit", member_tools=tuple(overrides), overrides=overrides)
-    made = expand_toolkits([kit], CATALOG)
-    assert made.catalog.get_toolkit("kit").overrides["git/log"] == {"n": heard}
-    assert [overlap.entries for overlap in made.overlaps] == overlaps
-    assert all(overlap.entries[1] in overlap.message for overlap in made.overlaps)
+    expanded = expand_toolkits([kit], CATALOG)
+    assert expanded.catalog.get_toolkit("kit").overrides["git/log"] == {"n": heard}
+    assert [overlap.entries for overlap in expanded.overlaps] == overlaps
+    assert all(overlap.entries[1] in overlap.message for overlap in expanded.overlaps)
     # A session hears the same entry.
     agent = AgentSpec("one", allowed_toolkits=("kit",))
     merged = DynamicToolkits(agent, [kit], expand_over(CATALOG)).merge(("kit",))
@@ -274,12 +274,12 @@ entries = st.lists(
 
 @given(entries)
 def test_K8_members_are_the_union_of_the_entries_each_once(written: list[str]) -> None:
-    made = expand_toolkits([Toolkit("kit", member_tools=tuple(written))], CATALOG)
-    members = made.catalog.get_toolkit("kit").member_tools
+    expanded = expand_toolkits([Toolkit("kit", member_tools=tuple(written))], CATALOG)
+    members = expanded.catalog.get_toolkit("kit").member_tools
     expand = expander(CATALOG)
     assert set(members) == {tool_id for entry in written for tool_id in expand(entry)}
     assert len(set(members)) == len(members)
-    assert {one.entry for one in made.unmatched} == {entry for entry in written if not expand(entry)}
+    assert {one.entry for one in expanded.unmatched} == {entry for entry in written if not expand(entry)}
 
 
 def test_K8_toolkits_may_go_by_what_a_registry_calls_its_tools() -> None:
@@ -291,16 +291,16 @@ def test_K8_toolkits_may_go_by_what_a_registry_calls_its_tools() -> None:
         directive=DirectiveRules((DirectiveRule(("push",), ("git/git_push",), "git/git_push"),)),
         overrides={"git/git_*": {"x": 1}},
     )
-    made = expand_toolkits([kit], CATALOG, key=lambda tool: tool.name)
-    over = made.catalog.get_toolkit("kit")
+    expanded = expand_toolkits([kit], CATALOG, key=lambda tool: tool.name)
+    over = expanded.catalog.get_toolkit("kit")
     assert over.member_tools == ("git_status", "git_push", "named")
     assert over.overrides == {"git_status": {"x": 1}, "git_push": {"x": 1}}
     assert build_policy_section(over, ["git_push"]) == "Use git_push.\nNever force git_push."
     made_of = directive("push it", [over], ["git_push", "git_status"])
     assert made_of is not None
     assert (made_of.active_tools, made_of.tool_choice) == (("git_push",), "git_push")
-    assert [spec.key for spec in made.catalog.tools].count("search") == 1, "two of one name are one"
-    assert made.read_config({"git/git_push": False, "kit": True}) == ({"git_push": False, "kit": True}, ())
+    assert [spec.key for spec in expanded.catalog.tools].count("search") == 1, "two of one name are one"
+    assert expanded.read_config({"git/git_push": False, "kit": True}) == ({"git_push": False, "kit": True}, ())
 
 
 MATCHED = {"git": ("status", "push", "pull"), "git/pu*": ("push", "pull"), "git/push": ("push",), "push": ("push",)}

@@ -187,6 +187,10 @@ class ArmSummary:
             "tokens per trial",
         ),
     )
+    distractors_reached: Count | None = field(
+        default=None,
+        metadata=described("that show the N distractors of oracle+N; nothing for other toolsets", "cases"),
+    )
     turned_away: Count = field(
         default=0, metadata=described("not asked, as what they began with could not fit", "trials")
     )

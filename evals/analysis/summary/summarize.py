@@ -90,6 +90,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
             epochs.get(number, ()),
             clusters,
             reasons,
+            plan.get("distractors_reached", {}),
         )
         for number, *names, planned_trials in planned
     )
@@ -145,6 +146,7 @@ def _arm(
     passing: tuple[PassAtK, ...],
     clusters: ClusterCounts,
     reasons: Mapping[tuple[int, str], str],
+    distractors_reached: Mapping[str, int],
 ) -> ArmSummary:
     scored = {outcome: row for outcome, row in outcomes.items() if outcome in SCORED}
     rates = {name: _rate(rate, scored, clusters.get((number, name))) for name, rate in RATES.items()}
@@ -179,6 +181,7 @@ def _arm(
         first_offers=timing.first_offers,
         first_offer=timing.first_offer,
         offered_tokens=_mean(outcomes.values(), "definition_tokens"),
+        distractors_reached=distractors_reached.get(toolset),
         turned_away=outcomes.get(Outcome.CONTEXT_OVERFLOW.value, {}).get(f"sum({_NOT_ASKED})", 0),
         overflow_reason=reasons.get((number, Outcome.CONTEXT_OVERFLOW.value), ""),
         error_reason=reasons.get((number, Outcome.ERROR.value), ""),

@@ -36,9 +36,9 @@ def read(path: Path, raw: bytes) -> list[Line]:
     ],
 )
 def test_E3_lines_with_their_number_and_place(tmp_path: Path, raw: bytes, places: list[object]) -> None:
-    made = read(tmp_path / "c.jsonl", raw)
-    assert [(line.number, line.offset, line.data) for line in made] == places
-    assert all(raw[line.offset :].startswith(line.raw) for line in made)
+    reading = read(tmp_path / "c.jsonl", raw)
+    assert [(line.number, line.offset, line.data) for line in reading] == places
+    assert all(raw[line.offset :].startswith(line.raw) for line in reading)
 
 
 @pytest.mark.parametrize(

@@ -59,11 +59,11 @@ def test_E7_each_kind_has_its_share_of_clusters(tmp_path: Path, clusters: int, s
 
 
 def test_E7_the_draw_goes_by_seed_and_names_alone(tmp_path: Path) -> None:
-    made = rows(60)
-    before = held(opened(tmp_path / "a", made))
-    assert held(opened(tmp_path / "b", made[::-1])) == before
-    assert held(opened(tmp_path / "c", made[::3])) == before, "cases of a cluster follow it"
-    other = held(opened(tmp_path / "d", made), seed=1)
+    lines = rows(60)
+    before = held(opened(tmp_path / "a", lines))
+    assert held(opened(tmp_path / "b", lines[::-1])) == before
+    assert held(opened(tmp_path / "c", lines[::3])) == before, "cases of a cluster follow it"
+    other = held(opened(tmp_path / "d", lines), seed=1)
     assert len(other) == len(before)
     assert other != before
 

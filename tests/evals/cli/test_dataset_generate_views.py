@@ -46,23 +46,23 @@ def test_E9_only_what_was_asked_about_is_told_and_not_without_end(capsys: pytest
     short = [ShortTool(f"p/t{n}", "Thai", 3, 1, {"too few in the answer": 2}) for n in range(14)]
     short.append(ShortTool("p/late", None, 3, 0, {NOT_ASKED: 1}))
     notify_summary(DraftSummary(cases=28, kinds=Counter(single=28), short=short), FOLDER)
-    told = capsys.readouterr().err.splitlines()
-    assert mentions(told[0], "warning", "p/t0", "Thai", "1 of 3 drafts", "(2)")
-    assert mentions(told[10], "warning", 4, "--json")
-    assert not any("late" in line for line in told)
-    assert mentions(told[-2], "note", "28 cases", "mine/cases.jsonl")
+    lines = capsys.readouterr().err.splitlines()
+    assert mentions(lines[0], "warning", "p/t0", "Thai", "1 of 3 drafts", "(2)")
+    assert mentions(lines[10], "warning", 4, "--json")
+    assert not any("late" in line for line in lines)
+    assert mentions(lines[-2], "note", "28 cases", "mine/cases.jsonl")
 
 
 def test_E3_all_that_became_of_lines_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     made = DraftSummary(cases=9, human_lines=1, superseded=2, deleted=3, earlier=4, replaced=5)
     notify_summary(made, FOLDER)
-    told = capsys.readouterr().err
-    lines = told.splitlines()
+    text = capsys.readouterr().err
+    lines = text.splitlines()
     assert any(mentions(line, "note", "1 line of yours") for line in lines)
     assert any(mentions(line, "note", "2 that you changed", "3 that you took out") for line in lines)
     assert any(mentions(line, "note", "4 drafts", "kept") for line in lines)
     assert any(mentions(line, "warning", "5 drafts", "replaced") for line in lines)
-    assert "review each" not in told, "nothing was drafted"
+    assert "review each" not in text, "nothing was drafted"
     data = summary_data(made)
     assert (data["superseded"], data["deleted"], data["earlier"], data["replaced"]) == (2, 3, 4, 5)
 

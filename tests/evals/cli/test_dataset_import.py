@@ -44,11 +44,11 @@ def test_E3_what_was_left_out_is_said_one_by_one_and_counted(toolbelt: Toolbelt,
     assert ran.code == 0
     assert ran.json["left_out"] == {"broken: syntax": 1, "a turn without an answer": 30}
     assert [one["line"] for one in ran.json["lines"]] == list(range(2, 33))
-    told = ran.err.splitlines()
-    assert mentions(told[0], "note", "log.jsonl:2", "broken", "JSON")
-    assert "note: 11 more left out" in told
-    assert any(mentions(line, "note", "30 times") for line in told)
-    assert mentions(told[-1], "1 case", "1 draft", "2 tools")
+    lines = ran.err.splitlines()
+    assert mentions(lines[0], "note", "log.jsonl:2", "broken", "JSON")
+    assert "note: 11 more left out" in lines
+    assert any(mentions(line, "note", "30 times") for line in lines)
+    assert mentions(lines[-1], "1 case", "1 draft", "2 tools")
 
 
 def test_E9_a_broken_line_is_wrong_input(toolbelt: Toolbelt, project: Path) -> None:

@@ -157,14 +157,14 @@ def test_E9_what_cannot_be_compared_ends_with_2_and_says_why(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        pytest.param(["A"], "has a single arm, local/bm25 · full, and nothing to compare it with", id="a-single-arm"),
+        pytest.param(["A"], "a single arm, local/bm25 · full", id="a-single-arm"),
         pytest.param(["A", "nope"], "No run named 'nope'.", id="no-such-run"),
         pytest.param(["2"], "2 runs begin with '2'", id="several-runs"),
         pytest.param(["A", "nope.json"], "No baseline named 'nope.json'", id="no-such-baseline"),
         pytest.param(["B", "--against", "ful"], "Did you mean 'full'?", id="no-such-arm-to-hold-against"),
         pytest.param(["B", "--arm", "loadou"], "Did you mean 'loadout'?", id="no-such-arm"),
         pytest.param(["B", "--arm", "full"], "say with --against which", id="the-arm-that-the-others-are-held-against"),
-        pytest.param(["B", "--against", "local/bm25"], "2 arms go by 'local/bm25'; say which", id="which-arm"),
+        pytest.param(["B", "--against", "local/bm25"], "2 arms go by 'local/bm25'", id="which-arm"),
         pytest.param(["A", "B", "--arm", "loadout"], "", id="one-arm-each-is-a-pair"),
         pytest.param(["B", "A", "--measure", "tokens"], "'tokens' is not one of", id="no-such-measure"),
         pytest.param(["B", "--margin", "2"], "not in the range", id="a-margin-in-points"),
@@ -223,7 +223,7 @@ def test_E10_markdown_is_written_where_it_is_wanted(office: Path, run: Callable[
     assert (office / "out/deep/compared.md").read_text().startswith(f"# Arms of {name}\n")
     (office / "folder").mkdir()
     refused = compare("-o", "folder")
-    assert (refused.code, refused.err) == (2, "Error: 'folder' is a folder; name a file.\n")
+    assert (refused.code, mentions(refused.err, "Error", "'folder' is a folder")) == (2, True)
     full = compare("-o", "/dev/full")
     assert (full.code, "No space left on device" in full.err) == (3, True)
 

@@ -126,6 +126,16 @@ def test_E1_a_star_stands_for_every_loadout_that_makes_something_active(toolbelt
     assert coverage == [2, 2], "each reaches its own case, and the one that needs nothing"
 
 
+def test_E1_an_arm_reports_in_how_many_cases_its_distractors_are_all_shown(toolbelt: Toolbelt, office: Path) -> None:
+    write_dataset(office / "narrow", [{**CASES[0], "offered": ["refund", "invoice"]}, *CASES[1:]])
+    ran = toolbelt("eval", "run", "--dataset", "narrow", "--toolset", "full,oracle+3", "--json")
+    assert [arm["distractors_reached"] for arm in ran.json["arms"]] == [None, 2]
+    folder = office / "reports" / ran.json["run"]
+    said = "oracle+3 shows all its distractors in 2 of 3 cases"
+    assert said in toolbelt("eval", "report").out
+    assert all(said in (folder / name).read_text(encoding="utf-8") for name in ("report.md", "report.html"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -133,6 +143,7 @@ def test_E1_a_star_stands_for_every_loadout_that_makes_something_active(toolbelt
         pytest.param(["--toolset", "loadout:casheer"], "'cashier'", id="unknown-loadout"),
         pytest.param(["--toolset", "loadout:developer"], "developer", id="a-loadout-that-matches-nothing"),
         pytest.param(["--toolset", "oracle+many"], "oracle", id="malformed-toolset"),
+        pytest.param(["--toolset", "oracle+4"], "'oracle+3'", id="more-distractors-than-there-are"),
         pytest.param(["--toolset", "loadout:auto"], "unknown", id="auto-for-an-unknown-window"),
         pytest.param(["--model", "local/bm52"], "local/bm25", id="unknown-local-model"),
         pytest.param(["--model", "scripted/none.json"], "none.json", id="a-script-that-is-not-there"),

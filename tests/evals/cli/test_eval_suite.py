@@ -53,12 +53,9 @@ def test_L15_a_pair_that_cannot_be_asked_is_left_out_with_its_reason(toolbelt: T
     assert of_other == ["full", "loadout:auto", *LOADOUTS, "tiered"]
     assert left["local/bm25", "loadout:auto"]["verdict"] == "refuses"
     assert left["local/bm25", "loadout:auto"]["reason"].startswith("The whole catalog takes ")
-    assert left[OTHER, "full"] == {
-        "model": OTHER,
-        "toolset": "full",
-        "verdict": "unsupported",
-        "reason": "It calls no tools, says toolbelt.yaml.",
-    }
+    assert left[OTHER, "full"].keys() == {"model", "toolset", "verdict", "reason"}
+    assert left[OTHER, "full"]["verdict"] == "unsupported"
+    assert mentions(left[OTHER, "full"]["reason"], "no tools", "toolbelt.yaml")
     assert mentions(ran.err, "note", OTHER, "5 toolsets", "toolbelt.yaml")
     anyway = toolbelt(*SUITE, *models, "--ask-anyway")
     assert len(pairs(anyway.json)) == 8

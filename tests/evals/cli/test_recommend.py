@@ -68,7 +68,8 @@ def test_E9_nothing_to_recommend_for_any_model_is_exit_3(toolbelt: Toolbelt, tmp
     with stored(WrittenRun(ARMS, drafts=100), tmp_path / "runs.db"):
         pass
     ran = toolbelt("eval", "recommend", "--store", str(tmp_path / "runs.db"))
-    assert (ran.code, WORK.sub("", ran.err)) == (3, "note: nothing can be recommended, for any model\n")
+    assert ran.code == 3
+    assert mentions(WORK.sub("", ran.err), "note", "nothing", "any model")
     assert mentions(ran.out, "nothing", "toolbelt.yaml")
 
 

@@ -66,9 +66,9 @@ def test_a_run_of_one_arm_has_nothing_to_compare(tmp_path: Path) -> None:
         database(arms, [{"case_id": f"c{n}", "cluster": f"c{n}"} for n in range(4)]), tmp_path / "runs.db", arms, 4
     )
     with RunStore(path) as opened:
-        made = write_report(opened, opened.get(RUN), tmp_path / "report")
-    assert made.findings.comparison is None
-    assert "comparison" not in made.findings.data
+        written = write_report(opened, opened.get(RUN), tmp_path / "report")
+    assert written.findings.comparison is None
+    assert "comparison" not in written.findings.data
     assert "gate" not in json.loads((tmp_path / "report" / "summary.json").read_text())
 
 
@@ -76,8 +76,8 @@ def test_E7_with_a_baseline_its_verdict_stands_on_top(store: RunStore, tmp_path:
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 
     row = store.get(RUN)
-    made = write_report(store, row, tmp_path, ReportOptions(baseline=StoredRun(store, row), margin=0.05))
-    findings: RunReport = made.findings
+    written = write_report(store, row, tmp_path, ReportOptions(baseline=StoredRun(store, row), margin=0.05))
+    findings: RunReport = written.findings
     assert findings.gate is not None
     assert findings.gate.comparison is findings.comparison is not None
     assert findings.comparison.margin == 0.05
@@ -160,9 +160,9 @@ def test_E8_all_is_of_one_moment_while_the_run_goes_on(tmp_path: Path) -> None:
 
     with RunStore(path) as opened:
         before = summarize(opened.connection, RUN)
-        made = write_report(opened, opened.get(RUN), tmp_path / "report", progress=progress)
+        written = write_report(opened, opened.get(RUN), tmp_path / "report", progress=progress)
     assert steps == ["choosing toolsets", "comparing arms", "writing the page", "writing tests", "writing trials"]
-    assert made.findings.summary.arms == before.arms
+    assert written.findings.summary.arms == before.arms
     for name in ("trials.csv", "junit.xml", "report.html"):
         assert "changed underway" not in (tmp_path / "report" / name).read_text(encoding="utf-8"), name
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.evals.running.test_store import request_record
 from tests.wording import naming
-from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.probing.checks import EVERY, ProbePlan
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
@@ -117,11 +117,14 @@ def test_a_probe_left_running_is_killed_unless_somebody_works_on_it(kept: ProbeS
         "UPDATE probes SET planned = '{'",
         "UPDATE probes SET planned = '7'",
         "UPDATE probes SET code = '[1]'",
+        "UPDATE probes SET status = 'banana'",
         "UPDATE probe_checks SET outcome = 'splendid'",
+        "UPDATE probe_checks SET latency_seconds = 'x'",
     ],
 )
 def test_a_damaged_probe_is_named(kept: ProbeStore, damage: str) -> None:
     probe = begin(kept, "m", None, DONE)
     kept.store.connection.execute(damage)
-    with pytest.raises(ToolbeltError, match=naming(probe, "damaged")):
+    row = ("probes", probe) if " probes " in damage else ("probe_checks", "unicode")
+    with pytest.raises(InvalidFileError, match=naming(str(kept.store.path), *row)):
         kept.probes()

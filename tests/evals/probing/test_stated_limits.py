@@ -51,9 +51,9 @@ def refused(said: str, *outcomes: CheckOutcome) -> ToolLimit | None:
     ],
 )
 def test_the_limit_lies_below_a_refusal(outcomes: tuple[CheckOutcome, ...], limit: tuple[int, int] | None) -> None:
-    found = refused("no", *outcomes)
-    assert (found and (found.taken, found.refused)) == limit
-    assert found is None or found.stated is None
+    refusal = refused("no", *outcomes)
+    assert (refusal and (refusal.taken, refusal.refused)) == limit
+    assert refusal is None or refusal.stated is None
 
 
 def test_where_no_tool_was_ever_taken_there_is_no_limit() -> None:

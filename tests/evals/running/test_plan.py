@@ -106,6 +106,7 @@ def test_E8_a_plan_of_a_hundred_million_trials_takes_no_memory() -> None:
                 request_limit=4,
                 tokenizer="cl100k_base",
                 without_role=2,
+                distractors_reached={"oracle+9": 3},
                 api_base="http://localhost:1/v1",
                 drafts=3,
                 code={"toolbelt": "1.2.3", "commit": "0f" * 20, "changed": "yes"},

@@ -61,6 +61,10 @@ def old(tmp_path: Path) -> Path:
     connection.execute("PRAGMA journal_mode=WAL")
     values = ("20260101-000000-aaaa", "2026", "finished", "", make_plan().to_json())
     connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", values)
+    arms = [
+        (values[0], n, arm.model, arm.toolset, "", "t", make_plan().per_arm) for n, arm in enumerate(make_plan().arms)
+    ]
+    connection.executemany("INSERT INTO arms VALUES (?, ?, ?, ?, ?, ?, ?)", arms)
     connection.close()
     return path
 

@@ -88,6 +88,7 @@ def test_E8_errors_are_run_again_only_when_asked_for(store: RunStore) -> None:
 def test_runs_are_found_by_id_beginning_and_as_the_latest(store: RunStore) -> None:
     first = store.create(make_plan(), ["t"] * 3)
     store.connection.execute("UPDATE runs SET created = '2001-01-01', run = '20010101-000000-aaaa'")
+    store.connection.execute("UPDATE arms SET run = '20010101-000000-aaaa'")
     second = store.create(make_plan(), ["t"] * 3)
     assert first != second
     assert store.get("latest").run == store.get(second).run == store.get(second[:-1]).run == second

@@ -45,32 +45,32 @@ def notes(error: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("known", "checks", "said"),
+    ("known", "checks", "named"),
     [
-        pytest.param({}, (NO_TOOLS,), "its API takes no tools.", id="tools-refused"),
-        pytest.param({"tool_calling": True}, (NO_TOOLS,), "its API takes no tools.", id="tools-refused-and-said-to"),
-        pytest.param({}, (WINDOW,), "its window is 8,192 tokens (known: nothing).", id="a-window-nobody-knew"),
+        pytest.param({}, (NO_TOOLS,), "no tools", id="tools-refused"),
+        pytest.param({"tool_calling": True}, (NO_TOOLS,), "no tools", id="tools-refused-and-said-to"),
+        pytest.param({}, (WINDOW,), ("window", "8,192", "known: nothing"), id="a-window-nobody-knew"),
         pytest.param(
-            {"context_window": 32_000}, (WINDOW,), "its window is 8,192 tokens (known: 32,000).", id="a-smaller-window"
+            {"context_window": 32_000}, (WINDOW,), ("window", "8,192", "known: 32,000"), id="a-smaller-window"
         ),
-        pytest.param({"max_tools": 64}, MOST, "a request may hold 200 tools (known: 64).", id="more-tools"),
-        pytest.param({"max_tools": 256}, MOST, "a request may hold 200 tools (known: 256).", id="fewer-tools"),
+        pytest.param({"max_tools": 64}, MOST, ("200 tools", "known: 64"), id="more-tools"),
+        pytest.param({"max_tools": 256}, MOST, ("200 tools", "known: 256"), id="fewer-tools"),
         pytest.param(
             {"max_tools": 256},
             BETWEEN,
-            "128 tools (known: 256); it takes 128 tools, refuses 256: the limit lies between.",
+            ("128 tools", "known: 256", "refuses 256"),
             id="a-limit-that-was-refused-and-no-other-named",
         ),
         pytest.param(
             {"max_tools": 64},
             (*MOST, CheckResult("tools_64", T, "maximum context length is 8192 tokens", 1)),
-            "its window is 8,192 tokens (known: nothing); a request may hold 200 tools (known: 64).",
+            ("8,192", "known: nothing", "200 tools", "known: 64"),
             id="both-in-one-note",
         ),
     ],
 )
 def test_L15_what_a_probe_contradicts_is_told_before_a_run(
-    toolbelt: Toolbelt, office: Path, known: dict[str, Any], checks: tuple[CheckResult, ...], said: str
+    toolbelt: Toolbelt, office: Path, known: dict[str, Any], checks: tuple[CheckResult, ...], named: object
 ) -> None:
     say(**known)
     keep("openai/mine", *checks)
@@ -78,7 +78,7 @@ def test_L15_what_a_probe_contradicts_is_told_before_a_run(
     assert ran.code == 0, ran.err
     [note] = notes(ran.err)
     assert note.startswith("note: openai/mine: its probe of 20")
-    assert mentions(note, said, "`models`", "toolbelt.yaml")
+    assert mentions(note, named, "`models`", "toolbelt.yaml")
     assert mentions(note, "toolbelt model probes openai/mine")
     assert "its probe of" not in json.dumps(ran.json)
 

@@ -16,25 +16,25 @@ from toolbelt.evals.statistics.means import paired_means, paired_means_of
 
 
 def test_means_by_hand() -> None:
-    found = paired_means([[(80, 100), (90, 100)], [(100, 100)], [(70, 100)]])
-    assert (found.new, found.old, found.difference) == (85, 100, -15)
-    assert found.ratio == pytest.approx(0.85)
-    assert found.low <= -15 <= found.high
-    assert (found.clusters, found.cases) == (3, 4)
-    assert found.p_value == 0.5  # both of the clusters that differ go one way: two of four ways of turning them
+    means = paired_means([[(80, 100), (90, 100)], [(100, 100)], [(70, 100)]])
+    assert (means.new, means.old, means.difference) == (85, 100, -15)
+    assert means.ratio == pytest.approx(0.85)
+    assert means.low <= -15 <= means.high
+    assert (means.clusters, means.cases) == (3, 4)
+    assert means.p_value == 0.5  # both of the clusters that differ go one way: two of four ways of turning them
 
 
 def test_tokens_that_differ_by_the_same_everywhere_are_certain() -> None:
-    found = paired_means([[(900, 1000)]] * 30)
-    assert (found.low, found.high) == (-100, -100)
-    assert (found.ratio_low, found.ratio_high) == pytest.approx((0.9, 0.9))
+    means = paired_means([[(900, 1000)]] * 30)
+    assert (means.low, means.high) == (-100, -100)
+    assert (means.ratio_low, means.ratio_high) == pytest.approx((0.9, 0.9))
 
 
 @pytest.mark.parametrize("pairs", [[[(1, 0)], [(2, 0)]], [[(0, 1)], [(0, 2)]], [[(1, 0)], [(2, 0)], [(1, 5)]]])
 def test_there_is_no_ratio_to_nothing(pairs: list[list[tuple[float, float]]]) -> None:
-    found = paired_means(pairs)
-    assert (found.ratio, found.ratio_low, found.ratio_high) == (None, None, None)
-    assert found.low <= found.difference <= found.high
+    means = paired_means(pairs)
+    assert (means.ratio, means.ratio_low, means.ratio_high) == (None, None, None)
+    assert means.low <= means.difference <= means.high
 
 
 def test_a_ratio_is_never_below_that_of_every_case() -> None:
@@ -140,9 +140,9 @@ def test_it_reaches_as_far_as_scipys_percentiles_and_a_bootstrap_t_done_by_hand(
     rng = np.random.default_rng(2)
     old = rng.lognormal(0, 1, 200)
     new = old * rng.lognormal(-0.2, 0.4, 200)
-    found = paired_means([[pair] for pair in zip(new.tolist(), old.tolist(), strict=True)])
+    means = paired_means([[pair] for pair in zip(new.tolist(), old.tolist(), strict=True)])
     drawn = rng.integers(200, size=(8_000, 200))
-    for low, high, below in ((found.low, found.high, np.ones(200)), (found.ratio_low, found.ratio_high, old)):
+    for low, high, below in ((means.low, means.high, np.ones(200)), (means.ratio_low, means.ratio_high, old)):
         above = new - old if below[0] == 1 else new
         theirs = stats.bootstrap(
             (above, below),
@@ -165,12 +165,12 @@ def test_it_reaches_as_far_as_scipys_percentiles_and_a_bootstrap_t_done_by_hand(
     "values", [[(1, 2)] * 19 + [(3, 7)], [(0.1, 0.3)] * 20, [(1, 1)] * 19 + [(1, 2)], [(1, 1), (9, 5)]]
 )
 def test_bounds_are_numbers_even_where_hardly_a_cluster_differs(values: list[tuple[float, float]]) -> None:
-    found = paired_means([[pair] for pair in values])
-    assert found.ratio_low is not None
-    assert found.ratio_high is not None
-    assert np.isfinite([found.low, found.high, found.ratio_low, found.ratio_high]).all()
-    assert found.low <= found.difference + 1e-12
-    assert found.difference <= found.high + 1e-12
+    means = paired_means([[pair] for pair in values])
+    assert means.ratio_low is not None
+    assert means.ratio_high is not None
+    assert np.isfinite([means.low, means.high, means.ratio_low, means.ratio_high]).all()
+    assert means.low <= means.difference + 1e-12
+    assert means.difference <= means.high + 1e-12
 
 
 RARE = [
@@ -224,16 +224,16 @@ def test_E7_no_bound_lies_on_the_side_to_which_no_case_moved() -> None:
     )
 )
 def test_E7_bounds_lie_among_what_was_seen_and_the_figure_within_them(pairs: list[tuple[float, float]]) -> None:
-    found = paired_means([[pair] for pair in pairs], resamples=100)
+    means = paired_means([[pair] for pair in pairs], resamples=100)
     each = [new - old for new, old in pairs]
-    assert min(each) - 1e-9 <= found.low <= found.difference + 1e-9
-    assert found.difference - 1e-9 <= found.high <= max(each) + 1e-9
-    if found.ratio is not None:
+    assert min(each) - 1e-9 <= means.low <= means.difference + 1e-9
+    assert means.difference - 1e-9 <= means.high <= max(each) + 1e-9
+    if means.ratio is not None:
         ratios = [new / old for new, old in pairs]
-        assert found.ratio_low is not None
-        assert found.ratio_high is not None
-        assert min(ratios) - 1e-9 <= found.ratio_low <= found.ratio + 1e-9
-        assert found.ratio - 1e-9 <= found.ratio_high <= max(ratios) + 1e-9
+        assert means.ratio_low is not None
+        assert means.ratio_high is not None
+        assert min(ratios) - 1e-9 <= means.ratio_low <= means.ratio + 1e-9
+        assert means.ratio - 1e-9 <= means.ratio_high <= max(ratios) + 1e-9
 
 
 @pytest.mark.parametrize(("clusters", "least"), [(30, 0.92), (100, 0.935)])
@@ -243,11 +243,11 @@ def test_intervals_cover_about_what_they_claim(clusters: int, least: float) -> N
     for seed in range(400):
         old = rng.lognormal(0, 0.8, clusters)
         new = 0.7 * old * np.exp(rng.normal(0, 0.4, clusters) - 0.08)
-        found = paired_means(
+        means = paired_means(
             [[pair] for pair in zip(new.tolist(), old.tolist(), strict=True)], seed=seed, resamples=300
         )
-        assert found.ratio_low is not None
-        assert found.ratio_high is not None
-        difference += found.low <= -0.3 * np.exp(0.32) <= found.high
-        ratio += found.ratio_low <= 0.7 <= found.ratio_high
+        assert means.ratio_low is not None
+        assert means.ratio_high is not None
+        difference += means.low <= -0.3 * np.exp(0.32) <= means.high
+        ratio += means.ratio_low <= 0.7 <= means.ratio_high
     assert min(difference, ratio) >= stats.binom.ppf(1e-4, 400, least)

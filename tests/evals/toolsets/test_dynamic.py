@@ -67,10 +67,10 @@ def status(answer: str | None) -> str:
 
 
 def test_E1_each_category_is_a_toolkit_and_the_core_is_always_there() -> None:
-    made = toolset("dynamic")
-    [answer] = made.answer(ANY, start(ANY), [use("list_toolkits")])
+    opened = toolset("dynamic")
+    [answer] = opened.answer(ANY, start(ANY), [use("list_toolkits")])
     listed = json.loads(answer or "")["toolkits"]
-    assert shown(made, ANY) == CORE
+    assert shown(opened, ANY) == CORE
     assert [(one["name"], one["tools"], one["loaded"], one["sticky"]) for one in listed] == [
         ("git", ["commit", "push", "repo__log"], False, False),
         ("files", ["open", "disk__log"], False, False),
@@ -80,24 +80,24 @@ def test_E1_each_category_is_a_toolkit_and_the_core_is_always_there() -> None:
 
 
 def test_E1_a_catalogs_own_way_of_loading_makes_way() -> None:
-    made = toolset("dynamic", TIERED)
-    offer = made.offer(ANY, start(ANY))
+    opened = toolset("dynamic", TIERED)
+    offer = opened.offer(ANY, start(ANY))
     assert [offered.tool.id for offered in offer.tools] == [
         *META,
         *(tool_id for tool_id in TIERED.core if tool_id not in ("core/browse_tools", "core/load_tools")),
     ]
     assert [*offer.definitions[1]["function"]["parameters"]["properties"]] == ["toolkit"]
-    assert not {"core/browse_tools", "core/load_tools"} & made.reach(ANY)
+    assert not {"core/browse_tools", "core/load_tools"} & opened.reach(ANY)
 
 
 def test_E1_a_tool_that_is_called_like_a_meta_tool_is_shown_under_another_name() -> None:
     catalog = Catalog((Plugin("crane", (Tool("load_tools", "Put tools onto a lorry."),), "git"),), core=())
-    made = toolset("dynamic", catalog)
-    after = play(made, ANY, [load("git")], [])
-    *meta, crane = made.offer(ANY, after).tools
+    opened = toolset("dynamic", catalog)
+    after = play(opened, ANY, [load("git")], [])
+    *meta, crane = opened.offer(ANY, after).tools
     assert [offered.name for offered in meta] == META
     assert crane.tool.id == "crane/load_tools"
-    assert made.answer(ANY, after, [use(crane.name)]) == (None,)
+    assert opened.answer(ANY, after, [use(crane.name)]) == (None,)
 
 
 CRANE = Catalog(
@@ -134,67 +134,67 @@ def test_E1_a_category_that_is_called_like_a_meta_tool_is_refused_with_what_to_d
 
 
 def test_D1_an_entry_that_may_mean_several_tools_is_told_and_brings_none() -> None:
-    made = toolset("dynamic:plain", agents=(AgentSpec("plain", ("repo/push", "log")),))
-    assert shown(made, ANY) == ["repo/push"]
-    assert isinstance(made, Dynamic)
-    assert len(made.unmatched) == 2
-    assert all(sentence.find("log") > 0 for sentence in made.unmatched)
-    assert "repo/log" in made.unmatched[1]
+    opened = toolset("dynamic:plain", agents=(AgentSpec("plain", ("repo/push", "log")),))
+    assert shown(opened, ANY) == ["repo/push"]
+    assert isinstance(opened, Dynamic)
+    assert len(opened.unmatched) == 2
+    assert all(sentence.find("log") > 0 for sentence in opened.unmatched)
+    assert "repo/log" in opened.unmatched[1]
 
 
 def test_D4_a_load_takes_effect_with_the_users_next_message_and_not_within_the_turn() -> None:
-    made = toolset("dynamic")
-    within = play(made, ANY, [use("list_toolkits")], [load("git")], [use("list_toolkits")], [use("send")])
-    assert shown(made, ANY, within) == CORE
-    assert made.offer(ANY, within) is made.offer(ANY, start(ANY))
-    assert made.follow_up(ANY, within, SPOKEN) == GO_AHEAD
+    opened = toolset("dynamic")
+    within = play(opened, ANY, [use("list_toolkits")], [load("git")], [use("list_toolkits")], [use("send")])
+    assert shown(opened, ANY, within) == CORE
+    assert opened.offer(ANY, within) is opened.offer(ANY, start(ANY))
+    assert opened.follow_up(ANY, within, SPOKEN) == GO_AHEAD
     after = within.extended(SPOKEN, (), GO_AHEAD)
-    assert shown(made, ANY, after) == [*CORE, *GIT]
-    assert made.follow_up(ANY, after, SPOKEN) is None
+    assert shown(opened, ANY, after) == [*CORE, *GIT]
+    assert opened.follow_up(ANY, after, SPOKEN) is None
 
 
 def test_D4_answers_know_at_once_what_was_asked_for_in_the_same_batch() -> None:
-    made = toolset("dynamic")
+    opened = toolset("dynamic")
     calls = [load("git"), load(" GIT ", "2"), use("commit", call_id="3"), unload("git", "4"), unload("git", "5")]
-    answers = made.answer(ANY, start(ANY), calls)
+    answers = opened.answer(ANY, start(ANY), calls)
     assert [status(one) for one in answers[:2]] == ["loaded", "already_loaded"]
     assert answers[2] is None, "a tool called beside its loading is not there"
     assert [status(one) for one in answers[3:]] == ["unloaded", "not_loaded"]
 
 
 def test_D4_a_load_undone_in_the_same_turn_is_nothing_to_wait_for() -> None:
-    made = toolset("dynamic")
-    undone = play(made, ANY, [load("git")], [unload("git")])
-    assert made.follow_up(ANY, undone, SPOKEN) is None
-    redone = play(made, ANY, [load("git")], [], [unload("git"), load("git", "2")])
-    assert made.follow_up(ANY, redone, SPOKEN) is None
-    assert shown(made, ANY, redone) == [*CORE, *GIT]
+    opened = toolset("dynamic")
+    undone = play(opened, ANY, [load("git")], [unload("git")])
+    assert opened.follow_up(ANY, undone, SPOKEN) is None
+    redone = play(opened, ANY, [load("git")], [], [unload("git"), load("git", "2")])
+    assert opened.follow_up(ANY, redone, SPOKEN) is None
+    assert shown(opened, ANY, redone) == [*CORE, *GIT]
 
 
 def test_D4_an_unload_takes_effect_with_the_next_message_too() -> None:
-    made = toolset("dynamic")
-    loaded = play(made, ANY, [load("git"), load("files", "2")], [])
-    asked = play(made, ANY, [unload("git")], conversation=loaded)
-    assert shown(made, ANY, asked) == [*CORE, *GIT, *FILES]
-    assert shown(made, ANY, play(made, ANY, [], conversation=asked)) == [*CORE, *FILES]
+    opened = toolset("dynamic")
+    loaded = play(opened, ANY, [load("git"), load("files", "2")], [])
+    asked = play(opened, ANY, [unload("git")], conversation=loaded)
+    assert shown(opened, ANY, asked) == [*CORE, *GIT, *FILES]
+    assert shown(opened, ANY, play(opened, ANY, [], conversation=asked)) == [*CORE, *FILES]
 
 
 def test_D6_toolkits_stand_in_allowed_order_whatever_was_loaded_first() -> None:
-    made = toolset("dynamic")
-    one = play(made, ANY, [load("other")], [], [load("git")], [])
-    other = play(made, ANY, [load("git"), load("other", "2")], [])
-    assert shown(made, ANY, one) == [*CORE, *GIT, *OTHER]
-    assert made.offer(ANY, one) is made.offer(ANY, other)
+    opened = toolset("dynamic")
+    one = play(opened, ANY, [load("other")], [], [load("git")], [])
+    other = play(opened, ANY, [load("git"), load("other", "2")], [])
+    assert shown(opened, ANY, one) == [*CORE, *GIT, *OTHER]
+    assert opened.offer(ANY, one) is opened.offer(ANY, other)
 
 
 def test_D5_an_agent_starts_with_its_initial_toolkits_which_stay() -> None:
-    made = toolset("dynamic:helper")
-    assert shown(made, ANY) == [*CORE, *FILES]
+    opened = toolset("dynamic:helper")
+    assert shown(opened, ANY) == [*CORE, *FILES]
     calls = [load("papers"), unload("papers", "2"), load("sky", "3"), load("nothing", "4"), load("versions", "5")]
-    answers = made.answer(ANY, start(ANY), calls)
+    answers = opened.answer(ANY, start(ANY), calls)
     assert [status(one) for one in answers] == ["already_loaded", "sticky", "not_allowed", "unknown", "loaded"]
-    assert shown(made, ANY, play(made, ANY, calls, [])) == [*CORE, *GIT, *FILES], "in allowed order"
-    assert made.reach(ANY) == {"chat/send", *GIT, *FILES}
+    assert shown(opened, ANY, play(opened, ANY, calls, [])) == [*CORE, *GIT, *FILES], "in allowed order"
+    assert opened.reach(ANY) == {"chat/send", *GIT, *FILES}
 
 
 def test_D3_tools_with_other_overrides_conflict_and_definitions_stay_as_they_are() -> None:
@@ -203,33 +203,33 @@ def test_D3_tools_with_other_overrides_conflict_and_definitions_stay_as_they_are
         Toolkit("one", member_tools=("repo/log",), overrides={"repo/log": {"limit": 1}}),
         Toolkit("two", member_tools=("repo",)),
     )
-    made = toolset("dynamic:helper", agents=(agent,), toolkits=toolkits)
-    after = play(made, ANY, [load("one"), load("two", "2")], [])
+    opened = toolset("dynamic:helper", agents=(agent,), toolkits=toolkits)
+    after = play(opened, ANY, [load("one"), load("two", "2")], [])
     refused = json.loads(after.exchanges[0].answers[1])
     assert (refused["status"], refused["conflicting_tool"], refused["conflicts_with"]) == (
         "conflict",
         "repo__log",
         "one",
     )
-    assert shown(made, ANY, after) == [*META, "chat/send", "chat/read", "repo/log"]
-    descriptions = [one["function"]["description"] for one in made.offer(ANY, after).definitions[3:]]
+    assert shown(opened, ANY, after) == [*META, "chat/send", "chat/read", "repo/log"]
+    descriptions = [one["function"]["description"] for one in opened.offer(ANY, after).definitions[3:]]
     assert descriptions == ["Send a message to a channel", "Read a channel", "Show them"]
 
 
 def test_D2_an_agent_that_may_load_nothing_has_no_meta_tools() -> None:
-    made = toolset("dynamic:plain", agents=(AgentSpec("plain", ("repo", "chat/send")),))
-    assert shown(made, ANY) == [*GIT, "chat/send"]
-    assert made.answer(ANY, start(ANY), [load("git")]) == (None,)
-    assert made.follow_up(ANY, play(made, ANY, [load("git")]), SPOKEN) is None
+    opened = toolset("dynamic:plain", agents=(AgentSpec("plain", ("repo", "chat/send")),))
+    assert shown(opened, ANY) == [*GIT, "chat/send"]
+    assert opened.answer(ANY, start(ANY), [load("git")]) == (None,)
+    assert opened.follow_up(ANY, play(opened, ANY, [load("git")]), SPOKEN) is None
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "", '{"toolkit": 1}', '{"category": "git"}'])
 def test_D3_a_load_gone_wrong_changes_nothing_and_helps(text: str) -> None:
-    made = toolset("dynamic")
-    after = play(made, ANY, [use("load_tools", text)])
+    opened = toolset("dynamic")
+    after = play(opened, ANY, [use("load_tools", text)])
     answer = json.loads(after.exchanges[0].answers[0])
     assert (answer["status"], answer["allowed_toolkits"]) == ("error", ["git", "files", "other"])
-    assert made.follow_up(ANY, after, SPOKEN) is None
+    assert opened.follow_up(ANY, after, SPOKEN) is None
 
 
 @pytest.mark.parametrize("name", ["dynamic", "dynamic:helper"])
@@ -256,23 +256,23 @@ def named_of(made: Any, of: Any) -> list[str]:
 
 
 def test_E1_answers_name_the_tools_as_they_are_shown() -> None:
-    made = toolset("dynamic", variant="anonymous")
-    [answer] = made.answer(ANY, start(ANY), [load("git")])
-    after = made.offer(ANY, play(made, ANY, [load("git")], []))
+    opened = toolset("dynamic", variant="anonymous")
+    [answer] = opened.answer(ANY, start(ANY), [load("git")])
+    after = opened.offer(ANY, play(opened, ANY, [load("git")], []))
     assert json.loads(answer or "")["tools"] == [offered.name for offered in after.tools[4:]]
     assert "commit" not in after.by_name
     assert [offered.name for offered in after.tools[:3]] == META
 
 
 def test_E6_what_a_change_invalidates_is_all_behind_the_first_changed_definition() -> None:
-    made = toolset("dynamic")
+    opened = toolset("dynamic")
     meter = Meter(PromptCounter(EstimateCounter()))
     conversation, prompts, offers = start(ANY), [], []
     for calls in ([load("files")], [], [load("git")], [], None):
-        offers.append(made.offer(ANY, conversation))
+        offers.append(opened.offer(ANY, conversation))
         prompts.append(meter.count(offers[-1], conversation))
         if calls is not None:
-            conversation = play(made, ANY, calls, conversation=conversation)
+            conversation = play(opened, ANY, calls, conversation=conversation)
     core = sum(offered.tokens for offered in offers[0].tools)
     # Files come behind the core; Git before the files, so that these are paid for again.
     assert [len(offer.tools) for offer in offers] == [4, 4, 6, 6, 9]
@@ -295,11 +295,11 @@ REPLIES = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(REPLIES)
 def test_D4_what_is_offered_is_what_was_loaded_at_the_last_turn_and_a_turn_is_never_changed(replies: list[Any]) -> None:
-    made = toolset("dynamic:helper", agents=(AGENT,))
+    opened = toolset("dynamic:helper", agents=(AGENT,))
     toolkits = DynamicToolkits(AGENT, TOOLKITS, expand_over(SMALL))
     conversation, loaded, after = start(ANY), toolkits.initial, toolkits.initial
     for calls in [*replies, []]:
-        assert shown(made, ANY, conversation)[3:] == list(toolkits.tool_keys(loaded))
+        assert shown(opened, ANY, conversation)[3:] == list(toolkits.tool_keys(loaded))
         for call in calls:
             if call.name != "commit":
                 key = (call.arguments or {}).get("toolkit", "")
@@ -308,10 +308,12 @@ def test_D4_what_is_offered_is_what_was_loaded_at_the_last_turn_and_a_turn_is_ne
                 elif call.name == "unload_tools":
                     after = toolkits.unload(key, after)[1]
         if not calls:
-            assert (made.follow_up(ANY, conversation, SPOKEN) is None) == (loaded == after)
+            assert (opened.follow_up(ANY, conversation, SPOKEN) is None) == (loaded == after)
             loaded = after
-        conversation = play(made, ANY, calls, conversation=conversation)
-    assert shown(made, ANY, Conversation(ANY.messages, conversation.exchanges))[3:] == list(toolkits.tool_keys(loaded))
+        conversation = play(opened, ANY, calls, conversation=conversation)
+    assert shown(opened, ANY, Conversation(ANY.messages, conversation.exchanges))[3:] == list(
+        toolkits.tool_keys(loaded)
+    )
 
 
 @pytest.mark.parametrize(
@@ -369,15 +371,15 @@ def test_E1_an_agent_whose_toolkits_conflict_from_the_start_is_refused() -> None
 def test_E1_entries_that_name_nothing_are_told() -> None:
     made, _ = with_renderer("dynamic:helper", context())
     assert isinstance(made, Dynamic)
-    told = " ".join(made.unmatched)
-    assert all(repr(entry) in told for entry in ("core", "web", "git", "filesystem", "files"))
-    assert "weather" not in told, "of a toolkit that it may not load"
+    text = " ".join(made.unmatched)
+    assert all(repr(entry) in text for entry in ("core", "web", "git", "filesystem", "files"))
+    assert "weather" not in text, "of a toolkit that it may not load"
 
 
 @pytest.mark.parametrize("catalog", CATALOGS.values(), ids=CATALOGS)
 def test_E5_every_tool_can_be_reached(catalog: Catalog) -> None:
-    made = toolset("dynamic", catalog)
+    opened = toolset("dynamic", catalog)
     keys = [tier.name for tier in Tiers(catalog).tiers]
-    everything = play(made, ANY, [load(key, str(at)) for at, key in enumerate(keys)], [])
+    everything = play(opened, ANY, [load(key, str(at)) for at, key in enumerate(keys)], [])
     own = {tool.id for tool in catalog.tools if tool.id in ("core/browse_tools", "core/load_tools")}
-    assert set(shown(made, ANY, everything)) - {*META} == made.reach(ANY) == {one.id for one in catalog.tools} - own
+    assert set(shown(opened, ANY, everything)) - {*META} == opened.reach(ANY) == {one.id for one in catalog.tools} - own

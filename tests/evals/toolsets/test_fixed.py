@@ -48,18 +48,18 @@ def test_E1_a_loadout_offers_what_it_makes_active() -> None:
 
 
 def test_E1_loadout_full_is_the_loadout_of_that_name() -> None:
-    made = toolset("loadout:full", ASSISTANT)
-    assert made.name == "loadout:full"
-    assert "docker/docker_ps" not in made.reach(case())
-    assert len(made.reach(case())) < len(toolset("full", ASSISTANT).reach(case())) == len(ASSISTANT.tools)
+    opened = toolset("loadout:full", ASSISTANT)
+    assert opened.name == "loadout:full"
+    assert "docker/docker_ps" not in opened.reach(case())
+    assert len(opened.reach(case())) < len(toolset("full", ASSISTANT).reach(case())) == len(ASSISTANT.tools)
 
 
 def test_E1_loadout_is_each_cases_own_role() -> None:
-    made = toolset("loadout", roles=frozenset({"half", "GIT only"}), loadouts=(GIT_ONLY,))
-    assert shown(made, case(role="half")) == [*REPO, *DISK]
-    assert shown(made, case(role="Git Only")) == REPO
-    assert shown(made, case(role="git only", offered=("repo/log", "disk/log"))) == ["repo/log"]
-    assert shown(made, case()) == [tool.id for tool in SMALL.tools]
+    opened = toolset("loadout", roles=frozenset({"half", "GIT only"}), loadouts=(GIT_ONLY,))
+    assert shown(opened, case(role="half")) == [*REPO, *DISK]
+    assert shown(opened, case(role="Git Only")) == REPO
+    assert shown(opened, case(role="git only", offered=("repo/log", "disk/log"))) == ["repo/log"]
+    assert shown(opened, case()) == [tool.id for tool in SMALL.tools]
 
 
 GIT_ONLY = BUILDER.create("git only").include_category("git").build()
@@ -72,9 +72,9 @@ def test_E1_a_role_that_is_no_loadout_is_refused_with_the_nearest() -> None:
 
 
 def test_E1_a_case_whose_role_nobody_announced_is_refused_too() -> None:
-    made = toolset("loadout", roles=frozenset({"half"}))
+    opened = toolset("loadout", roles=frozenset({"half"}))
     with pytest.raises(NotFoundError, match=naming("role of case 'one'")):
-        made.offer(case(role="hlaf"), start(case()))
+        opened.offer(case(role="hlaf"), start(case()))
 
 
 def test_E1_loadout_without_any_role_says_what_to_write() -> None:
@@ -127,11 +127,9 @@ def test_E4_a_catalogs_own_meta_tools_are_answered_and_load_nothing() -> None:
     ]
     browsed, loaded, by_id, ordinary = made.answer(of, start(of), calls)
     assert [entry["name"] for entry in json.loads(browsed or "")["categories"]] == list(TIERED.categories)
-    assert json.loads(loaded or "") == {
-        "loaded": "git",
-        "tools_added": [],
-        "message": "11 git tools were loaded already and are available.",
-    }
+    message = json.loads(loaded or "")
+    assert (message.pop("loaded"), message.pop("tools_added"), message.keys()) == ("git", [], {"message"})
+    assert mentions(message["message"], "11 git tools", "already")
     assert by_id == loaded
     assert ordinary is None
     before = shown(made, of)

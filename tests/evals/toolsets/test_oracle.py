@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 
 from tests.evals.toolsets.samples import ASSISTANT, SMALL, TIERED, calls_of, case, shown, start, toolset
 from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.offers import Offer
+from toolbelt.evals.toolsets.oracle import count_reached
+from toolbelt.evals.toolsets.spec import parse_toolset
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT
 
@@ -231,3 +234,39 @@ def test_E8_oracle_keeps_no_more_cases_however_many_there_are() -> None:
         of = case(("repo/log",), f"case {number}")
         living.add(made.offer(of, start(of)))
     assert len(living) <= OFFERS_KEPT
+
+
+NARROW = case(("repo/log",), offered=("repo/log", "disk/log", "chat/read"))
+COUNTED = [
+    pytest.param([case(("repo/log",))], len(SMALL.tools) - 1, id="the-whole-catalog-but-the-right-one"),
+    pytest.param([case(()), case(("repo/log",))], len(SMALL.tools) - 1, id="the-case-with-the-fewest-decides"),
+    pytest.param([case(("repo/log", "disk/log"))], len(SMALL.tools) - 2, id="two-right-ones"),
+    pytest.param([case(None)], len(SMALL.tools) - 1, id="one-stands-for-any"),
+    pytest.param([NARROW], 2, id="what-all-cases-are-offered"),
+    pytest.param([NARROW, case(("repo/log",))], len(SMALL.tools) - 1, id="what-some-are-offered-decides-nothing"),
+]
+
+
+@pytest.mark.parametrize(("cases", "most"), COUNTED)
+def test_E1_more_distractors_than_there_are_is_refused_with_the_most_that_there_are(
+    cases: list[Case], most: int
+) -> None:
+    reached = count_reached(SMALL, [parse_toolset(f"oracle+{most}")], cases)
+    shown_now = [len(shown(toolset(f"oracle+{most}"), of)) - len(shown(toolset("oracle"), of)) for of in cases]
+    assert reached == {f"oracle+{most}": sum(count == most for count in shown_now)}
+    assert max(shown_now) == most
+    with pytest.raises(ToolbeltError, match=rf"'oracle\+{most + 1}:near'.* 'oracle\+{most}'"):
+        count_reached(SMALL, [parse_toolset(f"oracle+{most + 1}:near")], cases)
+
+
+def test_E1_the_catalogs_own_meta_tools_are_no_distractors_that_count() -> None:
+    most = len(TIERED.tools) - 2
+    assert count_reached(TIERED, [parse_toolset(f"oracle+{most}")], [case(())]) == {f"oracle+{most}": 1}
+    with pytest.raises(ToolbeltError):
+        count_reached(TIERED, [parse_toolset(f"oracle+{most + 1}")], [case(())])
+
+
+def test_E1_a_case_that_is_offered_fewer_shows_them_all_and_is_counted() -> None:
+    specs = [parse_toolset(name) for name in ("full", "oracle", "oracle+2", "oracle+3")]
+    assert count_reached(SMALL, specs, [NARROW, case(("repo/log",))]) == {"oracle+2": 2, "oracle+3": 1}
+    assert count_reached(SMALL, specs[:2], iter(())) == {}

@@ -61,48 +61,47 @@ def test_T2_browse_and_load_answer_as_the_tiers_do() -> None:
     browsed, loaded, unknown = made.answer(ANY, start(ANY), [use("browse_tools"), load("git"), load("nope")])
     assert json.loads(browsed or "") == tiers.browse()
     assert json.loads(loaded or "") == tiers.load("git")[0]
-    assert json.loads(unknown or "") == {
-        "error": "Unknown category: nope. Available: git, project, agent, hooks, memory, files, system"
-    }
+    assert json.loads(unknown or "").keys() == {"error"}
+    assert mentions(json.loads(unknown or "")["error"], "nope", "git, project, agent, hooks, memory, files, system")
 
 
 def test_T2_the_names_added_are_those_that_are_then_offered() -> None:
-    made = toolset("tiered")
-    [answer] = made.answer(ANY, start(ANY), [load("other")])
-    after = made.offer(ANY, play(made, ANY, [load("other")]))
+    opened = toolset("tiered")
+    [answer] = opened.answer(ANY, start(ANY), [load("other")])
+    after = opened.offer(ANY, play(opened, ANY, [load("other")]))
     assert json.loads(answer or "")["tools_added"] == [offered.name for offered in after.tools[3:]]
     assert "get_forecast" in after.by_name  # no provider takes a name with a blank
 
 
 def test_T3_loading_takes_effect_at_the_next_request() -> None:
-    made = toolset("tiered")
-    after = play(made, ANY, [load("git")])
-    assert shown(made, ANY) == CORE
-    assert shown(made, ANY, after) == [*CORE, *GIT]
-    assert shown(made, ANY, play(made, ANY, [], conversation=after)) == [*CORE, *GIT]
+    opened = toolset("tiered")
+    after = play(opened, ANY, [load("git")])
+    assert shown(opened, ANY) == CORE
+    assert shown(opened, ANY, after) == [*CORE, *GIT]
+    assert shown(opened, ANY, play(opened, ANY, [], conversation=after)) == [*CORE, *GIT]
 
 
 def test_T3_a_tool_called_beside_its_loading_was_not_offered() -> None:
-    made = toolset("tiered")
+    opened = toolset("tiered")
     calls = [load("git"), use("commit", call_id="2")]
-    assert made.answer(ANY, start(ANY), calls)[1] is None
-    assert "commit" not in made.offer(ANY, start(ANY)).by_name
-    assert "commit" in made.offer(ANY, play(made, ANY, calls)).by_name
+    assert opened.answer(ANY, start(ANY), calls)[1] is None
+    assert "commit" not in opened.offer(ANY, start(ANY)).by_name
+    assert "commit" in opened.offer(ANY, play(opened, ANY, calls)).by_name
 
 
 def test_T3_two_loads_in_one_reply_both_count() -> None:
-    made = toolset("tiered")
-    after = play(made, ANY, [load("files"), load("git", "2"), load("FILES", "3")])
-    assert shown(made, ANY, after) == [*CORE, *FILES, *GIT]
+    opened = toolset("tiered")
+    after = play(opened, ANY, [load("files"), load("git", "2"), load("FILES", "3")])
+    assert shown(opened, ANY, after) == [*CORE, *FILES, *GIT]
     added = [len(json.loads(answer)["tools_added"]) for answer in after.exchanges[0].answers]
     assert added == [2, 3, 0]
 
 
 def test_T3_twice_is_once() -> None:
-    made = toolset("tiered")
-    once = play(made, ANY, [load("git")])
-    twice = play(made, ANY, [load("GIT")], conversation=once)
-    assert made.offer(ANY, twice) is made.offer(ANY, once)
+    opened = toolset("tiered")
+    once = play(opened, ANY, [load("git")])
+    twice = play(opened, ANY, [load("GIT")], conversation=once)
+    assert opened.offer(ANY, twice) is opened.offer(ANY, once)
     assert json.loads(twice.exchanges[1].answers[0])["tools_added"] == []
 
 
@@ -112,12 +111,12 @@ def test_T3_twice_is_once() -> None:
      ('{"category": "nope"}', "Unknown category: nope")],
 )  # fmt: skip
 def test_T2_a_load_gone_wrong_changes_nothing_and_helps(text: str, says: str) -> None:
-    made = toolset("tiered")
-    before = play(made, ANY, [load("git")])
-    after = play(made, ANY, [use("load_tools", text)], conversation=before)
+    opened = toolset("tiered")
+    before = play(opened, ANY, [load("git")])
+    after = play(opened, ANY, [use("load_tools", text)], conversation=before)
     assert says in json.loads(after.exchanges[1].answers[0])["error"]
     assert "Available: git, files, other" in json.loads(after.exchanges[1].answers[0])["error"]
-    assert made.offer(ANY, after) is made.offer(ANY, before)
+    assert opened.offer(ANY, after) is opened.offer(ANY, before)
 
 
 def test_T3_what_is_loaded_is_in_the_conversation_alone() -> None:
@@ -183,9 +182,9 @@ def test_T1_the_catalogs_own_meta_tools_are_there_whatever_the_universe() -> Non
 
 @pytest.mark.parametrize("name", ["load_tools", "core/load_tools", "LOAD_TOOLS"])
 def test_the_catalogs_own_meta_tool_is_known_by_any_name_it_bears(name: str) -> None:
-    made = toolset("tiered", TIERED)
-    after = play(made, ANY, [use(name, category="hooks")])
-    assert len(shown(made, ANY, after)) == 12 + 6
+    opened = toolset("tiered", TIERED)
+    after = play(opened, ANY, [use(name, category="hooks")])
+    assert len(shown(opened, ANY, after)) == 12 + 6
 
 
 def test_a_catalogs_tool_of_a_meta_tools_name_is_loaded_under_another() -> None:

@@ -39,7 +39,7 @@ def add_case(connection: sqlite3.Connection, case: str, content: dict[str, Any])
 def add_offers(connection: sqlite3.Connection, offers: dict[str, list[str]]) -> None:
     """Lists of names by digest."""
     connection.executemany(
-        "INSERT INTO offers VALUES (?, ?)", [(offer, json.dumps(names)) for offer, names in offers.items()]
+        "INSERT OR REPLACE INTO offers VALUES (?, ?)", [(offer, json.dumps(names)) for offer, names in offers.items()]
     )
 
 

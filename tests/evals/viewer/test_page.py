@@ -72,10 +72,10 @@ def test_every_trial_is_in_the_blocks() -> None:
 
 def test_the_script_is_told_arms_outcomes_and_which_to_compare() -> None:
     (data,) = Read.of(page_text(small_run())).find("script", id="data")
-    told = json.loads(data.text)
-    assert told["arms"] == ["full", "loadout", "tiered"]
-    assert told["pair"] == [0, 1]
-    sorts = dict(told["outcomes"])
+    loaded = json.loads(data.text)
+    assert loaded["arms"] == ["full", "loadout", "tiered"]
+    assert loaded["pair"] == [0, 1]
+    sorts = dict(loaded["outcomes"])
     assert (sorts["correct"], sorts["wrong_arguments"]) == ("right", "right")
     assert (sorts["error"], sorts["context_overflow"], sorts["refused"]) == ("unscored", "unscored", "wrong")
 

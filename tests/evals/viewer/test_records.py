@@ -83,6 +83,7 @@ def test_trials_of_a_case_stand_together_in_the_order_asked() -> None:
 
 def test_a_run_of_which_cases_or_offers_are_not_kept_is_read_all_the_same() -> None:
     connection = database([("m", "full", "")], [{}], [{"offer": "gone"}])
+    connection.execute("DELETE FROM offers")
     (trial,) = trials_of(connection)
     assert trial["case"]["is_kept"] is False
     assert trial["requests"][0]["offered"] is None

@@ -28,7 +28,9 @@ from tests.evals.analysis.comparison.samples import (
     many_pairs,
     with_accuracy,
 )
+from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure, Part, Unpaired
+from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, MissingFigures, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.scoring.outcome import Outcome
@@ -100,7 +102,7 @@ def test_no_figure_of_the_measures_is_cut(width: int) -> None:
 def test_a_verdict_is_told_in_words_where_its_column_has_no_room() -> None:
     shown = _shown(make_comparison(with_accuracy(make_pair(), **REGRESSION)), 60)
     assert " regression\n" not in shown
-    assert "loadout is worse than full by 6.0 points" in shown
+    assert mentions(shown, "worse than full", "6.0")
 
 
 def test_each_verdict_has_a_colour_of_its_own() -> None:
@@ -178,7 +180,7 @@ def test_E4_new_overflows_are_named() -> None:
     cases = tuple(f"big-{number}" for number in range(7))
     comparison = make_comparison(make_pair(newly_overflowing=cases), make_pair(new=TIERED))
     shown = _shown(comparison, 118, details=False)
-    assert "loadout: 7 cases no longer fit the model's window: big-0, big-1, big-2, big-3, big-4 and 2 more." in shown
+    assert any(mentions(line, "loadout", "7 cases", ", ".join(cases[:5]), "2 more") for line in shown.splitlines())
 
 
 def test_E7_a_pair_of_which_nothing_was_scored() -> None:
@@ -188,8 +190,8 @@ def test_E7_a_pair_of_which_nothing_was_scored() -> None:
         unpaired=(Unpaired(True, "error", 600),),
     )  # fmt: skip
     shown = _shown(make_comparison(pair, make_pair(new=TIERED)), 80)
-    assert "cannot be told: no case was scored" in " ".join(shown.split())
-    assert "Cases not scored: new 600 error." in shown
+    assert mentions(" ".join(shown.split()), "cannot be told", "no case was scored")
+    assert mentions(shown, "not scored", "new 600 error")
     assert "measure" not in _shown(make_comparison(pair), 80)
     assert "None" not in shown
     assert "nan" not in shown
@@ -201,10 +203,8 @@ def test_one_reason_of_several_measures_is_told_once() -> None:
         for measure, more in ((Measure.REQUESTS, ()), (Measure.COST_USD, (MissingFigures.UNKNOWN_COST,)))
     ]
     shown = _shown(make_comparison(make_pair(contrasts=(ACCURACY, *unknown))), 118)
-    assert (
-        "requests, cost: A single cluster of cases has no interval.\ncost: The price is not known of every trial.\n"
-        in shown
-    )
+    single, price = map(describe_reason, (MissingFigures.SINGLE_CLUSTER, MissingFigures.UNKNOWN_COST))
+    assert f"requests, cost: {single}\ncost: {price}\n" in shown
 
 
 def test_models_stand_above_their_arms_and_one_model_is_not_repeated() -> None:

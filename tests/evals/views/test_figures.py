@@ -84,6 +84,14 @@ def test_E1_cases_without_a_role_are_told_where_the_role_decides(
     assert status_lines(_run(ArmSummary("m", "full"), ArmSummary("m", toolset), settings=settings)) == lines
 
 
+def test_E1_the_cases_that_show_fewer_distractors_are_reported() -> None:
+    arms = [ArmSummary("m", "oracle+9", distractors_reached=count) for count in (40, 12)]
+    assert status_lines(_run(arms[0], ArmSummary("m", "full"), cases=40)) == []
+    assert status_lines(_run(arms[1], arms[1], cases=40)) == [
+        "oracle+9 shows all its distractors in 12 of 40 cases; the others have fewer in `offered`, and show those."
+    ]
+
+
 def test_E5_arms_in_which_all_is_covered_are_not_named() -> None:
     some = ArmSummary("m", "loadout:x", abstained_uncovered=Rate(1, 1, 0.2, 1))
     other = ArmSummary("n", "tiered", "shuffled", abstained_uncovered=Rate(0, 1200, 0, 0.01))

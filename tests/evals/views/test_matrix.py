@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
+from tests.wording import mentions
 from toolbelt.console.screen import show_view
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
@@ -126,11 +127,8 @@ def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFi
     run = WrittenRun([*arms, Asked("tiered", "+" * 9, 90)], rooms={"m": room}, left_out=left_out)
     text = " ".join(shown(matrix_of(run), 80, capsys).split())
     assert "m with loadout:auto: nothing fits: No loadout fits. " in text
-    assert (
-        "m with loadout:x0, loadout:x1, loadout:x2: cannot fit: 9 of 9 trials too long for the model and not asked: "
-        "Definitions of 9,500 to 46,493 tokens and 1,024 kept for the answer leave no room in a window of 8,192; "
-        "the largest part: the definitions. m: " in text
-    )
+    shared = text.partition("m with loadout:x0, loadout:x1, loadout:x2: ")[2].partition(" m: ")[0]
+    assert mentions(shared, "9 of 9 trials", "9,500 to 46,493 tokens", "1,024", "8,192", "definitions")
 
 
 def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,30 +152,31 @@ def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pyt
 
 
 @pytest.mark.parametrize(
-    ("arms", "margin", "said"),
+    ("arms", "margin", "named"),
     [
         pytest.param(
             [Asked("full", GOOD, 9000), Asked("tiered", "+" * 88 + "-" * 12, 90)],
             0.2,
-            "m: tiered, 88.0% against 90.0% of the best, full; sure.",
+            ("m: tiered", "88.0%", "90.0%", "full", "sure"),
             id="smaller",
         ),
         pytest.param(
-            [Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)], 0.2, "m: tiered, 90.0%, the best; sure.", id="best"
+            [Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)], 0.2, ("m: tiered", "90.0%", "sure"), id="best"
         ),
         pytest.param(
             [Asked("full", GOOD, 9000), Asked("tiered", GOOD, 90)],
             0.01,
-            "m: tiered, 90.0%, the best as measured; not sure with fewer than 390 cases.",
+            ("m: tiered", "90.0%", "not sure", "390 cases"),
             id="not-sure",
         ),
-        pytest.param([Asked("full", "0uu")], 0.1, "m: nothing. No toolset does: it called no right tool", id="nothing"),
+        pytest.param([Asked("full", "0uu")], 0.1, ("m: nothing", "no right tool"), id="nothing"),
     ],
 )
 def test_E7_short_a_model_is_a_line_or_two(
-    arms: Sequence[Asked], margin: float, said: str, capsys: pytest.CaptureFixture[str]
+    arms: Sequence[Asked], margin: float, named: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said in shown(matrix_of(arms, margin), 120, capsys, whole=False)
+    lines = shown(matrix_of(arms, margin), 120, capsys, whole=False).splitlines()
+    assert any(mentions(line, named) for line in lines)
 
 
 def test_small_is_said_once_where_it_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:

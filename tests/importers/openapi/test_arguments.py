@@ -11,7 +11,7 @@ from toolbelt.catalog.frozen import thaw
 
 class TestNames:
     def test_a_name_made_by_a_suffix_may_be_taken_too(self) -> None:
-        made = convert(
+        converted = convert(
             api("""
             /a:
               get:
@@ -21,10 +21,10 @@ class TestNames:
                   - {name: id, in: query, schema: {}}
             """)
         )
-        assert list(made.catalog.tools[0].parameters["properties"]) == ["id_query", "id", "id_query_2"]
+        assert list(converted.catalog.tools[0].parameters["properties"]) == ["id_query", "id", "id_query_2"]
 
     def test_a_parameter_called_body(self) -> None:
-        made = convert(
+        converted = convert(
             api("""
             /x:
               post:
@@ -33,17 +33,17 @@ class TestNames:
                 requestBody: {description: The list., content: {application/json: {schema: {type: array}}}}
             """)
         )
-        assert thaw(made.catalog.tools[0].extra["arguments"]) == {
+        assert thaw(converted.catalog.tools[0].extra["arguments"]) == {
             "body": {"in": "query", "name": "body"},
             "body_body": {"in": "body"},
         }
-        assert made.catalog.tools[0].parameters["properties"]["body_body"]["description"] == "The list."
-        assert each_mentions(made.notes, ("send", "'body_body'"))
+        assert converted.catalog.tools[0].parameters["properties"]["body_body"]["description"] == "The list."
+        assert each_mentions(converted.notes, ("send", "'body_body'"))
 
 
 class TestParameters:
     def test_the_operation_wins_by_name_and_place(self) -> None:
-        made = convert(
+        converted = convert(
             api("""
             /a/{id}:
               parameters:
@@ -58,7 +58,7 @@ class TestParameters:
                   - {name: id, in: cookie, required: true, schema: {type: 'null'}}
             """)
         )
-        (tool,) = made.catalog.tools
+        (tool,) = converted.catalog.tools
         assert thaw(tool.parameters)["properties"] == {
             "id": {"type": "number"},
             "x-mode": {"type": "boolean"},
@@ -68,11 +68,11 @@ class TestParameters:
         assert tool.parameters["required"] == ["id", "id_cookie"]
         assert tool.extra["arguments"]["id_query"] == {"in": "query", "name": "id"}
         assert each_mentions(
-            made.notes, ("get", "'id'", "query", "'id_query'"), ("get", "'id'", "cookie", "'id_cookie'")
+            converted.notes, ("get", "'id'", "query", "'id_query'"), ("get", "'id'", "cookie", "'id_cookie'")
         )
 
     def test_content_and_style_are_kept_for_the_caller(self) -> None:
-        made = convert(
+        converted = convert(
             api("""
             /a:
               get:
@@ -83,7 +83,7 @@ class TestParameters:
                   - {name: none, in: query, schema: false}
             """)
         )
-        (tool,) = made.catalog.tools
+        (tool,) = converted.catalog.tools
         assert thaw(tool.extra["arguments"]) == {
             "where": {"in": "query", "name": "where", "content_type": "application/json"},
             "ids": {"in": "query", "name": "ids", "style": "pipeDelimited", "explode": False},
@@ -104,9 +104,9 @@ class TestParameters:
             assert len(convert(api(paths)).catalog.tools[0].parameters["properties"]) == count
 
     def test_doubts_about_the_path_are_noted(self) -> None:
-        made = convert(api("/a/{x}/{y}: {get: {operationId: a, parameters: [{name: x, in: path, schema: {}}]}}"))
-        assert made.catalog.tools[0].parameters["required"] == ["x"]
-        assert each_mentions(made.notes, ("a", "'x'", "required"), ("a", "{y}"))
+        converted = convert(api("/a/{x}/{y}: {get: {operationId: a, parameters: [{name: x, in: path, schema: {}}]}}"))
+        assert converted.catalog.tools[0].parameters["required"] == ["x"]
+        assert each_mentions(converted.notes, ("a", "'x'", "required"), ("a", "{y}"))
 
     @pytest.mark.parametrize(
         ("path", "rules"),
@@ -255,9 +255,9 @@ class TestBodies:
         ],
     )
     def test_json_goes_first(self, content: str, expected: str, notes: tuple[str, ...]) -> None:
-        made = convert(api(f"/x: {{post: {{operationId: send, requestBody: {{content: {content}}}}}}}"))
-        assert made.catalog.tools[0].extra["body"] == {"content_type": expected, "required": False}
-        assert made.notes == notes
+        converted = convert(api(f"/x: {{post: {{operationId: send, requestBody: {{content: {content}}}}}}}"))
+        assert converted.catalog.tools[0].extra["body"] == {"content_type": expected, "required": False}
+        assert converted.notes == notes
 
     @pytest.mark.parametrize(
         ("path", "rules"),

@@ -162,8 +162,8 @@ class TestLibrary:
 
     def test_json_has_lines_too(self) -> None:
         text = '{"openapi": "3.1.0",\n "paths": {"/a":\n  {"get": {}}}}'
-        made = convert_openapi(parse_json(text, "api.json"), "api")
-        assert made.find_line(made.catalog.tools[0]) == 3
+        converted = convert_openapi(parse_json(text, "api.json"), "api")
+        assert converted.find_line(converted.catalog.tools[0]) == 3
 
 
 class TestDescriptions:

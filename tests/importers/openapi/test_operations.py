@@ -27,13 +27,13 @@ class TestNames:
         assert tool.id == "The pets/pets/list all"
 
     def test_made_names_give_way_to_given_ones(self) -> None:
-        made = convert(api("/a/b: {get: {}}\n/a_b: {get: {}}\n/c: {get: {operationId: get_a_b}}"))
-        assert [tool.name for tool in made.catalog.tools] == ["get_a_b_2", "get_a_b_3", "get_a_b"]
-        assert any(mentions(note, "GET /a/b", "get_a_b_2", "get_a_b") for note in made.notes)
+        converted = convert(api("/a/b: {get: {}}\n/a_b: {get: {}}\n/c: {get: {operationId: get_a_b}}"))
+        assert [tool.name for tool in converted.catalog.tools] == ["get_a_b_2", "get_a_b_3", "get_a_b"]
+        assert any(mentions(note, "GET /a/b", "get_a_b_2", "get_a_b") for note in converted.notes)
 
     def test_one_operation_id_in_two_plugins_is_two_tools(self) -> None:
-        made = convert(api("/a: {get: {operationId: list, tags: [a]}}\n/b: {get: {operationId: list, tags: [b]}}"))
-        assert [tool.id for tool in made.catalog.tools] == ["a/list", "b/list"]
+        converted = convert(api("/a: {get: {operationId: list, tags: [a]}}\n/b: {get: {operationId: list, tags: [b]}}"))
+        assert [tool.id for tool in converted.catalog.tools] == ["a/list", "b/list"]
 
     @pytest.mark.parametrize(
         "paths",

@@ -81,8 +81,8 @@ class TestMistakes:
     def test_of_a_schema(self, schema: str, is_body: bool) -> None:
         parameter = f"/a: {{get: {{parameters: [{{name: a, in: query, schema:\n {schema}}}]}}}}"
         body = f"/a: {{post: {{requestBody: {{content: {{a/b: {{schema:\n {schema}}}}}}}}}}}"
-        found = refused(api(body if is_body else parameter))
-        assert [rule for rule, _ in found] == ["wrong-type"]
+        refusal = refused(api(body if is_body else parameter))
+        assert [rule for rule, _ in refusal] == ["wrong-type"]
 
     def test_what_python_or_json_schema_cannot_read_is_noted(self) -> None:
         paths = r"""
@@ -91,9 +91,9 @@ class TestMistakes:
             parameters:
               - {name: a, in: query, schema: {pattern: '^\p{L}+$', patternProperties: {'(': {}}, propertis: {}}}
         """
-        made = convert(api(paths))
-        assert thaw(made.catalog.tools[0].parameters)["properties"] == {"a": {"patternProperties": {}}}
-        assert each_mentions(made.notes, r"'^\\p{L}+$'", "'('", "'propertis'")
+        converted = convert(api(paths))
+        assert thaw(converted.catalog.tools[0].parameters)["properties"] == {"a": {"patternProperties": {}}}
+        assert each_mentions(converted.notes, r"'^\\p{L}+$'", "'('", "'propertis'")
 
 
 class TestReadOnly:

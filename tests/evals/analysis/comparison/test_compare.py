@@ -145,9 +145,9 @@ def test_E7_holm_never_lowers_a_p_value(cases: list[tuple[str, ...]]) -> None:
 
 def test_E7_what_is_not_comparable_is_not_compared() -> None:
     old, new = side("+-"), side("+-", epochs=2, catalog="more", status="killed")
-    found = compare_arms(old, new, pair_arms(old.arms, new.arms))
-    assert (found.is_comparable, found.pairs, len(found.reasons)) == (False, (), 1)
-    assert (len(found.differences), len(found.notes)) == (1, 1)
+    comparison = compare_arms(old, new, pair_arms(old.arms, new.arms))
+    assert (comparison.is_comparable, comparison.pairs, len(comparison.reasons)) == (False, (), 1)
+    assert (len(comparison.differences), len(comparison.notes)) == (1, 1)
 
 
 def test_E4_a_case_that_was_too_long_before_is_not_newly_so() -> None:
@@ -186,9 +186,9 @@ def test_unscored_trials_and_missing_arms_are_said_first() -> None:
     names = [replace(ARM, toolset=toolset) for toolset in ("full", "loadout", "tiered")]
     old = side("+" * 9, "+++++++++", names=names[:2], name="a")
     new = side("++++e...-", "+" * 9, names=[names[0], names[2]], name="b")
-    found = compare_arms(old, new, pair_arms(old.arms, new.arms))
-    assert (found.missing, found.added) == ((names[1],), (names[2],))
-    assert found.notes == (ArmsNote.MISSING, ArmsNote.ADDED, CasesNote(CasesProblem.UNSCORED, 4, 1, 1))
+    comparison = compare_arms(old, new, pair_arms(old.arms, new.arms))
+    assert (comparison.missing, comparison.added) == ((names[1],), (names[2],))
+    assert comparison.notes == (ArmsNote.MISSING, ArmsNote.ADDED, CasesNote(CasesProblem.UNSCORED, 4, 1, 1))
     within = compare_arms(new, new, pair_within(new.arms))
     assert within.notes == (CasesNote(CasesProblem.UNSCORED, 4, 1, 1),)
     assert within.differences == ()  # which arms are the contrast is plain to see
@@ -249,9 +249,9 @@ def two_runs() -> tuple[Written, Written]:
 
 def test_runs_are_compared_arm_by_arm() -> None:
     old, new = two_runs()
-    found = compare_runs(old, new, measures=SHARES)
-    assert [(pair.old, pair.new) for pair in found.pairs] == [(FULL, FULL), (TIERED, TIERED)]
-    assert not found.is_within
+    comparison = compare_runs(old, new, measures=SHARES)
+    assert [(pair.old, pair.new) for pair in comparison.pairs] == [(FULL, FULL), (TIERED, TIERED)]
+    assert not comparison.is_within
 
 
 @pytest.mark.parametrize(
@@ -264,9 +264,9 @@ def test_runs_are_compared_arm_by_arm() -> None:
 )
 def test_arms_of_one_run_are_compared(options: dict[str, Any], pairs: list[tuple[ArmName, ArmName]]) -> None:
     run, _ = two_runs()
-    found = compare_runs(run, measures=SHARES, **options)
-    assert [(pair.old, pair.new) for pair in found.pairs] == pairs
-    assert found.is_within
+    comparison = compare_runs(run, measures=SHARES, **options)
+    assert [(pair.old, pair.new) for pair in comparison.pairs] == pairs
+    assert comparison.is_within
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_E7_how_many_cases_would_do() -> None:
 
 def test_both_sides_and_what_one_of_them_lacks() -> None:
     new = replace(RUN, settings=MappingProxyType({"temperature": 0.5}), code=MappingProxyType({"toolbelt": "1"}))
-    found = make_comparison(
+    comparison = make_comparison(
         make_pair(FULL, FULL),
         old=BASELINE,
         new=new,
@@ -101,7 +101,7 @@ def test_both_sides_and_what_one_of_them_lacks() -> None:
         notes=(ArmsNote.MISSING,),
         differences=(Mismatch(Aspect.ARM_NAMES, ("model",)),),
     )
-    data = json.loads(json.dumps(comparison_data(found)))
+    data = json.loads(json.dumps(comparison_data(comparison)))
     assert (data["old"]["name"], data["old"]["is_baseline"]) == ("reports/baseline.json", True)
     assert (data["new"]["settings"], data["new"]["code"]) == ({"temperature": 0.5}, {"toolbelt": "1"})
     assert data["missing"] == [

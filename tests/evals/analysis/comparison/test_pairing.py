@@ -166,11 +166,11 @@ ARM = st.tuples(st.sampled_from("mno"), st.sampled_from(["full", "auto", "tiered
 @given(st.dictionaries(ARM, st.sampled_from([RIGHT, UNFIT, FAILED, SOME]), min_size=1))
 def test_every_arm_is_held_against_another_or_is_one_or_is_named(arms: dict[tuple[str, str, str], str]) -> None:
     written = side(*arms.values(), names=[ArmName(*key) for key in arms], cases=4)
-    found = pair_by_model(written)
-    bases, held = {old for old, _ in found.pairs}, [new for _, new in found.pairs]
-    assert sorted([*bases, *held, *found.unfit, *found.alone]) == list(range(len(arms)))
+    pairing = pair_by_model(written)
+    bases, held = {old for old, _ in pairing.pairs}, [new for _, new in pairing.pairs]
+    assert sorted([*bases, *held, *pairing.unfit, *pairing.alone]) == list(range(len(arms)))
     one_each = len({arm.model for arm in written.arms}) == len(arms)
-    assert one_each or all(written.arms[old].model == written.arms[new].model for old, new in found.pairs)
+    assert one_each or all(written.arms[old].model == written.arms[new].model for old, new in pairing.pairs)
     assert held == sorted(held)
 
 
@@ -178,17 +178,17 @@ def test_E4_what_does_not_fit_is_named_once_and_is_neither_a_regression_nor_too_
     written = run(
         m__full=UNFIT, m__auto=RIGHT, m__tiered=RIGHT, n__full=RIGHT, n__tiered="++++", n__wide=UNFIT, o__full=RIGHT
     )
-    found = compared(written)
-    notes = dict(zip(found.notes, describe_notes(found), strict=True))
+    comparison = compared(written)
+    notes = dict(zip(comparison.notes, describe_notes(comparison), strict=True))
     assert mentions(notes[ArmsNote.UNFIT], "m with full", "n with wide")
     assert mentions(notes[ArmsNote.ALONE], "o with full")
-    assert [(pair.old.label, pair.new.label) for pair in found.pairs] == [
+    assert [(pair.old.label, pair.new.label) for pair in comparison.pairs] == [
         ("m · auto", "m · tiered"),
         ("n · full", "n · tiered"),
     ]
-    assert Verdict.REGRESSION not in {pair.verdict for pair in found.pairs}
-    assert mentions(against_line(found), "m with auto", "n with full")
-    assert any(mentions(line, "m · tiered", "m · auto") for line in comparison_markdown(found).splitlines())
+    assert Verdict.REGRESSION not in {pair.verdict for pair in comparison.pairs}
+    assert mentions(against_line(comparison), "m with auto", "n with full")
+    assert any(mentions(line, "m · tiered", "m · auto") for line in comparison_markdown(comparison).splitlines())
 
 
 def test_E4_an_arm_that_fits_less_than_its_models_first_has_regressed_all_the_same() -> None:
@@ -198,10 +198,10 @@ def test_E4_an_arm_that_fits_less_than_its_models_first_has_regressed_all_the_sa
 
 def test_E4_against_what_is_named_all_is_as_asked() -> None:
     written = run(m__full=UNFIT, m__auto=RIGHT, m__wide=UNFIT)
-    found = compare_arms(written, written, pair_within(written.arms, 1), resamples=200)
-    assert [pair.verdict for pair in found.pairs] == [Verdict.REGRESSION, Verdict.REGRESSION]
-    found = compare_arms(written, written, pair_within(written.arms, 0), resamples=200)
-    assert [pair.verdict for pair in found.pairs] == [Verdict.INSUFFICIENT_DATA, Verdict.INSUFFICIENT_DATA]
+    comparison = compare_arms(written, written, pair_within(written.arms, 1), resamples=200)
+    assert [pair.verdict for pair in comparison.pairs] == [Verdict.REGRESSION, Verdict.REGRESSION]
+    comparison = compare_arms(written, written, pair_within(written.arms, 0), resamples=200)
+    assert [pair.verdict for pair in comparison.pairs] == [Verdict.INSUFFICIENT_DATA, Verdict.INSUFFICIENT_DATA]
 
 
 def test_E10_the_data_name_the_arms_in_no_pair_and_keep_to_the_schema() -> None:

@@ -115,10 +115,10 @@ def test_E7_cases_that_neither_side_has_read_are_counted() -> None:
 
 def test_E7_epochs_are_lost_one_by_one() -> None:
     old, new = side(["++"] * 40), side(["++"] * 36 + ["+."] * 4)
-    found = contrast(old, new, margin=0.1)
-    assert (found.cases, found.new, found.verdict) == (40, 1, Verdict.INSUFFICIENT_DATA)
+    judged = contrast(old, new, margin=0.1)
+    assert (judged.cases, judged.new, judged.verdict) == (40, 1, Verdict.INSUFFICIENT_DATA)
     low = paired_difference([[(1, 1)]] * 36 + [[(0.5, 1)]] * 4).low
-    (reason,) = found.reasons
+    (reason,) = judged.reasons
     assert reason == UnscoredCases(4, 40, 2, CountedAs.LOST, 0, 0.1, bound=low)
     assert contrast(old, new, margin=0.2).verdict is Verdict.NO_REGRESSION
 
@@ -132,8 +132,8 @@ def test_E5_an_uncovered_trial_and_one_with_wrong_arguments() -> None:
 def test_E7_holm_is_over_all_verdicts_of_the_call() -> None:
     old = side(*["+" * 40] * 3)
     new = side("-" * 7 + "+" * 33, "-" * 6 + "+" * 34, "a" * 9 + "+" * 31)
-    found = compare_arms(old, new, pair_arms(old.arms, new.arms), measures=tuple(Measure))
-    contrasts = [pair.contrast(measure) for pair in found.pairs for measure in SHARES]
+    comparison = compare_arms(old, new, pair_arms(old.arms, new.arms), measures=tuple(Measure))
+    contrasts = [pair.contrast(measure) for pair in comparison.pairs for measure in SHARES]
     assert [one.adjusted_p for one in contrasts] == list(holm([one.p_value or 0 for one in contrasts]))
     assert [str(one.verdict) for one in contrasts] == ["insufficient_data"] * 5 + ["regression"]
     adjusted = contrasts[0].adjusted_p or 0.0
@@ -159,10 +159,10 @@ def test_E7_what_another_arm_lost_lifts_none_over_the_threshold() -> None:
 
 def test_E7_an_arm_of_which_nothing_is_scored_makes_no_other_surer() -> None:
     old = side("+" * 40, "+" * 40)
-    found = compare_arms(
+    comparison = compare_arms(
         old, side("-" * 6 + "+" * 34, "e" * 40), Pairing(((0, 0), (1, 1))), measures=[Measure.ACCURACY]
     )
-    one, other = (pair.contrast(Measure.ACCURACY) for pair in found.pairs)
+    one, other = (pair.contrast(Measure.ACCURACY) for pair in comparison.pairs)
     assert (other.p_value, other.adjusted_p, other.reasons) == (None, None, (MissingFigures.NO_SHARED_CASES,))
     assert (one.adjusted_p, one.verdict) == (one.p_value, Verdict.INSUFFICIENT_DATA)
     assert one.reasons == (replace(OTHERS_UNSCORED, planned=40),)
@@ -177,22 +177,22 @@ def test_E7_a_verdict_holds_however_the_lost_trials_would_have_gone(
     cases: list[tuple[str, str]], margin: float, unread: int
 ) -> None:
     old, new = "".join(one for one, _ in cases) + "." * unread, "".join(other for _, other in cases) + "." * unread
-    found = contrast(side(old), side(new), margin)
+    judged = contrast(side(old), side(new), margin)
     worst = contrast(side(fill(old, "+")), side(fill(new, "-")), margin)
     best = contrast(side(fill(old, "-")), side(fill(new, "+")), margin)
     known = [(one, other) for one, other in cases if not {one, other} & set(MISSING)]
     seen = Verdict.INSUFFICIENT_DATA
     if known:
         alone = contrast(side(one for one, _ in known), side(other for _, other in known), margin)
-        assert (found.low, found.high, found.p_value) == (alone.low, alone.high, alone.p_value)
+        assert (judged.low, judged.high, judged.p_value) == (alone.low, alone.high, alone.p_value)
         assert alone.verdict is not None
         seen = alone.verdict
     if seen is Verdict.NO_REGRESSION and worst.verdict is not Verdict.NO_REGRESSION:
         seen = Verdict.INSUFFICIENT_DATA
     if seen is Verdict.REGRESSION and not (best.high is not None and best.high < 0 and (best.p_value or 0) < 0.05):
         seen = Verdict.INSUFFICIENT_DATA
-    assert found.verdict is seen
-    assert bool(found.reasons) == (found.verdict is Verdict.INSUFFICIENT_DATA)
+    assert judged.verdict is seen
+    assert bool(judged.reasons) == (judged.verdict is Verdict.INSUFFICIENT_DATA)
 
 
 @pytest.mark.parametrize("margin", [0.1, 0.3])
@@ -247,8 +247,8 @@ def test_no_reason_rounds_a_bound_to_the_margin(old: str, new: str, margin: floa
 
 
 def test_a_contrast_is_judged_as_rule_E7_has_it() -> None:
-    found = contrast(side("+" * 90 + "-" * 10), side("+" * 80 + "-" * 20), margin=0.05)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.adjusted_p is not None
-    assert found.verdict is judge(found.low, found.high, found.adjusted_p, 0.05)
+    judged = contrast(side("+" * 90 + "-" * 10), side("+" * 80 + "-" * 20), margin=0.05)
+    assert judged.low is not None
+    assert judged.high is not None
+    assert judged.adjusted_p is not None
+    assert judged.verdict is judge(judged.low, judged.high, judged.adjusted_p, 0.05)

@@ -26,7 +26,7 @@ from tests.evals.analysis.evidence.sides import (
     WrittenSide,
     side,
 )
-from tests.wording import mentions
+from tests.wording import each_mentions, mentions
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_reader import is_baseline, parse_baseline, read_baseline
 from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
@@ -104,20 +104,20 @@ def test_a_case_that_changed_is_a_line_that_changed_and_the_figures_of_its_arm()
 
 
 def test_some_of_the_arms() -> None:
-    found = parse_baseline(format_baseline(sample(), [1]), "b.json")
-    assert found.arms == (TIERED,)
-    assert [attempt.outcome.value for case in found.read(0).values() for attempt in case.scored] == [
+    baseline = parse_baseline(format_baseline(sample(), [1]), "b.json")
+    assert baseline.arms == (TIERED,)
+    assert [attempt.outcome.value for case in baseline.read(0).values() for attempt in case.scored] == [
         "correct",
         "missing_call",
     ]
 
 
 def test_what_is_read_is_what_was_saved_but_for_what_is_not_kept() -> None:
-    found = parse_baseline(SAVED, "b.json")
+    baseline = parse_baseline(SAVED, "b.json")
     wanted = replace(ABOUT, name="b.json", cases=3, code={"toolbelt": "1.0"}, created="", is_baseline=True)
-    assert found.about == wanted
-    assert found.arms == (FULL, TIERED)
-    full, tiered = (tuple(case.attempts[0] for case in found.read(arm).values()) for arm in (0, 1))
+    assert baseline.about == wanted
+    assert baseline.arms == (FULL, TIERED)
+    full, tiered = (tuple(case.attempts[0] for case in baseline.read(arm).values()) for arm in (0, 1))
     assert full == (
         replace(RIGHT, called=None, latency_seconds=None),
         replace(WRONG, latency_seconds=None),
@@ -157,11 +157,11 @@ ATTEMPTS = st.builds(
 def test_a_round_trip_is_the_identity(pairs: list[tuple[str, Attempt]]) -> None:
     cases = {name: CaseEvidence(name, name, "", (attempt,)) for name, attempt in pairs}
     text = format_baseline(WrittenSide(replace(ABOUT, cases=len(cases)), (FULL,), (cases,)))
-    found = parse_baseline(text, "b.json")
-    assert format_baseline(found) == text
-    assert list(found.read(0)) == list(cases), "in the order asked"
+    baseline = parse_baseline(text, "b.json")
+    assert format_baseline(baseline) == text
+    assert list(baseline.read(0)) == list(cases), "in the order asked"
     for name, attempt in pairs:
-        kept = found.read(0)[name].attempts[0]
+        kept = baseline.read(0)[name].attempts[0]
         assert kept is not None
         assert (kept.outcome, kept.covered, kept.is_right) == (attempt.outcome, attempt.covered, attempt.is_right)
     jsonschema.validate(json.loads(text), SCHEMA)
@@ -184,18 +184,17 @@ def test_what_a_model_wrote_is_kept_short_and_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "says"),
+    ("unfit", "named"),
     [
         pytest.param(side([RIGHT], drafts=1), "drafts", id="drafts"),
-        pytest.param(side([RIGHT], status="running"), "it is running; wait for it to end", id="running"),
-        pytest.param(side([RIGHT], status="killed"), "it is killed; go on with: toolbelt eval resume", id="killed"),
-        pytest.param(side([RIGHT, None]), "1 trial have not", id="a-trial-not-run"),
-        pytest.param(side([RIGHT, FAILED]), "1 trial ended with an error", id="an-error"),
+        pytest.param(side([RIGHT], status="running"), "running", id="running"),
+        pytest.param(side([RIGHT], status="killed"), ("killed", "toolbelt eval resume"), id="killed"),
+        pytest.param(side([RIGHT, None]), "1 trial", id="a-trial-not-run"),
+        pytest.param(side([RIGHT, FAILED]), ("1 trial", "error"), id="an-error"),
     ],
 )
-def test_no_baseline_is_made_of_what_proves_nothing(found: WrittenSide, says: str) -> None:
-    (reason,) = why_unfit(found)
-    assert says.replace(" have", "") in reason.replace(" has", "").replace(" have", "")
+def test_no_baseline_is_made_of_what_proves_nothing(unfit: WrittenSide, named: object) -> None:
+    assert each_mentions(why_unfit(unfit), named)
     assert why_unfit(sample()) == ()
 
 
@@ -313,10 +312,10 @@ def test_whatever_stands_in_the_place_of_a_value_no_file_crashes(data: st.DataOb
         place = place[key]
     place[key] = data.draw(JSON)
     try:
-        found = parse_baseline(json.dumps(whole), "b.json")
+        baseline = parse_baseline(json.dumps(whole), "b.json")
     except ToolbeltError:
         return
-    assert [len(found.read(arm)) for arm in (0, 1)] == [3, 3]
+    assert [len(baseline.read(arm)) for arm in (0, 1)] == [3, 3]
 
 
 @pytest.mark.parametrize(

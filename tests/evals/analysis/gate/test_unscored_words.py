@@ -16,6 +16,7 @@ from tests.evals.analysis.evidence.sides import (
     WrittenSide,
     side,
 )
+from tests.wording import mentions
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.gate_json import gate_data
@@ -96,8 +97,7 @@ def test_E7_a_share_beside_an_overflow_is_what_the_comparison_says_of_it() -> No
     (pair,) = result.comparison.pairs
     check = next(check for check in result.checks if check.name == "accuracy")
     assert check.verdict is pair.contrasts[0].verdict is UNSURE, "nine lost of three hundred are more than the margin"
-    assert "9 of 300 cases are not scored in both arms; counted as lost, the lower bound is" in check.message
-    assert ", over 291 of 300 cases), margin 2.0" in check.message
+    assert mentions(check.message, "9 of 300 cases", "counted as lost", "over 291 of 300 cases", "margin 2.0")
     assert found("overflow", new).verdict is FAIL
 
 
@@ -107,7 +107,7 @@ def test_E7_a_loss_among_the_cases_that_fit_is_a_regression_beside_the_overflow(
 
 def test_E7_a_killed_run_is_to_be_finished_and_not_to_be_asked_more_cases() -> None:
     check = found("accuracy", [RIGHT] * 8 + [None] * 172)
-    assert check.message.endswith("172 of 180 cases lack an answer: first toolbelt eval resume --retry-errors")
+    assert mentions(check.message, "172 of 180 cases", "toolbelt eval resume --retry-errors")
     assert "over 8 of 180 cases" in check.message
     assert "would do" not in check.message
 

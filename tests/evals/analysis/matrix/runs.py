@@ -128,6 +128,7 @@ def stored(run: WrittenRun, path: Path | None = None) -> Iterator[tuple[RunStore
                 _insert(store, "trials", trial | {"run": name})
                 if is_asked:
                     _insert(store, "requests", _request(arm, trial, name))
+        store.connection.execute("INSERT INTO offers SELECT DISTINCT offer, '[]' FROM requests")
         store.set_status(name, run.status, run.reason)
         yield store, store.get(name)
 

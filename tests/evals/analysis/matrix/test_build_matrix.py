@@ -45,23 +45,23 @@ def cell(matrix: Matrix, model: str, toolset: str) -> Cell:
     ],
 )
 def test_E4_what_a_cell_is(trials: str, state: CellState) -> None:
-    found = cell(matrix_of([Asked("full", trials)]), "m", "full")
-    assert found.state is state
-    assert found.accuracy.value is None or state in (CellState.SCORED, CellState.PARTLY)
-    assert (found.planned, found.scored) == (4, sum(one in "+-" for one in trials))
-    assert (found.overflowed, found.turned_away) == (sum(one in "ox" for one in trials), trials.count("x"))
-    assert found.errors == trials.count("e")
+    shown = cell(matrix_of([Asked("full", trials)]), "m", "full")
+    assert shown.state is state
+    assert shown.accuracy.value is None or state in (CellState.SCORED, CellState.PARTLY)
+    assert (shown.planned, shown.scored) == (4, sum(one in "+-" for one in trials))
+    assert (shown.overflowed, shown.turned_away) == (sum(one in "ox" for one in trials), trials.count("x"))
+    assert shown.errors == trials.count("e")
 
 
 def test_E4_why_a_cell_is_not_scored_is_told_with_its_commonest_reason() -> None:
-    found = cell(matrix_of([Asked("full", "+oxxe.")]), "m", "full")
-    assert found.reasons == (
+    shown = cell(matrix_of([Asked("full", "+oxxe.")]), "m", "full")
+    assert shown.reasons == (
         CellReason(CellProblem.TOO_LONG, 3, "No room."),
         CellReason(CellProblem.FAILED, 1, "The provider was away."),
         CellReason(CellProblem.NOT_RUN, 1),
     )
     assert mentions(
-        describe_cell(found), "3 of 6", 2, "No room", "1 of 6", "failed", "The provider was away", "not run"
+        describe_cell(shown), "3 of 6", 2, "No room", "1 of 6", "failed", "The provider was away", "not run"
     )
 
 
@@ -79,10 +79,10 @@ def test_E4_too_many_tools_are_not_told_as_length(tools: int, tokens: int, windo
     refusal = room.find_refusal("m", offer)
     assert refusal is not None
     asked = Asked("full", "xx", tokens, tools=tools, reason=describe_refusal(refusal))
-    found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
-    assert found.reasons == (CellReason(problem, 2, describe_refusal(refusal)),)
-    assert mentions(describe_cell(found), "2 of 2", "too many tools" if found.too_many_tools else "too long")
-    assert found.too_many_tools is (problem is CellProblem.TOO_MANY_TOOLS)
+    shown = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
+    assert shown.reasons == (CellReason(problem, 2, describe_refusal(refusal)),)
+    assert mentions(describe_cell(shown), "2 of 2", "too many tools" if shown.too_many_tools else "too long")
+    assert shown.too_many_tools is (problem is CellProblem.TOO_MANY_TOOLS)
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,11 @@ def test_E4_too_many_tools_are_not_told_as_length(tools: int, tokens: int, windo
     ],
 )
 def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits, verdict: FitVerdict | None) -> None:
-    found = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
-    assert found.verdict is verdict
+    shown = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
+    assert shown.verdict is verdict
     if verdict is not None:
-        assert found.definition_tokens == asked.tokens, "also where nothing was scored"
-        assert found.share == (asked.tokens / 8192 if room.context_window else None)
+        assert shown.definition_tokens == asked.tokens, "also where nothing was scored"
+        assert shown.share == (asked.tokens / 8192 if room.context_window else None)
 
 
 def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
@@ -183,12 +183,12 @@ def test_E5_every_figure_is_what_the_rows_say() -> None:
         ).fetchall()
     assert len(raw) == 3
     for model, toolset, planned, scored, right, overflowed, errors, tokens, total, tools, away in raw:
-        found = cell(matrix, model, toolset)
-        assert (found.planned, found.scored, found.overflowed, found.errors) == (planned, scored, overflowed, errors)
-        assert (found.accuracy.numerator, found.accuracy.denominator) == (right, scored)
-        assert (found.definition_tokens, found.definition_tokens_total) == (tokens, total)
-        assert (found.tools, found.turned_away) == (tools, away)
-        assert found.share == pytest.approx(tokens / (10_000 if model == "one" else 20_000))
+        shown = cell(matrix, model, toolset)
+        assert (shown.planned, shown.scored, shown.overflowed, shown.errors) == (planned, scored, overflowed, errors)
+        assert (shown.accuracy.numerator, shown.accuracy.denominator) == (right, scored)
+        assert (shown.definition_tokens, shown.definition_tokens_total) == (tokens, total)
+        assert (shown.tools, shown.turned_away) == (tools, away)
+        assert shown.share == pytest.approx(tokens / (10_000 if model == "one" else 20_000))
 
 
 def test_arms_of_another_run_are_refused() -> None:

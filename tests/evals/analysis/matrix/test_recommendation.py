@@ -256,5 +256,5 @@ def test_E6_like_is_held_against_like() -> None:
     arms = [Asked("full", GOOD, 40_000, 90_000), Asked("tiered", GOOD, 400, 9_000)]
     assert mentions(recommendation(matrix_of(arms, 0.1)), "Definitions", "9,000 tokens", "10%", "90,000")
     never = [Asked("full", "x" * 100, 46_493, 0), Asked("tiered", GOOD, 172, 8_627)]
-    told = " ".join(recommendation(matrix_of(never, 0.1)).replace("#", " ").split())
-    assert mentions(told, "8,627 tokens", 172, "<1%", "46,493")
+    text = " ".join(recommendation(matrix_of(never, 0.1)).replace("#", " ").split())
+    assert mentions(text, "8,627 tokens", 172, "<1%", "46,493")

@@ -57,7 +57,7 @@ REQUEST: dict[str, Any] = {
     "attempt": 0,
     "failure": None,
     "message": "",
-    "reply": "{}",
+    "reply": '{"calls": []}',
     "offer": "",
     "tools": 10,
     "definition_tokens": 100,
@@ -113,6 +113,7 @@ def database(
     connection.executemany(_insert("trials", TRIAL), rows)
     asked = [REQUEST | dict(request) for request in requests]
     connection.executemany(_insert("requests", REQUEST), asked)
+    connection.execute("INSERT INTO offers SELECT DISTINCT offer, '[]' FROM requests")
     return connection
 
 

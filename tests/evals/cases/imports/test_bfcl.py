@@ -62,9 +62,9 @@ def test_E3_the_answers_beside_a_question_file_are_found_and_a_folder_stands_for
     write(tmp_path / "BFCL_v4_simple_python.json", [question()])
     write(tmp_path / "possible_answer" / "BFCL_v4_simple_python.json", [truth()])
     for source in (tmp_path, tmp_path / "BFCL_v4_simple_python.json"):
-        made = bring_in(tmp_path / "out", str(source), overwrite=True)
-        assert (made.cases, made.form) == (1, "bfcl")
-        assert any("possible_answer" in note for note in made.notes)
+        imported = bring_in(tmp_path / "out", str(source), overwrite=True)
+        assert (imported.cases, imported.form) == (1, "bfcl")
+        assert any("possible_answer" in note for note in imported.notes)
 
 
 def test_E3_kinds_come_from_the_category(tmp_path: Path) -> None:
@@ -79,9 +79,15 @@ def test_E3_kinds_come_from_the_category(tmp_path: Path) -> None:
     answers = [truth("parallel_0", *twice), truth("live_parallel_multiple_1-0-0", *twice)]
     source = write(tmp_path / "all.json", [*questions, *answers])
     bring_in(tmp_path / "out", source)
-    made = cases(tmp_path / "out")
-    assert [case.kind for case in made] == ["irrelevant", "irrelevant", "relevant_any", "parallel", "parallel_multiple"]
-    assert [labels(case) for case in made[:4]] == [[], [], None, [("math.add",), ("math.add",)]]
+    cases_read = cases(tmp_path / "out")
+    assert [case.kind for case in cases_read] == [
+        "irrelevant",
+        "irrelevant",
+        "relevant_any",
+        "parallel",
+        "parallel_multiple",
+    ]
+    assert [labels(case) for case in cases_read[:4]] == [[], [], None, [("math.add",), ("math.add",)]]
 
 
 @pytest.mark.parametrize(
@@ -107,8 +113,8 @@ def test_E3_kinds_come_from_the_category(tmp_path: Path) -> None:
     ],
 )
 def test_E3_what_cannot_be_mapped_is_counted(tmp_path: Path, line: Any, reason: str) -> None:
-    made = bring_in(tmp_path / "out", write(tmp_path / "all.json", [question(), truth(), line]))
-    assert (made.cases, made.left_out, made.tools) == (1, {reason: 1}, 1)
+    imported = bring_in(tmp_path / "out", write(tmp_path / "all.json", [question(), truth(), line]))
+    assert (imported.cases, imported.left_out, imported.tools) == (1, {reason: 1}, 1)
 
 
 def test_E3_arguments_may_be_dropped(tmp_path: Path) -> None:
@@ -170,9 +176,9 @@ def _as_downloaded(tmp_path: Path, folder: Path) -> str:
 @needs_shared_data
 def test_E3_the_leaderboards_files_give_what_was_converted_from_them_before(tmp_path: Path) -> None:
     before = open_dataset(str(SHARED_DATA / "bfcl"))
-    made = bring_in(tmp_path / "out", _as_downloaded(tmp_path, SHARED_DATA / "bfcl"))
+    imported = bring_in(tmp_path / "out", _as_downloaded(tmp_path, SHARED_DATA / "bfcl"))
     after = open_dataset(str(tmp_path / "out"))
-    assert (made.cases, dict(made.left_out)) == (-(-len(before) // 4), {})
+    assert (imported.cases, dict(imported.left_out)) == (-(-len(before) // 4), {})
     old, new = before.catalog_file.catalog, after.catalog_file.catalog
     assert len(new.tools) <= len(old.tools)
     for index in range(len(after)):

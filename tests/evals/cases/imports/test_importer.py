@@ -66,38 +66,38 @@ def test_E3_a_broken_line_is_told_by_number_and_nothing_is_written(tmp_path: Pat
 @pytest.mark.parametrize(("record", "rule"), HOSTILE)
 def test_E3_broken_lines_may_be_left_out_and_are_told(tmp_path: Path, record: Any, rule: str) -> None:
     source = write(tmp_path / "log.jsonl", [MAILING, record, MAILING])
-    made = bring_in(tmp_path / "out", source, skip_broken=True)
-    assert (made.cases, made.left_out) == (2, {f"broken: {rule}": 1})
-    assert [(one.source, one.line) for one in made.lines] == [(source, 2)]
+    imported = bring_in(tmp_path / "out", source, skip_broken=True)
+    assert (imported.cases, imported.left_out) == (2, {f"broken: {rule}": 1})
+    assert [(one.source, one.line) for one in imported.lines] == [(source, 2)]
     assert [row["note"] for row in rows(tmp_path / "out")] == [f"{source}:1", f"{source}:3"]
     assert errors_of(open_dataset(str(tmp_path / "out"))) == []
 
 
 def test_E3_elements_on_one_line_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "log.json").write_text(json.dumps([MAILING, BROKEN_ARGUMENTS, MAILING]))
-    made = bring_in(tmp_path / "out", str(tmp_path / "log.json"), skip_broken=True)
-    assert (made.cases, made.left_out) == (2, {"broken: bad-arguments": 1})
+    imported = bring_in(tmp_path / "out", str(tmp_path / "log.json"), skip_broken=True)
+    assert (imported.cases, imported.left_out) == (2, {"broken: bad-arguments": 1})
 
 
 def test_E3_records_cases_and_what_was_left_out_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "MAX_LISTED", 2)
     records = [MAILING, *["{oops"] * 3, *[log(user("Hi."))] * 5]
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records), skip_broken=True)
-    assert made.records == len(records) == made.cases + sum(made.left_out.values())
-    assert (len(made.lines), made.silent) == (4, 4)
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records), skip_broken=True)
+    assert imported.records == len(records) == imported.cases + sum(imported.left_out.values())
+    assert (len(imported.lines), imported.silent) == (4, 4)
 
 
 def test_E3_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
     source = write(tmp_path / "log.jsonl", [MAILING])
-    made = bring_in(tmp_path / "out", source, f"{tmp_path}/./log.jsonl", source)
-    assert made.cases == 1
-    assert made.notes == (f"{tmp_path}/./log.jsonl is {source}, and was read once",)
+    imported = bring_in(tmp_path / "out", source, f"{tmp_path}/./log.jsonl", source)
+    assert imported.cases == 1
+    assert imported.notes == (f"{tmp_path}/./log.jsonl is {source}, and was read once",)
 
 
 def test_E3_one_tool_is_not_several(tmp_path: Path) -> None:
     other = log(*MAILING["messages"], tools=[{"name": "send_mail", "description": "By wire."}])
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, other]))
-    assert mentions(made.notes[0], "1 tool")
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, other]))
+    assert mentions(imported.notes[0], "1 tool")
 
 
 def test_E3_many_broken_lines_are_told_as_far_as_is_useful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,24 +141,24 @@ def test_E3_where_nothing_makes_a_case_the_reasons_are_told(tmp_path: Path) -> N
 def test_E3_ids_are_kept_where_they_are_unique_and_made_so_where_not(tmp_path: Path) -> None:
     odd = "id with\x1b[31m spaces/and #~2"
     records = [log(*MAILING["messages"], id=one) for one in (odd, "a", "a~2", "a", "a", 7)] + [MAILING]
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records))
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records))
     assert [case.id for case in cases(tmp_path / "out")] == [odd, "a", "a~2", "a~3", "a~4", "7", "log-7"]
-    assert mentions(*made.notes, "unique", "2 times")
+    assert mentions(*imported.notes, "unique", "2 times")
 
 
 def test_E3_a_catalog_that_is_given_is_what_names_mean_and_is_copied(tmp_path: Path) -> None:
     push = log(user("Send it off."), calling("git_push"), tools=[{"name": "git_push"}, {"name": "git_log"}])
     strange = log(user("Mail."), calling("git_push"), tools=[{"name": "git_push"}, MAIL])
     bare = log(user("Send."), calling("read"), tools=...)
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [push, strange, bare]), catalog=CATALOG)
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [push, strange, bare]), catalog=CATALOG)
     first, second = cases(tmp_path / "out")
     assert (labels(first), first.offered) == ([("git/git_push",)], ("git/git_push", "git/git_log"))
     assert (labels(second), second.offered) == ([("file/read", "web/read")], None)
-    assert made.left_out == {OFFER_NOT_IN_CATALOG: 1}
+    assert imported.left_out == {OFFER_NOT_IN_CATALOG: 1}
     assert [tool.id for tool in opened(tmp_path / "out").catalog_file.catalog.tools] == [
         tool.id for tool in CATALOG.tools
     ]
-    assert mentions(*made.notes, "catalog", "copied")
+    assert mentions(*imported.notes, "catalog", "copied")
 
 
 def test_E3_without_any_tools_a_catalog_is_asked_for(tmp_path: Path) -> None:

@@ -32,9 +32,9 @@ SAMPLE = {"id": 7, "input": "Send it off.", "target": "git_push"}
 )
 def test_E3_the_target_names_the_tools(tmp_path: Path, fields: Any, expected: Any) -> None:
     source = write(tmp_path / "s.jsonl", [{**SAMPLE, **fields}])
-    made = bring_in(tmp_path / "out", source, catalog=CATALOG)
+    imported = bring_in(tmp_path / "out", source, catalog=CATALOG)
     (case,) = cases(tmp_path / "out")
-    assert (made.form, case.id, labels(case), case.draft) == ("inspect", "7", expected, False)
+    assert (imported.form, case.id, labels(case), case.draft) == ("inspect", "7", expected, False)
 
 
 def test_E3_arguments_that_people_wrote_are_kept(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_E3_a_field_may_be_named(tmp_path: Path) -> None:
     ],
 )
 def test_E3_samples_whose_target_names_no_tool_are_counted(tmp_path: Path, fields: Any, reason: str) -> None:
-    made = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, {**SAMPLE, **fields}]), catalog=CATALOG)
-    assert (made.cases, made.left_out) == (1, {reason: 1})
+    imported = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, {**SAMPLE, **fields}]), catalog=CATALOG)
+    assert (imported.cases, imported.left_out) == (1, {reason: 1})
 
 
 def test_E3_samples_need_a_catalog(tmp_path: Path) -> None:
@@ -98,5 +98,5 @@ def test_E3_calls_in_a_history_are_written_in_openais_form(tmp_path: Path) -> No
 
 def test_E3_a_picture_in_another_file_is_left_out(tmp_path: Path) -> None:
     seen = {**SAMPLE, "input": [{"role": "user", "content": [{"type": "image", "image": "a.png"}]}]}
-    made = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, seen]), catalog=CATALOG)
-    assert (made.cases, made.left_out) == (1, {PICTURE_ELSEWHERE: 1})
+    imported = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", [SAMPLE, seen]), catalog=CATALOG)
+    assert (imported.cases, imported.left_out) == (1, {PICTURE_ELSEWHERE: 1})

@@ -57,9 +57,9 @@ def _array(path: Path, data: Any) -> str:
 
 def test_E3_annotated_names_mean_any_server_that_has_them(tmp_path: Path) -> None:
     sources = (_array(tmp_path / "tasks.json", [task("search", "create")]), _array(tmp_path / "tools.json", SERVERS))
-    made = bring_in(tmp_path / "out", *sources)
+    imported = bring_in(tmp_path / "out", *sources)
     (case,) = cases(tmp_path / "out")
-    assert (made.form, made.tools) == ("livemcpbench", 4)
+    assert (imported.form, imported.tools) == ("livemcpbench", 4)
     assert labels(case) == [("docs/search", "web/search"), ("docs/create",)]
     assert (case.id, case.query, case.tags, case.draft) == ("t1", "Write it.", ("Office",), False)
     catalog = opened(tmp_path / "out").catalog_file.catalog
@@ -97,9 +97,9 @@ def test_E3_what_the_agent_did_may_be_the_label_and_is_a_draft_without_its_searc
 )
 def test_E3_tasks_that_make_no_case_are_counted(tmp_path: Path, one: Any, reason: str) -> None:
     sources = (_array(tmp_path / "tasks.json", [task("create"), one]), _array(tmp_path / "tools.json", SERVERS))
-    made = bring_in(tmp_path / "out", *sources)
-    assert (made.cases, made.left_out) == (1, {reason: 1})
-    assert made.lines[0].line > 1
+    imported = bring_in(tmp_path / "out", *sources)
+    assert (imported.cases, imported.left_out) == (1, {reason: 1})
+    assert imported.lines[0].line > 1
 
 
 @needs_shared_data
@@ -119,11 +119,11 @@ def test_E3_annotations_give_what_was_converted_from_them_before(tmp_path: Path)
         for one in lines_of(folder / "cases.jsonl")
     ]
     tools = _array(tmp_path / "tools.json", written)
-    made = bring_in(tmp_path / "out", _array(tmp_path / "annotations.json", tasks), tools)
+    imported = bring_in(tmp_path / "out", _array(tmp_path / "annotations.json", tasks), tools)
     before = open_dataset(str(folder))
     after = open_dataset(str(tmp_path / "out"))
-    assert len(after) == len(before) == made.cases
-    assert sum(made.left_out.values()) == sum(before.excluded.values()) > 0
+    assert len(after) == len(before) == imported.cases
+    assert sum(imported.left_out.values()) == sum(before.excluded.values()) > 0
     for index in range(len(before)):
         one, two = before.case(index), after.case(index)
         assert (one.id, one.query) == (two.id, two.query)

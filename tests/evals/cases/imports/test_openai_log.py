@@ -109,20 +109,20 @@ def test_E3_a_request_with_its_response_is_one_case_of_that_response_alone(tmp_p
 def test_E3_what_an_agent_did_is_a_draft(
     tmp_path: Path, settings: ImportSettings, draft: bool, arguments: dict[str, Any] | None
 ) -> None:
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING]), settings=settings)
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING]), settings=settings)
     (case,) = cases(tmp_path / "out")
     assert case.expected is not None
     (call,) = case.expected
-    assert (case.draft, made.drafts) == (draft, int(draft))
+    assert (case.draft, imported.drafts) == (draft, int(draft))
     assert (None if call.arguments is None else dict(call.arguments.accepted)) == arguments
 
 
 def test_E3_the_universe_is_what_was_offered_where_that_is_not_everything(tmp_path: Path) -> None:
     other = tool("send_mail", "Sends a telegram.")
     records = [MAILING, log(*MAILING["messages"], tools=[MAIL]), log(*MAILING["messages"], tools=[other])]
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records))
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records))
     whole, part, twin = cases(tmp_path / "out")
-    assert made.tools == 3
+    assert imported.tools == 3
     assert whole.offered == ("get_weather", "send_mail")
     assert part.offered == ("send_mail",)
     assert twin.offered is not None
@@ -192,15 +192,15 @@ def test_E3_a_record_that_says_nothing_of_tools_means_any_tool_of_that_name(tmp_
 def test_E3_what_says_nothing_about_choosing_is_left_out_with_its_line(
     tmp_path: Path, record: dict[str, Any], reason: str
 ) -> None:
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]))
-    assert (made.cases, made.left_out) == (1, {reason: 1})
-    assert [(one.line, one.reason) for one in made.lines] == [(2, reason)]
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]))
+    assert (imported.cases, imported.left_out) == (1, {reason: 1})
+    assert [(one.line, one.reason) for one in imported.lines] == [(2, reason)]
 
 
 def test_E3_a_turn_after_calls_that_were_never_answered_is_left_out(tmp_path: Path) -> None:
     record = log(user("Mail."), calling("send_mail"), user("And?"), says())
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record]))
-    assert (made.cases, made.left_out) == (1, {OPEN_CALLS: 1})
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record]))
+    assert (imported.cases, imported.left_out) == (1, {OPEN_CALLS: 1})
 
 
 def test_E3_the_older_functions_are_read(tmp_path: Path) -> None:
@@ -228,10 +228,10 @@ def test_E3_batches_are_joined_by_their_ids_in_either_order(tmp_path: Path) -> N
         {"id": "2", "custom_id": "qz", "response": {"status_code": 200, "body": body}, "error": None},
     ]
     sources = [write(tmp_path / "told.jsonl", told), write(tmp_path / "asked.jsonl", asked)]
-    made = bring_in(tmp_path / "out", *sources)
+    imported = bring_in(tmp_path / "out", *sources)
     (case,) = cases(tmp_path / "out")
     assert (case.id, labels(case)) == ("qa", [("send_mail",)])
-    assert made.left_out == {
+    assert imported.left_out == {
         NO_RESPONSE: 1,
         NO_REQUEST: 1,
     }
@@ -266,9 +266,9 @@ def test_E3_turns_cover_every_answer_once_and_nothing_that_a_user_said(messages:
 def test_E3_what_a_conversation_has_besides_its_turns_is_told(tmp_path: Path) -> None:
     greeted = log(says("Welcome."), *MAILING["messages"], answer(0, "ok"), says(), user("And?"))
     nudged = log(user("Hm."), says(), {"role": "system", "content": "Mail now."}, calling("send_mail"))
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [greeted, nudged]))
-    assert made.left_out == {UNASKED: 2, UNANSWERED: 1}
-    assert [(one.line, one.detail) for one in made.lines] == [
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [greeted, nudged]))
+    assert imported.left_out == {UNASKED: 2, UNANSWERED: 1}
+    assert [(one.line, one.detail) for one in imported.lines] == [
         (1, "messages[0]"),
         (1, "messages[5]"),
         (2, "messages[3]"),
@@ -354,8 +354,8 @@ def test_E3_histories_in_the_forms_of_other_apis_are_written_in_openais(tmp_path
 )
 def test_E3_a_part_of_an_unknown_kind_never_passes_as_text(tmp_path: Path, part: Any) -> None:
     record = log(user("Mail."), {"role": "assistant", "content": [part]})
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]))
-    assert (made.cases, made.left_out) == (1, {STRANGE_PART: 1})
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]))
+    assert (imported.cases, imported.left_out) == (1, {STRANGE_PART: 1})
 
 
 def _answered(response: Any, **fields: Any) -> dict[str, Any]:
@@ -387,11 +387,11 @@ def _answered(response: Any, **fields: Any) -> dict[str, Any]:
     ],
 )
 def test_E3_what_is_no_choice_of_the_models_makes_no_case(tmp_path: Path, record: Any, reason: str) -> None:
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]))
-    assert (made.cases, made.left_out) == (1, {reason: 1})
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]))
+    assert (imported.cases, imported.left_out) == (1, {reason: 1})
 
 
 def test_E3_further_choices_of_a_response_are_counted(tmp_path: Path) -> None:
     record = _answered({"choices": [{"message": says()}, {"message": calling("send_mail")}]})
-    made = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record, record]))
-    assert mentions(made.notes[0], "`choices`", "2 times")
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record, record]))
+    assert mentions(imported.notes[0], "`choices`", "2 times")

@@ -144,21 +144,21 @@ def test_E3_tools_that_must_not_be_used_are_forbidden(tmp_path: Path) -> None:
 )
 def test_E3_what_does_not_map_is_told_by_line_and_reason(tmp_path: Path, test: Any, reasons: set[str]) -> None:
     source = _file(tmp_path / "promptfooconfig.json", config(one_test(F1), test))
-    made = bring_in(tmp_path / "out", source)
+    imported = bring_in(tmp_path / "out", source)
     lines = Path(source).read_text(encoding="utf-8").splitlines()
-    assert set(made.left_out) == reasons
+    assert set(imported.left_out) == reasons
     second = [number for number, line in enumerate(lines, start=1) if line == "  {" or line.startswith('  "file:')][-1]
-    assert {one.line for one in made.lines} == {second}
-    assert made.cases >= 1
+    assert {one.line for one in imported.lines} == {second}
+    assert imported.cases >= 1
 
 
 def test_E3_what_a_variable_holds_is_no_template_and_logic_in_a_prompt_is_left_out(tmp_path: Path) -> None:
     prompts = ["{% if task %}x{% endif %}", "Now: {{task}}"]
     test = one_test(F1, task="Write {{ name }} and {% raw %}.")
-    made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(test, prompts=prompts)))
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(test, prompts=prompts)))
     (case,) = cases(tmp_path / "out")
     assert case.query == "Now: Write {{ name }} and {% raw %}."
-    assert made.left_out == {TEMPLATE_LOGIC: 1}
+    assert imported.left_out == {TEMPLATE_LOGIC: 1}
 
 
 def test_E3_prompts_and_lists_of_tools_multiply_and_share_a_cluster(tmp_path: Path) -> None:
@@ -167,11 +167,11 @@ def test_E3_prompts_and_lists_of_tools_multiply_and_share_a_cluster(tmp_path: Pa
     test = one_test(F1, description="mail")
     data = config(test, prompts=["{{task}}", chat], providers=providers)
     bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
-    made = cases(tmp_path / "out")
-    assert [case.id for case in made] == ["mail", "mail~2", "mail~3", "mail~4"]
-    assert {case.cluster for case in made} == {"mail"}
-    assert [case.offered for case in made] == [None, None, ("send_mail",), ("send_mail",)]
-    assert [message["role"] for message in made[1].messages] == ["system", "user"]
+    cases_read = cases(tmp_path / "out")
+    assert [case.id for case in cases_read] == ["mail", "mail~2", "mail~3", "mail~4"]
+    assert {case.cluster for case in cases_read} == {"mail"}
+    assert [case.offered for case in cases_read] == [None, None, ("send_mail",), ("send_mail",)]
+    assert [message["role"] for message in cases_read[1].messages] == ["system", "user"]
 
 
 def test_E3_files_beside_the_configuration_are_read_and_programs_are_not(tmp_path: Path) -> None:
@@ -184,9 +184,9 @@ def test_E3_files_beside_the_configuration_are_read_and_programs_are_not(tmp_pat
         "tests:\n  - file://more.csv\n  - file://lines.jsonl\n"
     )
     write(tmp_path / "lines.jsonl", [one_test(F1)])
-    made = bring_in(tmp_path / "out", str(tmp_path / "promptfooconfig.yaml"))
+    imported = bring_in(tmp_path / "out", str(tmp_path / "promptfooconfig.yaml"))
     assert [case.query for case in cases(tmp_path / "out")] == ["Please: Mail Ann.", "Please: Mail Bob."]
-    assert made.left_out == {PROMPT_ELSEWHERE: 1}
+    assert imported.left_out == {PROMPT_ELSEWHERE: 1}
     assert [row["note"].rpartition(":")[2] for row in rows(tmp_path / "out")] == ["4", "5"]
 
 
@@ -213,9 +213,9 @@ def test_E3_a_file_of_tests_alone_asks_with_its_one_variable(tmp_path: Path) -> 
     two = {"vars": {"a": "1", "b": "2"}, "assert": [F1]}
     source = write(tmp_path / "tests.jsonl", [one_test(F1), two])
     _file(tmp_path / "tools.json", TOOLS)
-    made = bring_in(tmp_path / "out", source, catalog=open_catalog(str(tmp_path / "tools.json")).catalog)
+    imported = bring_in(tmp_path / "out", source, catalog=open_catalog(str(tmp_path / "tools.json")).catalog)
     assert [case.query for case in cases(tmp_path / "out")] == ["Mail Bob."]
-    assert (made.form, made.left_out) == ("promptfoo", {NO_PROMPT: 1})
+    assert (imported.form, imported.left_out) == ("promptfoo", {NO_PROMPT: 1})
 
 
 def test_E3_tools_are_read_as_providers_declare_them(tmp_path: Path) -> None:
@@ -235,8 +235,8 @@ def test_E3_one_wrong_entry_does_not_hide_the_others(tmp_path: Path) -> None:
     rules = [finding.rule for finding in caught.value.findings]
     assert rules == ["wrong-type", "wrong-type", "wrong-type", "missing-file"]
     assert len({finding.line for finding in caught.value.findings}) == 4
-    made = bring_in(tmp_path / "out", source, skip_broken=True)
-    assert (made.cases, made.left_out) == (2, {"broken: wrong-type": 3, "broken: missing-file": 1})
+    imported = bring_in(tmp_path / "out", source, skip_broken=True)
+    assert (imported.cases, imported.left_out) == (2, {"broken: wrong-type": 3, "broken: missing-file": 1})
 
 
 def test_E3_files_that_are_not_there_are_told_all_at_once(tmp_path: Path) -> None:
@@ -260,9 +260,9 @@ def test_E3_what_every_test_shares_and_its_variables_may_stand_in_other_files(tm
     _file(tmp_path / "default.json", {"assert": [used("get_weather", "not-")]})
     _file(tmp_path / "vars.json", {"task": "Mail Ann."})
     data = config({"vars": "file://vars.json", "assert": [F1]}, defaultTest="file://default.json")
-    made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
     (case,) = cases(tmp_path / "out")
-    assert (case.query, set(case.forbidden), dict(made.left_out)) == ("Now: Mail Ann.", {"get_weather"}, {})
+    assert (case.query, set(case.forbidden), dict(imported.left_out)) == ("Now: Mail Ann.", {"get_weather"}, {})
 
 
 def test_E3_scenarios_are_their_tests_with_each_of_their_settings(tmp_path: Path) -> None:
@@ -279,14 +279,14 @@ def test_E3_a_test_says_which_prompts_it_is_for_and_what_stands_around_them(tmp_
     prompts = [{"raw": "A {{task}}", "label": "a"}, {"raw": "B {{task}}", "label": "b"}]
     around = {"prefix": "<", "suffix": ">"}
     tests = [one_test(F1, prompts=["b"], options=around), one_test(F1, prompts=["c"])]
-    made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(*tests, prompts=prompts)))
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(*tests, prompts=prompts)))
     assert [case.query for case in cases(tmp_path / "out")] == ["<B Mail Bob.>"]
-    assert made.left_out == {NONE_OF_ITS_PROMPTS: 1}
+    assert imported.left_out == {NONE_OF_ITS_PROMPTS: 1}
 
 
 def test_E3_a_case_for_each_prompt_is_no_id_that_stood_before(tmp_path: Path) -> None:
-    made = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(one_test(F1), prompts=["{{task}}", "x"])))
-    assert (made.cases, made.notes) == (2, ())
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(one_test(F1), prompts=["{{task}}", "x"])))
+    assert (imported.cases, imported.notes) == (2, ())
 
 
 def test_E3_merge_keys_and_references_are_what_they_stand_for(tmp_path: Path) -> None:
