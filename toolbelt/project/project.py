@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tokens import TokenCounter, ToolTokens
-from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
+from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import Lineage, Resolution, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.fit import ModelFit
@@ -34,13 +34,10 @@ if TYPE_CHECKING:
     from toolbelt.runtime.context import ToolContext
     from toolbelt.runtime.registry import ToolRegistry
     from toolbelt.sessions.agent import AgentSpec
-    from toolbelt.sessions.policy import SessionPolicy
     from toolbelt.sessions.session import Session
     from toolbelt.sessions.store import SessionStore
     from toolbelt.toolkits.toolkit import Toolkit
 
-SESSION_STORE = Path(".toolbelt") / "sessions.db"
-"""Where sessions are kept, seen from the project's folder."""
 _OTHERWISE = "What is known of a model can be given, or corrected, under `models` in toolbelt.yaml."
 
 
@@ -144,16 +141,12 @@ class Project:
     ) -> Session:
         """A conversation with an agent (rule R8).
 
-            session = project.session(registry, "conversation-1", agent="assistant")
-
         Args:
             tools: The executable tools; unchanged. The entries of agents and toolkits name them.
             session_id: Of the conversation. Without it, an agent cannot load toolkits.
-            agent: Name of an agent: the session has its static tools, and its toolkits (rules D2 to D8). `None` for
-                all tools.
-            loadout: Name of a loadout: the session has what it makes active, and capability tools (rules L12, L14).
-                `None` for no loadout.
-            tiers: Whether only the catalog's core tools are shown, and the others by category (rules T1 to T4).
+            agent: Whose static tools and toolkits the session has (rules D2 to D8); `None` for all tools.
+            loadout: What it may use, with capability tools for the rest (rules L12, L14); `None` for everything.
+            tiers: Whether only the catalog's core is shown at first (rules T1 to T4).
             enforce_tiers: Whether calls of tools that are not loaded are refused.
             store: Keeps which toolkits are loaded; by default `.toolbelt/sessions.db` in the project's folder.
             around: As in `Session`.
@@ -163,23 +156,12 @@ class Project:
             InvalidDefinitionError: the toolkits of the agent contradict each other; toolkits and tiers, which both have
                 a `load_tools`.
         """
-        from toolbelt.agents import LoadoutPolicy  # only what runs tools needs the runtime
+        from toolbelt.project.sessions import make_policies  # only what runs tools needs the runtime
         from toolbelt.sessions.session import Session
-        from toolbelt.sessions.toolkit_policy import ToolkitPolicy
-        from toolbelt.stores.sessions import SqliteSessionStore
-        from toolbelt.tiers.policy import TierPolicy
 
-        policies: list[SessionPolicy] = []
-        if agent is not None:
-            if agent not in self.agents:
-                raise NotFoundError("agent", agent, self.agents)
-            store = SqliteSessionStore(str(self.folder / SESSION_STORE)) if store is None else store
-            team = self.agents.values()
-            policies.append(ToolkitPolicy(self.agents[agent], self.toolkits, store, session_id, team=team))
-        if loadout is not None:
-            policies.append(LoadoutPolicy(self.registry.require_loadout(loadout).name, self.registry))
-        if tiers:
-            policies.append(TierPolicy(self.catalog, enforce=enforce_tiers))
+        policies = make_policies(
+            self, session_id, agent=agent, loadout=loadout, tiers=tiers, enforce_tiers=enforce_tiers, store=store
+        )
         return Session(tools, policies, session_id=session_id, agent=agent, around=around)
 
     def origin(self, loadout: ToolLoadout) -> str:
