@@ -21,6 +21,7 @@ from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import FilterOpts
 from toolbelt.runtime.registry import ToolRegistry
@@ -182,6 +183,42 @@ def test_R1_one_that_cannot_be_a_tool_adds_none(bad: Any, named: object) -> None
     assert names(registry.get_all()) == ["there"]
 
 
+def takes_nothing() -> None: ...
+def takes_a(a: int) -> None: ...
+def takes_a_in_place(a: int, /) -> None: ...
+def takes_any(**rest: int) -> None: ...
+def takes_a_and_context(ctx: ToolContext, a: int = 1) -> None: ...
+
+
+LISTS_A = {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "is_refused"),
+    [
+        pytest.param(takes_a, LISTS_A, False, id="as-listed"),
+        pytest.param(takes_any, LISTS_A, False, id="any"),
+        pytest.param(takes_a_and_context, LISTS_A, False, id="and-the-context"),
+        pytest.param(takes_nothing, LISTS_A, True, id="listed-but-not-taken"),
+        pytest.param(takes_a_in_place, LISTS_A, True, id="by-position-only"),
+        pytest.param(takes_a_and_context, {"properties": {"ctx": {}}}, True, id="what-the-context-takes"),
+        pytest.param(takes_a, {"properties": {}}, True, id="needed-but-not-listed"),
+        pytest.param(takes_a, {"properties": {}, "additionalProperties": False}, True, id="needed-but-forbidden"),
+        pytest.param(takes_a, {"properties": {}, "additionalProperties": {"type": "integer"}}, False, id="open"),
+        pytest.param(takes_a, {}, False, id="no-schema-says-nothing"),
+    ],
+)
+def test_R7_a_function_that_cannot_take_its_arguments_is_refused(
+    function: Any, parameters: dict[str, Any], is_refused: bool
+) -> None:
+    made = ExecutableTool.of(function, name="t", parameters=parameters)
+    if not is_refused:
+        ToolRegistry([made])
+        return
+    with pytest.raises(InvalidDefinitionError, match="'t'"):
+        ToolRegistry([made])
+
+
 def test_R1_a_plugin_of_tools_that_cannot_be_run_adds_neither_tools_nor_category() -> None:
     registry = ToolRegistry()
     with pytest.raises(InvalidDefinitionError):
@@ -333,7 +370,7 @@ def test_R2_a_deny_list_takes_any_name_of_a_tool(entry: str) -> None:
 
 
 def test_R2_an_entry_of_a_deny_list_that_names_nothing_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    registry = ToolRegistry([tool("read"), tool("write")], reserved=["later"])
+    registry = ToolRegistry([tool("read"), tool("write")], reserved=[tool("later")])
     for _ in range(2):
         registry.to_definitions(filter_opts=FilterOpts(exclude_tools=["reed", "WRITE", "later"]))
         asyncio.run(registry.execute_parallel([], filter_opts=FilterOpts(exclude_tools=["reed"])))
@@ -447,12 +484,12 @@ def test_R2_a_name_that_providers_refuse_goes_by_another_and_is_found_by_both(
 
 
 def test_R2_a_name_that_is_reserved_counts_from_the_start_and_leads_nowhere() -> None:
-    registry = ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")], reserved=("a_b", "c d"))
+    registry = ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")], reserved=(tool("a_b"), tool("c d")))
     shown = registry.to_definitions()
     assert registry.wire_names == {"a.b": shown[0]["name"], "a_b": "a_b", "c d": "c_d"}
     assert shown[0]["name"] != "a_b"
     assert [registry.find(name) for name in ("a_b", "c d", "c_d")] == [None, None, None]
-    registry.register(ExecutableTool.of(lambda: "plain", name="a_b"))
+    registry.register(tool("a_b"))
     assert registry.to_definitions()[:1] == shown
     assert ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")]).wire_names == {"a.b": "a_b"}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.catalog import Catalog, Plugin
+from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
@@ -19,7 +19,8 @@ from toolbelt.runtime.gates import (
     FilterOpts,
     Gates,
     RegisteredTool,
-    find_unavailability,
+    ask_are_available,
+    find_missing_backends,
 )
 from toolbelt.runtime.guards import AuditSink
 from toolbelt.runtime.reducers.reducer import ReducerRegistry
@@ -49,8 +50,8 @@ class ToolRegistry:
         reducers: Shorten results before they are cut; `None` for none.
         audit: Gets every decision of a guard before the tool runs; sync or async. If it raises, the tool does not run.
         default_timeout_seconds: The time limit of tools that have none; `None` for no limit.
-        reserved: Names of tools that may be registered later. Wire names depend on the names of all tools; these count
-            from the start, so that no wire name changes when they are registered.
+        reserved: Tools that may be registered later. Wire names depend on all tools; these count from the start, so
+            that no wire name changes when they are registered.
 
     Raises:
         InvalidDefinitionError: a backend of an unknown capability, or as `register`.
@@ -64,7 +65,7 @@ class ToolRegistry:
         reducers: ReducerRegistry | None = None,
         audit: AuditSink | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
-        reserved: Iterable[str] = (),
+        reserved: Iterable[Tool] = (),
     ) -> None:
         known = [capability.value for capability in Capability]
         for name in backends or ():
@@ -143,8 +144,11 @@ class ToolRegistry:
 
     def get_available(self) -> tuple[ExecutableTool, ...]:
         """The tools that are available now: by their own statement, and with a backend for each capability."""
-        served = frozenset(self.backends)
-        return tuple(entry.tool for entry in self._entries.values() if find_unavailability(entry.tool, served) is None)
+        tools = self.get_all()
+        absent = {refusal.tool for refusal in ask_are_available(tools)}
+        return tuple(
+            tool for tool in tools if tool.name not in absent and find_missing_backends(tool, self.backends) is None
+        )
 
     def get_for_toolset(self, toolset: str) -> tuple[ExecutableTool, ...]:
         """The tools of a group, available or not, in order of registration."""
@@ -211,7 +215,7 @@ class ToolRegistry:
             gates,
             # Both from one snapshot: what one call of the batch registers is not there for another (rule L14).
             snapshot.find,
-            lambda: (definition["name"] for definition in snapshot.definitions(LITE, gates)),
+            lambda: snapshot.unconditional_names(gates),
             context,
             attachments,
             self.backends,
@@ -222,21 +226,21 @@ class ToolRegistry:
         return await runner.run(read_calls(calls))
 
     def find(self, name: str) -> RegisteredTool | None:
-        """The tool of a name that a model wrote: its own name, or its wire name."""
+        """The tool of a name that a model wrote: its own name, its wire name, or its id."""
         return self._snapshot.find(name)
 
     def narrowed(
-        self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[str] = ()
+        self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[Tool] = ()
     ) -> ToolRegistry:
         """A new registry with some of the tools, as they are now; later changes of one do not reach the other.
 
-        Extensions, backends, reducers, audit sink, default time limit and reserved names are copied, and so are all
-        plugins, so that tools which are added later have a category.
+        Extensions, backends, reducers, audit sink and default time limit are copied, and so are all plugins, so that
+        tools which are added later have a category. Wire names stay the same: tools that are left out are reserved.
 
         Args:
             names: Of the tools, in the new order; unknown names are left out.
             first: Tools that come before all others.
-            reserved: More names, as in `ToolRegistry`.
+            reserved: More tools, as in `ToolRegistry`.
         """
         narrowed = ToolRegistry(
             first,
@@ -244,9 +248,10 @@ class ToolRegistry:
             reducers=self.reducers,
             audit=self.audit,
             default_timeout_seconds=self.default_timeout_seconds,
-            reserved=(*self._reserved, *reserved),
+            reserved=(*self._reserved, *self.get_all(), *reserved),
         )
         narrowed._plugins.update(self._plugins)
+        narrowed._checked_exclusions = self._checked_exclusions
         narrowed._entries.update((name, self._entries[name]) for name in names if name in self._entries)
         narrowed._update_snapshot()
         return narrowed
