@@ -107,6 +107,33 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
     return tuple(spelled[key] for key in close)
 
 
+def find_misspelt(name: str, known: Iterable[str]) -> str | None:
+    """The name of `known` of which `name` is a slip of the hand; `None` if there is none; ignores case.
+
+    Stricter than `nearest`, for what is refused: a letter more, less, other, or two exchanged; in names of eight
+    letters or more, two of these. So `shel` is `shell`, while `github` is not `git`.
+    """
+    wanted = name.casefold()
+    most = 0 if len(wanted) < 3 else 1 if len(wanted) < 8 else 2
+    near = (other for other in known if abs(len(other) - len(wanted)) <= most)
+    return next((other for other in near if _count_slips(wanted, other.casefold()) <= most), None)
+
+
+def _count_slips(left: str, right: str) -> int:
+    """The optimal string alignment distance (Damerau-Levenshtein without overlaps)."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, start=1):
+        last, row, older = row, [i], before
+        for j, b in enumerate(right, start=1):
+            slips = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                slips = min(slips, older[j - 2] + 1)
+            row.append(slips)
+        before = last
+    return row[-1]
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """` Did you mean 'developer'?`, or what there is when it is little, or nothing; begins with a blank."""
     names = tuple(known)

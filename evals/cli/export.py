@@ -87,24 +87,24 @@ def report(
             priced_as,
             _models(row.plan),
         )
-        made = write_report(opened, row, Path(output) / row.run, wanted, progress=progress)
+        written = write_report(opened, row, Path(output) / row.run, wanted, progress=progress)
     if as_json:
-        print_json({**made.findings.data, "files": [str(path) for path in made.files]})
+        print_json({**written.findings.data, "files": [str(path) for path in written.files]})
         return
     screen = make_screen()
-    show_blocks(run_view(made.findings.summary))
-    economics = made.findings.economics
-    if has_savings(economics) and any(one.rates is not None for one in economics):  # else in the files alone
+    show_blocks(run_view(written.findings.summary))
+    economics = written.findings.economics
+    if has_savings(economics) and any(arm.rates is not None for arm in economics):  # else in the files alone
         from toolbelt.evals.views.economics import economics_view
 
         show_view(Text())
         show_view(economics_view(economics, screen), screen)
-    if made.findings.gate is not None:
+    if written.findings.gate is not None:
         from toolbelt.evals.views.gate_terminal import gate_view
 
         show_view(Text())
-        show_view(gate_view(made.findings.gate, screen), screen)
-    show_view(Text("\n".join(["", *(f"wrote {path}" for path in map(str, made.files))])), whole_lines=True)
+        show_view(gate_view(written.findings.gate, screen), screen)
+    show_view(Text("\n".join(["", *(f"wrote {path}" for path in map(str, written.files))])), whole_lines=True)
 
 
 @click.command(
@@ -152,7 +152,7 @@ def export(
     chosen = find_form(form, output)
     if table is not None and not FORMS[chosen].is_table:
         raise ToolbeltError(
-            f"--table goes with {' and '.join(key for key, one in FORMS.items() if one.is_table)} alone."
+            f"--table goes with {' and '.join(key for key, form in FORMS.items() if form.is_table)} alone."
         )
     if output is not None:
         keep_apart({"--store": store}, {"--output": output})
@@ -185,11 +185,11 @@ def schema(name: str, output: str | None, force: bool, as_json: bool) -> None:
 
     Each field is described there, with its unit. A document names its schema, with a version, in `schema`.
     """
-    made = read_schema(name)
+    document = read_schema(name)
     if output is None or output == _STANDARD:
-        print_json(made)
+        print_json(document)
         return
-    write_text(output, json_text(made) + "\n", overwrite=force)
+    write_text(output, json_text(document) + "\n", overwrite=force)
     notify(f"wrote {output}")
     if as_json:
         print_json({"output": output, "document": name})

@@ -125,11 +125,11 @@ def probe(
         return OK
     notify_estimates(prepared)
     check_cost_cap(prepared, max_cost)
-    opened = [open_model(one.wanted.model, model_options) for one in prepared]  # every missing key is found first
+    opened = [open_model(probe.wanted.model, model_options) for probe in prepared]  # every missing key is found first
     with RunStore(Path(store)) as run_store:
         results = probe_all(run_store, prepared, opened, options)
     if as_json:
-        print_json({"probes": [probe_json(result, one) for result, one in zip(results, prepared, strict=False)]})
+        print_json({"probes": [probe_json(result, probe) for result, probe in zip(results, prepared, strict=False)]})
     elif len(results) > 1:
         screen = make_screen()
         show_view("", screen)

@@ -163,11 +163,11 @@ def _find_unfinished(path: Path, wanted: ProbePlan) -> ProbeResult | None:
 
 def notify_estimates(prepared: Sequence[PreparedProbe]) -> None:
     """Show what is about to be asked and spent, a line a model."""
-    for one in prepared:
-        if one.unfinished is not None:
-            left = plural(len(one.left), "check")
-            notify(f"going on with probe {one.unfinished.probe} of {one.wanted.model}: {left} left")
-        notify(f"{one.wanted.model}: {describe_estimate(one.estimate)}", "estimate")
+    for probe in prepared:
+        if probe.unfinished is not None:
+            left = plural(len(probe.left), "check")
+            notify(f"going on with probe {probe.unfinished.probe} of {probe.wanted.model}: {left} left")
+        notify(f"{probe.wanted.model}: {describe_estimate(probe.estimate)}", "estimate")
     if len(prepared) > 1:
         notify(f"in all: {describe_estimate(sum_up(prepared))}", "estimate")
 
@@ -182,14 +182,14 @@ def describe_estimate(estimate: ProbeEstimate) -> str:
 
 def sum_up(prepared: Sequence[PreparedProbe]) -> ProbeEstimate:
     """Of all models together."""
-    every = [one.estimate for one in prepared]
-    costs = [one.cost_usd for one in every]
+    every = [probe.estimate for probe in prepared]
+    costs = [estimate.cost_usd for estimate in every]
     return ProbeEstimate(
-        sum(one.requests for one in every),
-        sum(one.prompt_tokens for one in every),
-        sum(one.completion_tokens for one in every),
+        sum(estimate.requests for estimate in every),
+        sum(estimate.prompt_tokens for estimate in every),
+        sum(estimate.completion_tokens for estimate in every),
         None if None in costs else sum(cost for cost in costs if cost is not None),
-        sum((Counter(one.by_check) for one in every), Counter()),
+        sum((Counter(estimate.by_check) for estimate in every), Counter()),
     )
 
 
@@ -197,10 +197,10 @@ def check_cost_cap(prepared: Sequence[PreparedProbe], max_cost: float | None) ->
     """Raise `ToolbeltError` if a cap cannot be kept, or would be reached on the way."""
     if max_cost is None:
         return
-    unpriced = [one.wanted.model for one in prepared if one.estimate.cost_usd is None]
+    unpriced = [probe.wanted.model for probe in prepared if probe.estimate.cost_usd is None]
     if unpriced:
         raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unpriced)} is unknown.")
-    earlier = sum((total_cost(one.unfinished) or 0.0) for one in prepared if one.unfinished is not None)
+    earlier = sum((total_cost(probe.unfinished) or 0.0) for probe in prepared if probe.unfinished is not None)
     expected = (sum_up(prepared).cost_usd or 0.0) + earlier
     if expected > max_cost:
         raise ToolbeltError(
@@ -224,17 +224,17 @@ def estimates_data(prepared: Sequence[PreparedProbe]) -> dict[str, Any]:
         "cost_usd": total.cost_usd,
         "models": [
             {
-                "model": one.wanted.model,
-                "api_base": one.wanted.api_base,
-                "goes_on_with": None if one.unfinished is None else one.unfinished.probe,
-                "checks": list(one.left),
-                "requests": one.estimate.requests,
-                "prompt_tokens": one.estimate.prompt_tokens,
-                "prompt_tokens_by_check": dict(one.estimate.by_check),
-                "completion_tokens": one.estimate.completion_tokens,
-                "cost_usd": one.estimate.cost_usd,
+                "model": probe.wanted.model,
+                "api_base": probe.wanted.api_base,
+                "goes_on_with": None if probe.unfinished is None else probe.unfinished.probe,
+                "checks": list(probe.left),
+                "requests": probe.estimate.requests,
+                "prompt_tokens": probe.estimate.prompt_tokens,
+                "prompt_tokens_by_check": dict(probe.estimate.by_check),
+                "completion_tokens": probe.estimate.completion_tokens,
+                "cost_usd": probe.estimate.cost_usd,
             }
-            for one in prepared
+            for probe in prepared
         ],
     }
 
@@ -243,14 +243,14 @@ def estimates_view(prepared: Sequence[PreparedProbe], screen: Console) -> Render
     """A line a model, and a total below."""
     rows = [
         (
-            visible(one.wanted.model),
-            f"{len(one.left):,}",
-            f"{one.estimate.requests:,}",
-            f"{one.estimate.prompt_tokens:,}",
-            f"{one.estimate.completion_tokens:,}",
-            shown_cost(one.estimate.cost_usd),
+            visible(probe.wanted.model),
+            f"{len(probe.left):,}",
+            f"{probe.estimate.requests:,}",
+            f"{probe.estimate.prompt_tokens:,}",
+            f"{probe.estimate.completion_tokens:,}",
+            shown_cost(probe.estimate.cost_usd),
         )
-        for one in prepared
+        for probe in prepared
     ]
     headers = ("model", "checks", "requests", "prompt tokens", "completion", "cost")
     how = "From what would be sent, with short answers; a model that thinks first takes more. Nothing was asked."

@@ -86,19 +86,20 @@ def probe_all(
     screen = make_screen()
     results: list[ProbeResult] = []
     requests, cost = options.max_requests, options.max_cost_usd
-    for one, model in zip(prepared, models, strict=True):
+    for probe, model in zip(prepared, models, strict=True):
         if results and requests is not None and requests <= 0:
             notify(
-                f"{one.wanted.model} is not probed: the cap of {options.max_requests:,} requests is reached", "warning"
+                f"{probe.wanted.model} is not probed: the cap of {options.max_requests:,} requests is reached",
+                "warning",
             )
             break
-        settings = dataclasses.replace(one.settings, max_requests=requests, max_cost_usd=cost)
+        settings = dataclasses.replace(probe.settings, max_requests=requests, max_cost_usd=cost)
         try:
-            with watch(one.wanted.model, len(one.left)) as watcher:
-                result = run_probe(store, one.wanted, model, settings, fresh=options.fresh, watcher=watcher)
+            with watch(probe.wanted.model, len(probe.left)) as watcher:
+                result = run_probe(store, probe.wanted, model, settings, fresh=options.fresh, watcher=watcher)
         except KeyboardInterrupt:
             left = [other.wanted for other in prepared[len(results) :]]
-            notify(f"what was answered of {one.wanted.model} is kept; go on with: {resume_command(left, options)}")
+            notify(f"what was answered of {probe.wanted.model} is kept; go on with: {resume_command(left, options)}")
             raise
         results.append(result)
         spent, spent_usd = probes.spent(result.probe)
@@ -108,7 +109,7 @@ def probe_all(
             if len(results) > 1:
                 show_view("", screen)
             show_view(probe_view([result], screen), screen)
-            show_news(result, one.facts, one.own)
+            show_news(result, probe.facts, probe.own)
     return results
 
 
@@ -132,7 +133,7 @@ def find_exit_code(results: Sequence[ProbeResult], prepared: Sequence[PreparedPr
         reason = f": {result.reason.rstrip('.')}" if result.reason else ""
         notify(f"{result.model} is not probed to the end{reason}", "warning")
     names = {result.model for result in results if is_complete(result)}
-    if left := [one.wanted for one in prepared if one.wanted.model not in names]:
+    if left := [probe.wanted for probe in prepared if probe.wanted.model not in names]:
         notify(f"what is left: {resume_command(left, options)}")
     is_failed = False
     for result in results:

@@ -53,9 +53,9 @@ def probes(model: str | None, store: str, config: str | None, as_json: bool) -> 
         with RunStore(Path(store), must_exist=True, hint=NOTHING_PROBED) as opened:
             kept = ProbeStore(opened)
             every = kept.probes()
-            named = [one for one in every if one.model == model]
+            named = [probe for probe in every if probe.model == model]
             if (picked := find_standing(named)) is not None:
-                named = [picked, *(one for one in named if one is not picked)]
+                named = [picked, *(probe for probe in named if probe is not picked)]
             if model is not None and not named and is_run_name(model):
                 named = [kept.get(model)]
     if model is None:
@@ -63,7 +63,7 @@ def probes(model: str | None, store: str, config: str | None, as_json: bool) -> 
     elif named:
         _show_one(named, every, config, as_json=as_json)
     else:
-        raise _not_probed(model, tuple(dict.fromkeys(one.model for one in every)))
+        raise _not_probed(model, tuple(dict.fromkeys(probe.model for probe in every)))
 
 
 def _not_probed(model: str, known: Sequence[str]) -> NotFoundError:
@@ -73,13 +73,13 @@ def _not_probed(model: str, known: Sequence[str]) -> NotFoundError:
     near = dict.fromkeys((*nearest(model, known), *(parts[part] for part in nearest(model, parts))))
     if not near:
         return NotFoundError("probed model", model, known, hint)
-    said = f"Did you mean {' or '.join(repr(name) for name in list(near)[:3])}?"
-    return NotFoundError("probed model", model, (), f"{said} {hint}")
+    question = f"Did you mean {' or '.join(repr(name) for name in list(near)[:3])}?"
+    return NotFoundError("probed model", model, (), f"{question} {hint}")
 
 
 def _show_all(latest: Sequence[ProbeResult], *, as_json: bool) -> None:
     if as_json:
-        print_json({"probes": [probe_data(one) for one in latest]})
+        print_json({"probes": [probe_data(probe) for probe in latest]})
         return
     if not latest:
         notify("nothing has been probed here yet; try: toolbelt model probe --model gpt-4o-mini --dry-run")
@@ -93,7 +93,7 @@ def _show_all(latest: Sequence[ProbeResult], *, as_json: bool) -> None:
 def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config: str | None, *, as_json: bool) -> None:
     """The first of those named in full, the model's others in a line each."""
     if as_json:
-        print_json({"probes": [probe_data(one) for one in named]})
+        print_json({"probes": [probe_data(probe) for probe in named]})
         return
     screen, first = make_screen(), named[0]
     show_view(probe_view(named[:1], screen), screen)
@@ -104,7 +104,7 @@ def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config
         notify(later_line(later))
         if later.status in _CUT_SHORT:
             notify(f"that one goes on where it was with: {resume_command([later])}")
-    if others := [one for one in every if one.model == first.model and one.probe != first.probe]:
+    if others := [probe for probe in every if probe.model == first.model and probe.probe != first.probe]:
         show_view("", screen)
         show_view(list_view(others, screen), screen)
         notify(f"{plural(len(others), 'other probe')} of it: toolbelt model probes ID shows one")
@@ -139,10 +139,10 @@ def resume_command(probes: Sequence[ProbePlan | ProbeResult], options: ProbeOpti
         options: Of the command in hand: where its files are, and the checks that must work.
     """
     words = ["toolbelt", "model", "probe"]
-    words += [word for one in probes for word in ("--model", one.model)]
+    words += [word for probe in probes for word in ("--model", probe.model)]
     if set(probes[0].planned) != set(CHECK_BY_KEY):
         words += ["--check", ",".join(probes[0].planned)]
-    places = {one.api_base for one in probes if one.api_base}
+    places = {probe.api_base for probe in probes if probe.api_base}
     words += [word for place in places for word in ("--api-base", place)]
     if options is not None and options.required:
         words += ["--require", ",".join(options.required)]

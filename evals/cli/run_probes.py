@@ -22,11 +22,13 @@ def probed_beside(store: RunStore, summary: RunSummary) -> list[StandingProbe]:
 
 def probed_data(probes: Sequence[StandingProbe]) -> dict[str, Any]:
     """The key that they have in the run's JSON."""
-    return {"probes": [probe_data(one.result) for one in probes]}
+    return {"probes": [probe_data(probe.result) for probe in probes]}
 
 
 def show_probed(probes: Sequence[StandingProbe], screen: Console) -> None:
     """A line a model, beneath the table of the run, and one for what was begun later; nothing where none was probed."""
     if probes:
         show_view("", screen)
-        show_view(beside_view([one.result for one in probes], [one.later for one in probes if one.later]), screen)
+        show_view(
+            beside_view([probe.result for probe in probes], [probe.later for probe in probes if probe.later]), screen
+        )

@@ -18,7 +18,7 @@ from tests.wording import mentions
 
 @pytest.fixture(autouse=True)
 def _kits(small: Path) -> None:
-    (small / "toolbelt.yaml").write_text(f"catalog: small.yaml\n{TOOLKITS}")
+    (small / "toolbelt.yaml").write_text("catalog: small.yaml\n" + TOOLKITS.replace(", dokcer", ""))
 
 
 @pytest.fixture
@@ -41,7 +41,8 @@ def test_the_table(toolbelt: Toolbelt, project: Path, expected: Callable[[str], 
     (project / "agent.yaml").write_text(CONFIG)
     ran = toolbelt("toolkit", "resolve", "--tools-config", "agent.yaml", "--all", "--message", "Please ship it!")
     assert (ran.code, ran.out) == (0, expected("toolkit_resolve.txt"))
-    assert sorted(line.split(": ")[0] for line in ran.err.splitlines()) == [f"agent.yaml:{line}" for line in (3, 4, 5)]
+    places = sorted(line.split(": ")[0] for line in ran.err.splitlines() if ": warning: " in line)
+    assert places == [f"agent.yaml:{line}" for line in (3, 4, 5)]
 
 
 DECISIONS: dict[str, tuple[dict[str, Any], bool, str, str | None, bool | None]] = {
@@ -79,7 +80,7 @@ def test_K3_the_switch_of_a_toolkit(resolve: Callable[..., Any]) -> None:
     assert switch({"ops": True}) == (True, True, 3)
     assert switch({"git/push": True}) == (True, None, 3)
     assert switch({"ops": False, "git/push": True}) == (False, False, 0)
-    assert switch({}) == (False, None, 3)
+    assert switch({}) == (True, None, 3)  # another toolkit of the three is on by default
 
 
 def test_K8_a_switch_says_which_agents_may_load_the_toolkit_whatever_it_says(resolve: Callable[..., Any]) -> None:
@@ -228,3 +229,29 @@ def test_a_reader_that_leaves_is_no_failure(project: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(30) == 0
+
+
+def test_K2_a_misspelt_member_of_a_toolkit_that_is_off_stops_and_is_told(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text("catalog: small.yaml\ntoolkits:\n  ops:\n    tools: [gti]\n")
+    (small / "c.yaml").write_text("ops: false\n")
+    refused = toolbelt("toolkit", "resolve", "--tools-config", "c.yaml")
+    assert refused.code == 2
+    assert mentions(refused.err, ("toolbelt.yaml:4", "error", "'gti'", "misspelt-member"))
+    (small / "c.yaml").write_text("ops: true\n")
+    doubted = toolbelt("toolkit", "resolve", "--tools-config", "c.yaml")
+    assert doubted.code == 0
+    assert mentions(doubted.err, ("toolbelt.yaml:4", "warning", "misspelt-member"))
+    assert toolbelt("loadout", "lint").code == 2
+
+
+def test_K8_resolve_takes_the_switches_of_an_agent(toolbelt: Toolbelt, small: Path) -> None:
+    agents = "agents:\n  a: {allowed_toolkits: [ops], tools_config: {ops: false}}\n  b: {allowed_toolkits: [ops]}\n"
+    (small / "toolbelt.yaml").write_text(
+        f"catalog: small.yaml\n{TOOLKITS.split('agents:')[0].replace(', dokcer', '')}{agents}"
+    )
+    document = toolbelt("toolkit", "resolve", "--agent", "a", "--json").json
+    assert document["toolkits"][0]["value"] is False
+    assert document["toolkits"][0]["agents"] == ["b"]  # what is off cannot be loaded
+    assert toolbelt("toolkit", "resolve", "--agent", "b", "--json").json["toolkits"][0]["value"] is None
+    for wrong in ([], ["--agent", "c"], ["--agent", "a", "--tools-config", "x"]):
+        assert toolbelt("toolkit", "resolve", *wrong).code == 2

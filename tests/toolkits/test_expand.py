@@ -16,7 +16,7 @@ from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, directive
 from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander, heard, widest_first
 from toolbelt.toolkits.policy import PolicyText, build_policy_section
-from toolbelt.toolkits.switches import SwitchRule
+from toolbelt.toolkits.switch_decisions import SwitchRule
 from toolbelt.toolkits.toolkit import Toolkit
 
 CATALOG = Catalog(
@@ -107,8 +107,8 @@ def test_K8_toolkits_over_a_catalog() -> None:
     assert first.member_tools == ("git/log", "git/git_status", "git/git_push")
     assert (second.member_tools, second.label, second.description) == (("git/log", "web/fetch"), "reading", "Reading")
     assert [tool.key for tool in expanded.catalog.tools] == [tool.id for tool in CATALOG.tools]
-    defaults = {tool.key: tool.default_on for tool in expanded.catalog.tools}
-    assert [key for key, on in defaults.items() if not on] == ["git/git_status", "git/git_push"]
+    on_by_default = expanded.catalog.enabled_tools({})
+    assert [tool.id for tool in CATALOG.tools if tool.id not in on_by_default] == ["git/git_status", "git/git_push"]
     labels = {tool.key: (tool.label, tool.description) for tool in expanded.catalog.tools}
     assert labels["git/git_status"] == ("git_status", "Shows changes.")
     assert labels["GitHub/list_issues"] == ("List issues", "")

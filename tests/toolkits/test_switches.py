@@ -14,7 +14,8 @@ from tests.wording import mentions, naming
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, ToolbeltError
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
 from toolbelt.toolkits.policy import PolicyLine, PolicyText
-from toolbelt.toolkits.switches import SwitchRule, ToolkitCatalog, describe
+from toolbelt.toolkits.switch_decisions import SwitchRule
+from toolbelt.toolkits.switches import ToolkitCatalog, describe
 from toolbelt.toolkits.toolkit import Directive, Toolkit, ToolSpec
 
 NON_BOOLEANS: tuple[Any, ...] = (1, 0, 1.0, "true", "false", "", None, [], [True], {"on": True})
@@ -161,21 +162,74 @@ def test_K2_tools_that_are_on_are_in_the_order_of_the_catalog() -> None:
     [
         pytest.param({"kit": True}, True, id="explicitly-on"),
         pytest.param({"kit": False}, False, id="explicitly-off"),
-        pytest.param({}, False, id="nothing-said-whatever-the-default"),
+        pytest.param({}, True, id="nothing-said-and-a-member-on-by-default"),
         pytest.param({"one": True}, True, id="older-config-with-a-member-on"),
         pytest.param({"one": False, "two": True}, True, id="any-member-will-do"),
-        pytest.param({"one": False}, False, id="a-member-off"),
+        pytest.param({"one": False}, True, id="a-member-off-and-another-on"),
+        pytest.param({"one": False, "two": False}, False, id="all-members-off"),
         pytest.param({"kit": False, "one": True}, False, id="explicitly-off-beats-a-member"),
         pytest.param({"kit": True, "one": False, "two": False}, True, id="on-though-all-opt-out"),
         pytest.param({"kit": 1, "one": True}, True, id="what-is-no-boolean-is-absent"),
-        pytest.param({"one": 1}, False, id="a-member-that-is-no-boolean"),
-        pytest.param({"other": True}, False, id="not-by-a-stranger"),
+        pytest.param({"two": False, "one": 1}, True, id="a-member-that-is-no-boolean"),
+        pytest.param({"one": False, "two": False, "other": True}, False, id="not-by-a-stranger"),
     ],
 )
 def test_K3_how_a_toolkits_switch_is_shown(config: dict[str, Any], shown: bool) -> None:
     tools = (ToolSpec("one", default_on=True), ToolSpec("two"), ToolSpec("other"))
     catalog = ToolkitCatalog(tools, (Toolkit("kit", default_on=True, member_tools=("one", "two")),))
     assert catalog.toolkit_switch("kit", config) is shown
+
+
+LIKE_YAML = ToolkitCatalog(
+    (ToolSpec("read"), ToolSpec("write"), ToolSpec("free", default_on=True)),
+    (
+        Toolkit("safe", default_on=True, member_tools=("read",)),
+        Toolkit("files", member_tools=("read", "write")),
+        Toolkit("writes", member_tools=("write",)),
+    ),
+)
+
+
+def test_K2_a_tool_without_a_default_is_on_if_any_of_its_toolkits_is_and_a_new_config_changes_nothing() -> None:
+    assert LIKE_YAML.enabled_tools({}) == ("read", "free")
+    config = LIKE_YAML.new_config()
+    assert config == {"safe": True, "files": None, "writes": False, "free": True}
+    assert LIKE_YAML.enabled_tools(config) == ("read", "free")
+    assert LIKE_YAML.check_config(config) == ()
+    assert [LIKE_YAML.toolkit_switch(key, {}) for key in ("safe", "files", "writes")] == [True, True, False]
+    described = describe(LIKE_YAML)
+    assert [tool["default_on"] for tool in described["tools"]] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("config", "enabled"),
+    [
+        pytest.param({"SAFE": False}, ("free",), id="a-toolkit-in-another-case"),
+        pytest.param({"Read": False}, ("free",), id="a-tool-in-another-case"),
+        pytest.param({"safe": True, "SAFE": False}, ("free",), id="false-stands"),
+        pytest.param({"SAFE": False, "safe": True}, ("free",), id="in-any-order"),
+    ],
+)
+def test_K2_keys_are_compared_without_case_and_false_stands(config: dict[str, Any], enabled: tuple[str, ...]) -> None:
+    assert LIKE_YAML.enabled_tools(config) == enabled
+    assert [note.rule for note in LIKE_YAML.check_config(config)] == ["contradiction"] * (len(config) - 1)
+
+
+def test_K2_of_keys_that_differ_in_case_alone_the_exact_one_is_meant_and_an_unclear_false_takes_both() -> None:
+    catalog = ToolkitCatalog((ToolSpec("Read", default_on=True), ToolSpec("read", default_on=True)))
+    assert catalog.enabled_tools({"read": False}) == ("Read",)
+    assert catalog.enabled_tools({"READ": False}) == ()
+    assert catalog.enabled_tools({"READ": True, "read": False}) == ("Read",)
+    assert [note.rule for note in catalog.check_config({"READ": True})] == ["ambiguous-key"]
+
+
+def test_K1_a_member_may_be_spelled_in_another_case_or_composition() -> None:
+    catalog = ToolkitCatalog(
+        (ToolSpec("caf\u00e9"),), (Toolkit("kit", member_tools=("CAFE\u0301",), overrides={"CAFE\u0301": {"a": 1}}),)
+    )
+    assert catalog.get_toolkit("KIT").member_tools == ("caf\u00e9",)
+    assert catalog.get_toolkit("kit").overrides == {"caf\u00e9": {"a": 1}}
+    assert catalog.enabled_tools({"kit": True}) == ("caf\u00e9",)
 
 
 def test_K3_the_switch_of_an_unknown_toolkit_is_an_error_with_the_nearest() -> None:
@@ -355,7 +409,7 @@ def test_K7_the_whole_view() -> None:
                 "label": "find",
                 "description": "",
                 "default_on": False,
-                "on": False,
+                "on": True,
                 "members": ["search"],
             },
         ],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.wording import naming
+from tests.wording import mentions, naming
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.executable import ExecutableTool
@@ -213,3 +213,61 @@ def test_K8_a_switch_applies_to_the_tools_of_a_plugin_that_appears_later() -> No
 def test_K8_switches_that_are_no_mapping_are_refused() -> None:
     with pytest.raises(InvalidDefinitionError, match="maps keys of tools and toolkits"):
         find_switched_off(KITS, OVER, ["shell"])  # type: ignore[arg-type]
+
+
+def assemble_shell(member: str, **settings: Any) -> list[str]:
+    kits = [Toolkit("sh", member_tools=(member,))]
+    tools = [
+        tool("run", plugin="shell"),
+        tool("search", plugin="web"),
+        tool("search2", plugin="maps", id="maps/search"),
+    ]
+    return [one.name for one in assemble(tools, toolkits=kits, **settings).get_all()]
+
+
+@pytest.mark.parametrize(
+    ("member", "config"),
+    [
+        pytest.param("shel", {"sh": False}, id="misspelt-and-off"),
+        pytest.param("shel", {}, id="misspelt-and-off-by-default"),
+        pytest.param("shlel/run", {"sh": False}, id="a-misspelt-plugin-of-a-tool"),
+        pytest.param("shell/rn", {"sh": False}, id="a-tool-that-its-plugin-lacks"),
+        pytest.param("shell/walk", {"sh": True}, id="lacking-though-on"),
+        pytest.param("shell/walk*", {"sh": True}, id="a-pattern-that-matches-nothing-of-its-plugin"),
+    ],
+)
+def test_K2_a_member_that_would_silently_stay_on_is_an_error(member: str, config: dict[str, Any]) -> None:
+    with pytest.raises(InvalidDefinitionError) as caught:
+        assemble_shell(member, tools_config=config)
+    assert mentions(str(caught.value), ("'sh'", repr(member), "shell"))
+    with pytest.raises(InvalidDefinitionError):
+        find_switched_off([Toolkit("sh", member_tools=(member,))], OVER, config or {"x": True}).refuse_errors()
+
+
+@pytest.mark.parametrize(
+    ("member", "config"),
+    [
+        pytest.param("shel", {"sh": True}, id="misspelt-and-on"),
+        pytest.param("github", {"sh": False}, id="a-plugin-that-is-not-there"),
+        pytest.param("she", {"sh": False}, id="another-name-by-two-letters"),
+        pytest.param("shell", {"sh": True, "shl": False}, id="a-key-of-nothing"),
+        pytest.param("shell", {"sh": "on", "shell/run": True}, id="a-key-that-is-no-boolean"),
+    ],
+)
+def test_K2_what_is_doubtful_is_logged(member: str, config: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    assert "run" in assemble_shell(member, tools_config=config)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_K2_the_error_names_all_members_at_once() -> None:
+    kits = [Toolkit("a", member_tools=("shel", "git/git_psuh")), Toolkit("b", member_tools=("wbe",))]
+    with pytest.raises(InvalidDefinitionError) as caught:
+        find_switched_off(kits, OVER, {"a": False, "b": False}).refuse_errors()
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_K2_a_plugin_that_comes_later_is_switched_when_its_tools_are_added() -> None:
+    kits = [Toolkit("hub", member_tools=("gh",))]
+    registry = assemble([tool("git_log", plugin="git")], toolkits=kits, tools_config={"hub": False})
+    assemble((), {"gh": [tool("issue")]}, toolkits=kits, tools_config={"hub": False}, registry=registry)
+    assert [one.name for one in registry.get_all()] == ["git_log"]

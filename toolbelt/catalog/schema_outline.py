@@ -48,13 +48,13 @@ class Cost(NamedTuple):
 
 def find_patterns(schema: Any) -> list[str]:
     """Every regular expression in a schema, those of `patternProperties` among them."""
-    found: list[str] = []
+    patterns: list[str] = []
     for node in _nodes(schema):
         if isinstance(node.get("pattern"), str):
-            found.append(node["pattern"])
+            patterns.append(node["pattern"])
         if isinstance(node.get("patternProperties"), Mapping):
-            found += node["patternProperties"]
-    return found
+            patterns += node["patternProperties"]
+    return patterns
 
 
 def has_references(schema: Any) -> bool:

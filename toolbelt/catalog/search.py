@@ -56,14 +56,14 @@ def search_words(text: str) -> list[str]:
     """
     if text.isascii():
         return [_stem(word) for word in _RUN.findall(text.lower()) if word not in STOP_WORDS]
-    found: list[str] = []
+    words: list[str] = []
     plain = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
     for run in _RUN.findall(unicodedata.normalize("NFKC", plain).casefold()):
         if run[0] >= "\u3040" and _is_cjk(run):
-            found.extend(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
+            words.extend(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
         elif run not in STOP_WORDS:
-            found.append(_stem(run))
-    return found
+            words.append(_stem(run))
+    return words
 
 
 def split_name(name: str) -> str:
@@ -104,16 +104,16 @@ class ToolIndex:
         self._size = len(counts)
         lengths = [sum(words.values()) for words in counts]
         mean = sum(lengths) / self._size if self._size else 0.0
-        found: dict[str, list[tuple[int, float]]] = {}
+        by_word: dict[str, list[tuple[int, float]]] = {}
         for position, (words, length) in enumerate(zip(counts, lengths, strict=True)):
             damping = K1 * (1 - B + B * length / mean) if mean else K1
             for word, count in words.items():
                 share = count / (count + damping)
-                if (postings := found.get(word)) is None:
-                    found[word] = [(position, share)]
+                if (postings := by_word.get(word)) is None:
+                    by_word[word] = [(position, share)]
                 else:
                     postings.append((position, share))
-        self._postings = found
+        self._postings = by_word
         self._weights: dict[int, float] = {}
 
     def __len__(self) -> int:
@@ -136,13 +136,13 @@ class ToolIndex:
 
     def scores_of(self, words: Iterable[str]) -> list[float]:
         """As `scores`, for words as `search_words` gives them; one that stands twice counts twice."""
-        made = [0.0] * self._size
+        scores = [0.0] * self._size
         for word in words:
             if (postings := self._postings.get(word)) is not None:
                 weight = self.weight(word)
                 for position, share in postings:
-                    made[position] += weight * share
-        return made
+                    scores[position] += weight * share
+        return scores
 
     def rank(self, query: str, k: int) -> list[int]:
         """Positions of the `k` best texts, the best first, equals in their order; none that scores 0."""

@@ -182,8 +182,8 @@ def _read(schema: Mapping[str, Any]) -> tuple[SchemaValidator | None, SchemaFaul
                 return None, fault
         refused = {pattern for pattern in patterns if not _is_known_pattern(pattern)}
         checked = without(checked, pattern=lambda pattern: pattern in refused)
-        made = SchemaValidator(checked, find_patterns(checked), cost, is_partial=True)
-        return made, None if all(map(_is_pythons, refused)) else fault
+        validator = SchemaValidator(checked, find_patterns(checked), cost, is_partial=True)
+        return validator, None if all(map(_is_pythons, refused)) else fault
     except TooCostlyError:
         return None, None
     except BaseException as error:  # noqa: BLE001  a stranger's schema: whatever is wrong, nothing is held against it
@@ -237,8 +237,8 @@ def _is_pythons(pattern: str) -> bool:
 
 def _find_backtracking(patterns: Sequence[str]) -> jsonschema_rs.Validator | None:
     """What holds a text against the patterns that need look-around or backreferences; `None` where none does."""
-    found = [{"pattern": pattern} for pattern in patterns if not _is_known_pattern(pattern, linear=True)]
-    return _make_engine({"allOf": found}) if found else None
+    unknown = [{"pattern": pattern} for pattern in patterns if not _is_known_pattern(pattern, linear=True)]
+    return _make_engine({"allOf": unknown}) if unknown else None
 
 
 def _gives_up(backtracking: jsonschema_rs.Validator, value: Any) -> bool:

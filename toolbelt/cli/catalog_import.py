@@ -66,13 +66,13 @@ def import_command(
     text = decode(sys.stdin.buffer.read(), "standard input") if source == "-" else read_text(source)
     if source == "-" and name is None:
         name = "imported"
-    made, label = import_catalog(
+    imported, label = import_catalog(
         text, source if source != "-" else "standard input", form=form, name=name, grouping=grouping
     )
-    catalog = replace(made.catalog, name=name) if name else made.catalog
+    catalog = replace(imported.catalog, name=name) if name else imported.catalog
     if category is not None:
         catalog = _with_category(catalog, category)
-    for note in made.notes:
+    for note in imported.notes:
         notify(note)
     _report(catalog, label)
     if output is None:
@@ -83,7 +83,7 @@ def import_command(
     if as_json:
         counts = {"plugins": len(catalog.plugins), "tools": len(catalog.tools)}
         renamed = _renamed(catalog)
-        print_json({"output": output, "format": label, **counts, "notes": list(made.notes), "wire_names": renamed})
+        print_json({"output": output, "format": label, **counts, "notes": list(imported.notes), "wire_names": renamed})
 
 
 def _with_category(catalog: Catalog, category: str) -> Catalog:

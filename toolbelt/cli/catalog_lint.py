@@ -38,12 +38,12 @@ def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | No
 
 def _findings(project: Project) -> tuple[Finding, ...]:
     file = project.catalog_file
-    found: list[Finding] = []
+    findings: list[Finding] = []
     with progress("linting tools", len(file.catalog.tools)) as advance:
         for subject, finding in lint_catalog(file.catalog, advance):
-            found.append(replace(finding, file=file.source, line=file.find_line(subject)))
-    registry = ToolLoadoutRegistry(one.loadout for one in project.catalog_loadouts)
+            findings.append(replace(finding, file=file.source, line=file.find_line(subject)))
+    registry = ToolLoadoutRegistry(written.loadout for written in project.catalog_loadouts)
     for plugin_name, finding in lint_catalog_for_loadouts(file.catalog, registry):
         plugin = file.catalog.find_plugin(plugin_name) if plugin_name else None
-        found.append(replace(finding, file=file.source, line=file.find_line(plugin) if plugin else None))
-    return sorted_findings(found)
+        findings.append(replace(finding, file=file.source, line=file.find_line(plugin) if plugin else None))
+    return sorted_findings(findings)

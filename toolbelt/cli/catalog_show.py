@@ -38,13 +38,13 @@ def list_tools(
         _list_shipped(as_json)
         return
     project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
-    found = [project.catalog.get_plugin(name) for name in plugin_names] or project.catalog.plugins
+    plugins = [project.catalog.get_plugin(name) for name in plugin_names] or project.catalog.plugins
     tokens = project.tokens()
     if not as_json:
         screen = make_screen()
-        show_view(tools_view(found, tokens, screen), screen)
+        show_view(tools_view(plugins, tokens, screen), screen)
         return
-    rows = [_row(project, plugin, tool, tokens) for plugin in found for tool in plugin.tools]
+    rows = [_row(project, plugin, tool, tokens) for plugin in plugins for tool in plugin.tools]
     print_json({"catalog": project.catalog.name, "tokenizer": tokens.tokenizer, "tools": rows})
 
 
@@ -55,21 +55,21 @@ def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer
     """One plugin, or one tool with its description, schema, wire name and tokens."""
     project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
     tokens = project.tokens()
-    found = _find(project, plugin_or_tool)
-    if isinstance(found, Plugin):
+    entry = _find(project, plugin_or_tool)
+    if isinstance(entry, Plugin):
         if as_json:
-            total = tokens.of([tool.id for tool in found.tools])
-            print_json({**plugin_data(found), "category": found.effective_category, "tokens": total})
+            total = tokens.of([tool.id for tool in entry.tools])
+            print_json({**plugin_data(entry), "category": entry.effective_category, "tokens": total})
         else:
             screen = make_screen()
-            show_view(tools_view([found], tokens, screen), screen)
+            show_view(tools_view([entry], tokens, screen), screen)
         return
-    plugin = project.catalog.get_plugin(found.plugin or "")
+    plugin = project.catalog.get_plugin(entry.plugin or "")
     if as_json:
-        print_json({**tool_data(found), **_row(project, plugin, found, tokens)})
+        print_json({**tool_data(entry), **_row(project, plugin, entry, tokens)})
     else:
-        wire_name = project.catalog.wire_names[found.id]
-        show_view(tool_view(found, plugin.effective_category, wire_name, tokens))
+        wire_name = project.catalog.wire_names[entry.id]
+        show_view(tool_view(entry, plugin.effective_category, wire_name, tokens))
 
 
 @click.command(epilog=examples("toolbelt catalog stats --catalog tiered --json"))
@@ -89,13 +89,13 @@ def stats(show_all: bool, catalog: str | None, config: str | None, tokenizer: st
 def _list_shipped(as_json: bool) -> None:
     rows = []
     for name in shipped_catalogs():
-        found = open_catalog(name).catalog
+        opened = open_catalog(name).catalog
         rows.append(
             {
                 "name": name,
-                "plugins": len(found.plugins),
-                "tools": len(found.tools),
-                "description": found.description,
+                "plugins": len(opened.plugins),
+                "tools": len(opened.tools),
+                "description": opened.description,
             }
         )
     if as_json:

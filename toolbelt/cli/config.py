@@ -32,11 +32,11 @@ def config() -> None:
 @json_option
 def schema(output: str | None, force: bool, of_loadout: bool, as_json: bool) -> None:
     """The JSON Schema of toolbelt.yaml; point your editor's YAML support at it."""
-    made = loadout_file_schema() if of_loadout else config_schema()
+    json_schema = loadout_file_schema() if of_loadout else config_schema()
     if output is None:
-        print_json(made)
+        print_json(json_schema)
         return
-    write_text(output, json_text(made) + "\n", overwrite=force)
+    write_text(output, json_text(json_schema) + "\n", overwrite=force)
     notify(f"wrote {output}")
     if as_json:
         print_json({"output": output})
@@ -47,24 +47,24 @@ def schema(output: str | None, force: bool, of_loadout: bool, as_json: bool) -> 
 @json_option
 def show(config: str | None, as_json: bool) -> None:
     """What the files of the project here say, before flags and environment."""
-    found = read_config(Path.cwd(), config)
+    files = read_config(Path.cwd(), config)
     data: dict[str, Any] = {
-        "file": str(found.path) if found.path else None,
-        "catalog": found.catalog,
-        "tokenizer": found.tokenizer,
-        "models": list(found.models),
-        "own_models": [project_model_data(model) for model in found.own_models],
-        "loadouts": [{"name": one.loadout.name, "file": one.document.source} for one in found.loadouts],
-        "toolkits": [toolkit.key for toolkit in found.toolkits],
-        "agents": [_agent_data(agent) for agent in found.agents],
+        "file": str(files.path) if files.path else None,
+        "catalog": files.catalog,
+        "tokenizer": files.tokenizer,
+        "models": list(files.models),
+        "own_models": [project_model_data(model) for model in files.own_models],
+        "loadouts": [{"name": written.loadout.name, "file": written.document.source} for written in files.loadouts],
+        "toolkits": [toolkit.key for toolkit in files.toolkits],
+        "agents": [_agent_data(agent) for agent in files.agents],
     }
     if as_json:
         print_json(data)
         return
-    if found.path is None:
+    if files.path is None:
         click.echo("no toolbelt.yaml from here upward")
-    said = {model["name"]: model for model in data.pop("own_models")}
-    data["models"] = [said.get(name, name) for name in found.models]
+    settings = {model["name"]: model for model in data.pop("own_models")}
+    data["models"] = [settings.get(name, name) for name in files.models]
     for key, value in data.items():
         rows = value if isinstance(value, list) else [value]
         texts = [_row_text(key, row) if isinstance(row, dict) else str(row) for row in rows if row]
@@ -84,26 +84,26 @@ def _agent_data(agent: AgentSpec) -> dict[str, Any]:
 
 def _row_text(key: str, row: dict[str, Any]) -> str:
     """A loadout with its file; an agent or a model with its settings."""
-    said = _said_of_model(row) if key == "models" else _said_of_others(row)
-    return f"{row['name']} ({'; '.join(said)})" if said else row["name"]
+    notes = _said_of_model(row) if key == "models" else _said_of_others(row)
+    return f"{row['name']} ({'; '.join(notes)})" if notes else row["name"]
 
 
 def _said_of_others(row: dict[str, Any]) -> list[str]:
-    said = [row["file"]] if "file" in row else []
+    notes = [row["file"]] if "file" in row else []
     if row.get("display_name", row["name"]) != row["name"]:
-        said.append(repr(row["display_name"]))
-    said += [f"{key} {row[key]!r}" for key in ("role", "model") if row.get(key)]
+        notes.append(repr(row["display_name"]))
+    notes += [f"{key} {row[key]!r}" for key in ("role", "model") if row.get(key)]
     if rooms := row.get("rooms"):
-        said.append(f"rooms {', '.join(map(repr, rooms))}")
-    return said
+        notes.append(f"rooms {', '.join(map(repr, rooms))}")
+    return notes
 
 
 def _said_of_model(row: dict[str, Any]) -> list[str]:
-    said = []
+    notes = []
     for key, value in row.items():
         if isinstance(value, dict):
             prices = ", ".join(f"{name} {price:g}" for name, price in value.items() if price is not None)
-            said.append(f"{key} {prices}")
+            notes.append(f"{key} {prices}")
         elif key != "name":
-            said.append(f"{key} {str(value).lower() if isinstance(value, bool) else value}")
-    return said
+            notes.append(f"{key} {str(value).lower() if isinstance(value, bool) else value}")
+    return notes

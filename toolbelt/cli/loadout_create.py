@@ -49,8 +49,8 @@ class Answers:
 
     def to_dict(self) -> dict[str, Any]:
         """As it is written; what is empty is left out."""
-        made = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
-        return {key: value for key, value in made.items() if value}
+        values = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
+        return {key: value for key, value in values.items() if value}
 
 
 Check = Callable[[str | None, Answers], None]
@@ -142,7 +142,7 @@ def _with(answers: Answers, key: str, typed: str) -> Answers:
 
 def _list_plugins(project: Project, name: str, answers: Answers) -> None:
     inherited = ToolLoadout(name, answers.extends or None, included_categories=frozenset(answers.categories))
-    registry = ToolLoadoutRegistry([*(one.loadout for one in project.written), inherited])
+    registry = ToolLoadoutRegistry([*(written.loadout for written in project.written), inherited])
     plugins = project.catalog.plugins
     active = set(registry.resolve_active_plugins(name, plugins))
     _echo_names("Active so far", sorted(active))
@@ -247,9 +247,9 @@ def _refuse_second_definition(project: Project, name: str, target: Path) -> None
     """Beside `toolbelt.yaml`, a second loadout of the name would make every command refuse the project."""
     if not target.name.endswith(LOADOUT_SUFFIXES) or target.resolve().parent != _project_folder(project).resolve():
         return
-    for one in project.config.loadouts:
-        if fold(one.loadout.name) == fold(name) and Path(one.document.source).resolve() != target.resolve():
-            place = one.finding("", "").place
+    for written in project.config.loadouts:
+        if fold(written.loadout.name) == fold(name) and Path(written.document.source).resolve() != target.resolve():
+            place = written.finding("", "").place
             raise ToolbeltError(
                 f"Loadout {name!r} is defined already at {place}; change it there, or use another name."
             )
@@ -262,7 +262,7 @@ def _lint(project: Project, name: str, answers: Answers) -> tuple[ToolLoadoutReg
     except UnicodeEncodeError:
         raise ToolbeltError("A loadout file is UTF-8, and what was given here is not.") from None
     written, findings = read_loadout_file(document, name)
-    registry = ToolLoadoutRegistry(one.loadout for one in project.written)
+    registry = ToolLoadoutRegistry(written.loadout for written in project.written)
     if written is not None:
         registry.register(written.loadout)
         findings += lint_definitions([written], registry)
@@ -287,23 +287,26 @@ def _inspected(project: Project, name: str, answers: Answers) -> Inspection:
 
 def _warn_of_shadowing(project: Project, name: str) -> None:
     """Whoever reuses a name changes more than one loadout, which is easily overlooked."""
-    if fold(name) in {fold(one.loadout.name) for one in project.catalog_loadouts}:
+    if fold(name) in {fold(written.loadout.name) for written in project.catalog_loadouts}:
         shadowed = f"the one that catalog {project.catalog.name!r} brings"
     elif ToolLoadoutRegistry().get_loadout(name) is not None:
         shadowed = "the built-in one"
     else:
         return
-    lineages = [project.registry.trace_lineage(one.name) for one in project.registry.get_all()]
-    heirs = [visible(one.name) for one in lineages if fold(name) in map(fold, one.names[:-1])]
+    lineages = [project.registry.trace_lineage(loadout.name) for loadout in project.registry.get_all()]
+    heirs = [visible(lineage.name) for lineage in lineages if fold(name) in map(fold, lineage.names[:-1])]
     named = f": {', '.join(heirs)}" if heirs else ""
     notify(f"Loadout {name!r} shadows {shadowed}, also for every loadout that extends it{named}.", "warning")
 
 
 def _show_written(project: Project, name: str, target: Path) -> None:
     folder = _project_folder(project).resolve()
-    found = target.parent.resolve() == folder and target.name.endswith(LOADOUT_SUFFIXES)
-    notify(f"wrote {target}" + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if found else ""))
-    if not found:
+    is_discovered = target.parent.resolve() == folder and target.name.endswith(LOADOUT_SUFFIXES)
+    notify(
+        f"wrote {target}"
+        + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if is_discovered else "")
+    )
+    if not is_discovered:
         notify(f"a loadout is found as a *{LOADOUT_SUFFIXES[0]} in {folder}; move it there to use it", "warning")
 
 

@@ -46,8 +46,8 @@ def diff(a: str, b: str, catalog: str | None, config: str | None, tokenizer: str
             else {"a": a, "b": b, "loadouts": [d.to_dict() for d in diffs]}
         )
         return
-    for one in diffs:
-        show_view(diff_view(one))
+    for loadout_diff in diffs:
+        show_view(diff_view(loadout_diff))
 
 
 def _compare(project: Project, a: str, b: str) -> list[LoadoutDiff]:
@@ -98,12 +98,12 @@ def _registry_of(project: Project, path: str) -> tuple[ToolLoadoutRegistry, tupl
     if not Path(path).exists():
         raise NotFoundError("file", path, [str(entry) for entry in Path().glob("*.y*ml")])
     defined = read_loadout_definitions(path)
-    beside = [one for one in project.config.loadouts if one.document.source.endswith(LOADOUT_SUFFIXES)]
-    registry = ToolLoadoutRegistry(one.loadout for one in (*project.catalog_loadouts, *beside, *defined))
+    beside = [written for written in project.config.loadouts if written.document.source.endswith(LOADOUT_SUFFIXES)]
+    registry = ToolLoadoutRegistry(written.loadout for written in (*project.catalog_loadouts, *beside, *defined))
     errors = [finding for finding in lint_definitions(defined, registry) if finding.severity is Severity.ERROR]
     if errors:
         raise InvalidFileError(sorted_findings(errors))
-    return registry, tuple(one.loadout.name for one in defined)
+    return registry, tuple(written.loadout.name for written in defined)
 
 
 def _is_file(project: Project, reference: str) -> bool:

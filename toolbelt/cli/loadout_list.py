@@ -59,7 +59,7 @@ def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None
 def show(name: str, catalog: str | None, config: str | None, as_json: bool) -> None:
     """The definition of loadout NAME and of all it inherits from, root first."""
     project = open_current_project(catalog, config)
-    found = project.registry.require_loadout(name)
+    loadout = project.registry.require_loadout(name)
     lineage = project.registry.trace_lineage(name)
     origins = [project.origin(loadout) for loadout in lineage.loadouts]
     if not as_json:
@@ -69,4 +69,4 @@ def show(name: str, catalog: str | None, config: str | None, as_json: bool) -> N
         {"name": loadout.name, "origin": origin, **loadout_data(loadout)}
         for loadout, origin in zip(lineage.loadouts, origins, strict=True)
     ]
-    print_json({"name": found.name, "lineage": list(lineage.names), "broken": lineage.broken, "chain": chain})
+    print_json({"name": loadout.name, "lineage": list(lineage.names), "broken": lineage.broken, "chain": chain})

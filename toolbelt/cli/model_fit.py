@@ -110,7 +110,7 @@ def fit(
         toolsets,
         compare(toolsets, models_to_fit, calculator),
         _find_violations(calculator, models_to_fit),
-        [_find_recommended(toolsets, one) for one in models_to_fit],
+        [_find_recommended(toolsets, model) for model in models_to_fit],
     )
     _warn_unfit_recommendations(matrix, models_to_fit)
     if as_json:
@@ -126,17 +126,25 @@ def _find_toolsets(project: Project, names: Sequence[str]) -> list[CandidateTool
     if any(name.casefold() == AUTO for name in names):
         raise ToolbeltError("'auto' is another loadout for each model; see: toolbelt loadout inspect auto --model M")
     if names:
-        found = [(name, project.resolve(name)) for name in dict.fromkeys(names)]
-        for name, resolution in found:
+        resolutions = [(name, project.resolve(name)) for name in dict.fromkeys(names)]
+        for name, resolution in resolutions:
             if not resolution.active_tools:
                 notify(f"loadout {name!r} matches nothing of catalog {project.catalog.name!r}.", "warning")
         return [
-            CandidateToolset(resolution.loadout, resolution.active_tools, resolution.loadout) for _, resolution in found
+            CandidateToolset(resolution.loadout, resolution.active_tools, resolution.loadout)
+            for _, resolution in resolutions
         ]
     project.refuse_errors()
     whole = CandidateToolset(WHOLE, project.catalog.tools)
-    every = [project.registry.resolve(one.name, project.catalog) for one in project.registry.get_all()]
-    return [whole, *(CandidateToolset(one.loadout, one.active_tools, one.loadout) for one in every if one.active_tools)]
+    every = [project.registry.resolve(loadout.name, project.catalog) for loadout in project.registry.get_all()]
+    return [
+        whole,
+        *(
+            CandidateToolset(resolution.loadout, resolution.active_tools, resolution.loadout)
+            for resolution in every
+            if resolution.active_tools
+        ),
+    ]
 
 
 def _all_tools(toolsets: Sequence[CandidateToolset]) -> tuple[Any, ...]:
@@ -145,12 +153,12 @@ def _all_tools(toolsets: Sequence[CandidateToolset]) -> tuple[Any, ...]:
 
 def _find_violations(calculator: FitCalculator, models: Sequence[ModelToFit]) -> list[tuple[str, Sequence[Violation]]]:
     """What is broken of each API's rules; models of one API may be held to different ones."""
-    found: dict[str, dict[Any, Violation]] = {}
-    for facts in {find_tool_rules(one.facts): one.facts for one in models}.values():
+    by_api: dict[str, dict[Any, Violation]] = {}
+    for facts in {find_tool_rules(model.facts): model.facts for model in models}.values():
         rules = find_rules(facts)
         for violation in calculator.inspected.find_violations(find_tool_rules(facts)) if rules else ():
-            found.setdefault(rules.title if rules else "", {})[violation.tool, violation.fact] = violation
-    return [(api, sorted(of_api.values(), key=_weight)) for api, of_api in found.items()]
+            by_api.setdefault(rules.title if rules else "", {})[violation.tool, violation.fact] = violation
+    return [(api, sorted(of_api.values(), key=_weight)) for api, of_api in by_api.items()]
 
 
 def _weight(violation: Violation) -> int:
@@ -183,7 +191,7 @@ def _write_fixed(
     if rules is None:
         notify(f"no rules are known of the API of {facts.name!r}; only names are made legal.", "warning")
     wire = make_wire_form(toolset.tools, project.catalog.wire_names, find_tool_rules(facts))
-    made = {
+    definitions = {
         "model": facts.name,
         "loadout": toolset.loadout,
         "catalog": project.catalog.name,
@@ -191,9 +199,9 @@ def _write_fixed(
         **wire_data(wire, form),
     }
     if file == _STANDARD:
-        print_json(made)
+        print_json(definitions)
         return
-    write_text(file, json_text(made) + "\n", overwrite=force)
+    write_text(file, json_text(definitions) + "\n", overwrite=force)
     notify(f"wrote {plural(len(wire.tools), 'tool')} to {file}, with {plural(len(wire.changes), 'change')}")
     if as_json:
         print_json({"output": file, "format": form, "tools": len(wire.tools), "changes": len(wire.changes)})
@@ -201,24 +209,27 @@ def _write_fixed(
 
 def _data(matrix: Matrix, models: Sequence[ModelToFit]) -> dict[str, Any]:
     model_data = []
-    for one, fits in zip(models, matrix.by_model, strict=True):
+    for model, fits in zip(models, matrix.by_model, strict=True):
         largest = largest_fitting(matrix.toolsets, fits)
         model_data.append(
             {
-                "model": one.facts.name,
-                "provider": one.facts.provider,
+                "model": model.facts.name,
+                "provider": model.facts.provider,
                 "api": fits[0].api,
-                "context_window": one.facts.context_window,
-                "output_reserve": one.facts.output_reserve,
+                "context_window": model.facts.context_window,
+                "output_reserve": model.facts.output_reserve,
                 "max_tools": fits[0].max_tools,
-                "tool_calling": one.facts.tool_calling,
-                "toolset": one.facts.toolset,
+                "tool_calling": model.facts.tool_calling,
+                "toolset": model.facts.toolset,
                 "largest_fitting": None if largest is None else matrix.toolsets[largest].name,
             }
         )
     return {
         "catalog": matrix.catalog,
-        "toolsets": [{"toolset": one.name, "loadout": one.loadout, "tools": len(one.tools)} for one in matrix.toolsets],
+        "toolsets": [
+            {"toolset": toolset.name, "loadout": toolset.loadout, "tools": len(toolset.tools)}
+            for toolset in matrix.toolsets
+        ],
         "models": model_data,
         "fits": [
             {"toolset": toolset.name, **fit_data(fit)}
@@ -233,10 +244,10 @@ def _data(matrix: Matrix, models: Sequence[ModelToFit]) -> dict[str, Any]:
 
 def _warn_unfit_recommendations(matrix: Matrix, models: Sequence[ModelToFit]) -> None:
     """Say which models toolbelt.yaml gives a toolset that they refuse."""
-    for one, fits, given in zip(models, matrix.by_model, matrix.given, strict=True):
+    for model, fits, given in zip(models, matrix.by_model, matrix.given, strict=True):
         if given is not None and fits[given].verdict in _REFUSING:
-            said = f"toolbelt.yaml gives {one.facts.name!r} {str(parse_recommended(one.facts.toolset or ''))!r}"
-            notify(f"{said}, which does not fit. {describe_fit(fits[given])[0]}", "warning")
+            source = f"toolbelt.yaml gives {model.facts.name!r} {str(parse_recommended(model.facts.toolset or ''))!r}"
+            notify(f"{source}, which does not fit. {describe_fit(fits[given])[0]}", "warning")
 
 
 def _find_recommended(toolsets: Sequence[CandidateToolset], model: ModelToFit) -> int | None:
@@ -254,8 +265,8 @@ def _is_recommended(toolset: CandidateToolset, given: RecommendedToolset) -> boo
 
 
 def _warn_unknown_windows(project: Project, models: Sequence[ModelToFit], named: Sequence[str]) -> None:
-    for one in models:
-        if one.facts.context_window is None and one.facts.name in named:
-            similar = project.models.find_similar(one.facts.name)
+    for model in models:
+        if model.facts.context_window is None and model.facts.name in named:
+            similar = project.models.find_similar(model.facts.name)
             hint = f" Names like it: {', '.join(similar)}." if similar else ""
-            notify(f"the context window of {one.facts.name!r} is unknown.{hint}", "warning")
+            notify(f"the context window of {model.facts.name!r} is unknown.{hint}", "warning")

@@ -43,10 +43,10 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
 
     Beside the facts stands what its last finished probe showed (toolbelt model probe), if there was one.
     """
-    found, table = open_models(config)
+    project_config, table = open_models(config)
     picked = _find_probe(store, name)
     probe = None if picked is None else picked.result
-    facts = get_facts(name, table, (*found.models, *([] if probe is None else [name])))
+    facts = get_facts(name, table, (*project_config.models, *([] if probe is None else [name])))
     warn_of_unknown_bases([name], table)
     steps = price_steps(facts, table)
     if as_json:

@@ -46,10 +46,10 @@ def list_models(
     there is a * in it, which stands for anything, it is the whole name. `unknown` is what neither toolbelt.yaml nor
     litellm's table says: it is not no.
     """
-    found, table = open_models(config)
+    project_config, table = open_models(config)
     model_filter = ModelFilter(pattern, provider, tool_calling, min_window, everything)
-    warn_of_unknown_bases([own.name for own in found.own_models], table)
-    chosen = search_models(model_filter, found.models, table)
+    warn_of_unknown_bases([own.name for own in project_config.own_models], table)
+    chosen = search_models(model_filter, project_config.models, table)
     if as_json:
         print_json({"models": [facts_data(facts) for facts in chosen], "known": count_models(table)})
         return

@@ -9,11 +9,13 @@ from pathlib import Path
 from toolbelt.catalog import Catalog
 from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import notify
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.project.project import Project
 from toolbelt.sources import Document, decode
 from toolbelt.stores.config_reader import parse_switches, read_switches_file
 from toolbelt.toolkits.inspection import ToolkitInspection
+from toolbelt.toolkits.switch_decisions import WrittenSwitches
+from toolbelt.toolkits.switching import find_switched_off
 
 STANDARD_INPUT = "standard input"
 
@@ -42,24 +44,35 @@ def open_toolkits(
 
 
 def loading_agents(project: Project) -> dict[str, list[str]]:
-    """By toolkit, the names of the agents that may load it."""
-    made: dict[str, list[str]] = {}
+    """By toolkit, the names of the agents that may load it: what its own switches take away, an agent may not."""
+    agents_by_toolkit: dict[str, list[str]] = {}
     for agent in project.config.agents:
+        off = find_switched_off(project.toolkits, project.catalog, agent.tools_config).toolkits
         for key in agent.allowed_toolkits:
-            made.setdefault(key, []).append(agent.name)
-    return made
+            if key not in off:
+                agents_by_toolkit.setdefault(key, []).append(agent.name)
+    return agents_by_toolkit
 
 
-def read_tools_config(path: str) -> Document:
-    """A configuration of tools, in JSON or YAML; `-` is the standard input.
+def find_switches(project: Project, path: str | None, agent: str | None) -> WrittenSwitches:
+    """The switches of a file in JSON or YAML (`-` is the standard input), or those of an agent.
 
     Raises:
-        NotFoundError: no such file.
-        InvalidFileError: its mistakes; what it holds is no mapping.
+        ToolbeltError: neither is given, or both.
+        NotFoundError: no such file or agent.
+        InvalidFileError: the file's mistakes; what it holds is no mapping.
     """
-    if path == "-":
-        return parse_switches(decode(sys.stdin.buffer.read(), STANDARD_INPUT), STANDARD_INPUT)
-    return read_switches_file(path)
+    if path is not None and agent is None:
+        standard_input = path == "-"
+        text = decode(sys.stdin.buffer.read(), STANDARD_INPUT) if standard_input else ""
+        document = parse_switches(text, STANDARD_INPUT) if standard_input else read_switches_file(path)
+        return WrittenSwitches(document.data, document)
+    if path is not None or agent is None:
+        raise ToolbeltError("Give --tools-config FILE, or --agent NAME for the switches that toolbelt.yaml gives it.")
+    if agent not in project.agents:
+        raise NotFoundError("agent", agent, project.agents)
+    written = project.config.switches.get(agent)
+    return WrittenSwitches({}, Document({}, str(project.config.path))) if written is None else written
 
 
 def _missing(path: Path | None) -> str:

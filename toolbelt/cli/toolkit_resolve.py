@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import click
 
-from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits, read_tools_config
+from toolbelt.cli.session_opening import agent_option
+from toolbelt.cli.toolkit_opening import find_switches, loading_agents, open_toolkits
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
 from toolbelt.console.screen import make_screen, print_findings, print_json, show_view
 from toolbelt.console.toolkit_views import switches_view
+from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Severity
 from toolbelt.toolkits.inspection import SwitchInspection
+from toolbelt.toolkits.lint import lint_toolkits
 
 
 @click.command(
     epilog=examples(
         "toolbelt toolkit resolve --tools-config agent.json",
+        "toolbelt toolkit resolve --agent assistant",
         "echo 'research: true' | toolbelt toolkit resolve --tools-config - --message 'find me papers'",
     )
 )
 @option(
     "--tools-config",
     metavar="FILE",
-    required=True,
     help="Keys of toolkits and tools, each true or false, in JSON or YAML; - is standard input.",
 )
+@agent_option()
 @option(
     "--all",
     "show_all",
@@ -35,7 +39,8 @@ from toolbelt.toolkits.inspection import SwitchInspection
 @option("--message", metavar="TEXT", help="Show what the toolkits' directives make of this message of a user.")
 @project_options
 def resolve(
-    tools_config: str,
+    tools_config: str | None,
+    agent: str | None,
     show_all: bool,
     message: str | None,
     catalog: str | None,
@@ -46,17 +51,20 @@ def resolve(
     """For each tool of the toolkits: is it on under this configuration, and which switch decided.
 
     A toolkit that is off beats all; else one that is on beats a tool that says nothing; else the tool's own switch
-    counts; else its default. What an agent loads in a session it has, whatever is switched here.
+    counts; else its default. The configuration is FILE, or with --agent the `tools_config` of that agent, who cannot
+    load what is off in it.
     """
     project, inspection = open_toolkits(catalog, config, tokenizer)
-    document = read_tools_config(tools_config)
-    switched = SwitchInspection(inspection, document.data, show_all, message, loading_agents(project))
-    print_findings(
-        [document.finding(note.rule, note.message, str(note.key), severity=Severity.WARNING) for note in switched.notes]
-    )
+    switches = find_switches(project, tools_config, agent)
+    switched = SwitchInspection(inspection, switches.switches, show_all, message, loading_agents(project))
+    if project.config.document is not None:
+        findings = lint_toolkits(project.config.document, project.toolkits, project.catalog, [switches])
+        if any(finding.severity is Severity.ERROR for finding in findings):
+            raise InvalidFileError(findings)
+        print_findings(findings)
     data = switched.to_dict()
     if as_json:
-        print_json({"tools_config": document.source, **data})
+        print_json({"tools_config": switches.document.source, **data})
     else:
         screen = make_screen()
         show_view(switches_view(data, screen), screen)

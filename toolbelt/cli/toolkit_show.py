@@ -45,7 +45,7 @@ def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str |
     agents = [
         {"agent": agent.name, "initial": toolkit.key in agent.initial_toolkits}
         for agent in project.config.agents
-        if toolkit.key in agent.allowed_toolkits
+        if agent.name in loading_agents(project).get(toolkit.key, ())
     ]
     data = inspection.toolkit_data(toolkit, agents)
     if as_json:

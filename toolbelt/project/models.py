@@ -30,5 +30,5 @@ def open_models(config: str | None) -> tuple[Config, ModelTable]:
         NotFoundError: no such file.
         InvalidFileError: every mistake in the project's files.
     """
-    found = read_config(Path.cwd(), config)
-    return found, ModelTable(cache_folder(os.environ), own=found.own_models)
+    project_config = read_config(Path.cwd(), config)
+    return project_config, ModelTable(cache_folder(os.environ), own=project_config.own_models)

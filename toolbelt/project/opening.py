@@ -51,20 +51,20 @@ def open_project(
         raise NotFoundError("folder", str(path), [str(entry) for entry in folder.parent.glob("*/")])
     elif config is not None and folder != Path():
         config = str(folder.absolute() / config)
-    found = examine_config(folder.absolute(), config)
-    name = tokenizer or found.tokenizer or DEFAULT_TOKENIZER
+    examined = examine_config(folder.absolute(), config)
+    name = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
     make_counter(name)  # an unknown name is refused before anything is read
     try:
-        catalog_file = open_catalog(catalog or _locate(found.catalog, folder) or DEFAULT_CATALOG)
+        catalog_file = open_catalog(catalog or _locate(examined.catalog, folder) or DEFAULT_CATALOG)
     except InvalidFileError as error:
-        raise InvalidFileError(sorted_findings([*found.findings, *error.findings])) from None
+        raise InvalidFileError(sorted_findings([*examined.findings, *error.findings])) from None
     for note in catalog_file.notes:
         reporter.note(note)
     if not read_loadouts_too:
-        found.refuse()
-        return Project(replace(found, loadouts=()), catalog_file, name, reporter, folder)
-    project = Project(found, catalog_file, name, reporter, folder)
-    if found.findings:
+        examined.refuse()
+        return Project(replace(examined, loadouts=()), catalog_file, name, reporter, folder)
+    project = Project(examined, catalog_file, name, reporter, folder)
+    if examined.findings:
         raise InvalidFileError(project.lint())  # with what is wrong about the rest, all at once
     return project
 

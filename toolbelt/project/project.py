@@ -88,14 +88,14 @@ class Project:
     @property
     def written(self) -> tuple[WrittenLoadout, ...]:
         """Every loadout that is not built in: the catalog's but for those the user shadows, then the user's."""
-        shadowed = {fold(one.loadout.name) for one in self.config.loadouts}
-        kept = (one for one in self.catalog_loadouts if fold(one.loadout.name) not in shadowed)
+        shadowed = {fold(written.loadout.name) for written in self.config.loadouts}
+        kept = (written for written in self.catalog_loadouts if fold(written.loadout.name) not in shadowed)
         return (*kept, *self.config.loadouts)
 
     @cached_property
     def registry(self) -> ToolLoadoutRegistry:
         """All loadouts; the user's shadow the catalog's, which shadow the built-in ones."""
-        return ToolLoadoutRegistry(one.loadout for one in self.written)
+        return ToolLoadoutRegistry(written.loadout for written in self.written)
 
     @property
     def loadouts(self) -> tuple[ToolLoadout, ...]:
@@ -151,9 +151,9 @@ class Project:
 
     def origin(self, loadout: ToolLoadout) -> str:
         """Where a loadout is defined."""
-        for one in reversed(self.written):
-            if one.loadout is loadout:
-                return "catalog" if one in self.catalog_loadouts else one.document.source
+        for written in reversed(self.written):
+            if written.loadout is loadout:
+                return "catalog" if written in self.catalog_loadouts else written.document.source
         return "built in"
 
     def get_lineage(self, name: str) -> Lineage:
@@ -166,7 +166,7 @@ class Project:
         self.refuse_wrong_definitions()
         self.registry.require_loadout(name)
         lineage = self.registry.trace_lineage(name)
-        chain = [one for one in self.written if any(one.loadout is link for link in lineage.loadouts)]
+        chain = [written for written in self.written if any(written.loadout is link for link in lineage.loadouts)]
         self._refuse(self._lint_against_catalog(chain))
         return lineage
 
@@ -180,12 +180,31 @@ class Project:
 
     def refuse_errors(self) -> None:
         """Raise everything that is wrong with any loadout, for what uses them all; tell what is doubtful."""
-        self._refuse(self.lint())
+        of_catalog = self._lint_against_catalog(self.written)
+        self._refuse([*self.config.findings, *self._lint_definitions(), *of_catalog])
+
+    def refuse_wrong_toolkits(self) -> None:
+        """Raise everything that is wrong with the toolkits and the agents' switches; tell what is doubtful."""
+        self._refuse(self.lint_toolkits())
 
     def lint(self) -> tuple[Finding, ...]:
-        """Everything wrong or doubtful about every loadout that is not built in."""
-        of_catalog = self._lint_against_catalog(self.written)
+        """Everything wrong or doubtful about every loadout that is not built in, and about toolkits and switches."""
+        of_catalog = (*self._lint_against_catalog(self.written), *self.lint_toolkits())
         return sorted_findings([*self.config.findings, *self._lint_definitions(), *of_catalog])
+
+    def lint_toolkits(self) -> tuple[Finding, ...]:
+        """What is wrong or doubtful about the toolkits and the agents' switches (rules K2, K4)."""
+        config = self.config
+        if config.document is None or not (config.toolkits or any(agent.tools_config for agent in config.agents)):
+            return ()
+        from toolbelt.toolkits.lint import lint_policies, lint_toolkits  # most projects have loadouts alone
+        from toolbelt.toolkits.switch_decisions import WrittenSwitches
+
+        document, toolkits, catalog = config.document, config.toolkits, self.catalog
+        findings = lint_toolkits(
+            document, toolkits, catalog, (WrittenSwitches({}, document), *config.switches.values())
+        )
+        return (*findings, *lint_policies(document, toolkits, catalog))
 
     def _lint_definitions(self) -> tuple[Finding, ...]:
         if not self.written:
@@ -200,7 +219,9 @@ class Project:
             return []
         from toolbelt.loadouts.lint import lint_against_catalog
 
-        return [finding for one in written for finding in lint_against_catalog(one, self.registry, self.catalog)]
+        return [
+            finding for loadout in written for finding in lint_against_catalog(loadout, self.registry, self.catalog)
+        ]
 
     def resolve(self, name: str | None, models: Sequence[str] = (), *, facts: ModelFacts | None = None) -> Resolution:
         """What a loadout makes of the catalog.

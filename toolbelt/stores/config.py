@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolbelt.models.project_models import ProjectModel
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.sources import Document
+    from toolbelt.toolkits.switch_decisions import WrittenSwitches
     from toolbelt.toolkits.toolkit import Toolkit
 
 CONFIG_NAMES = ("toolbelt.yaml", "toolbelt.yml")
@@ -35,6 +36,7 @@ class Config:
         loadouts: Every loadout written, in the order of the files.
         toolkits: In the order written.
         agents: In the order written.
+        switches: By agent, its `tools_config` with the place where it is written.
         findings: Everything wrong with them.
         document: `toolbelt.yaml` as it was read; `None` if there is none, or it cannot be.
     """
@@ -47,6 +49,7 @@ class Config:
     loadouts: tuple[WrittenLoadout, ...] = ()
     toolkits: tuple[Toolkit, ...] = ()
     agents: tuple[AgentSpec, ...] = ()
+    switches: Mapping[str, WrittenSwitches] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     document: Document | None = None
 
@@ -117,6 +120,7 @@ def examine_config(folder: Path, path: str | None = None) -> Config:
         tuple(reader.loadouts),
         tuple(reader.toolkits),
         tuple(reader.agents),
+        reader.switches,
         sorted_findings(reader.findings),
         reader.document,
     )

@@ -21,6 +21,7 @@ from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path
 if TYPE_CHECKING:
     from toolbelt.models.project_models import ProjectModel
     from toolbelt.sessions.agent import AgentSpec
+    from toolbelt.toolkits.switch_decisions import WrittenSwitches
     from toolbelt.toolkits.toolkit import Toolkit
 
 CONFIG_KEYS: Mapping[str, str] = MappingProxyType(
@@ -108,6 +109,7 @@ class ConfigReader:
         self.loadouts: list[WrittenLoadout] = []
         self.toolkits: list[Toolkit] = []
         self.agents: list[AgentSpec] = []
+        self.switches: dict[str, WrittenSwitches] = {}
         self.findings: list[Finding] = []
         self.document: Document | None = None
 
@@ -178,6 +180,7 @@ class ConfigReader:
     def _read_agents(self, document: Document, path: Path) -> None:
         from toolbelt.sessions.agent import read_agents  # most projects have loadouts alone
         from toolbelt.toolkits.reader import read_toolkits
+        from toolbelt.toolkits.switch_decisions import WrittenSwitches
 
         toolkits, wrong_toolkits = read_toolkits(document, "toolkits")
         agents, wrong_agents = read_agents(
@@ -186,10 +189,15 @@ class ConfigReader:
         self.toolkits.extend(toolkits)
         self.agents.extend(agents)
         self.findings.extend((*wrong_toolkits, *wrong_agents))
+        for agent in agents:
+            if agent.tools_config:
+                place = ("agents", agent.name, "tools_config")
+                self.switches.setdefault(agent.name, WrittenSwitches(agent.tools_config, document, place))
 
     def _read_switches(self, section: Section, beside: Path) -> dict[str, Any]:
         """The file that an agent's `tools_config` names, relative to `toolbelt.yaml`; its mistakes are kept."""
         from toolbelt.sessions.agent import check_switches
+        from toolbelt.toolkits.switch_decisions import WrittenSwitches
 
         path = self._folder / beside.parent / section.value
         try:
@@ -203,6 +211,7 @@ class ConfigReader:
         switches = Section.of(document)
         check_switches(switches)
         self.findings.extend(switches.findings)
+        self.switches[str(section.path[-2])] = WrittenSwitches(switches.value, document)
         return switches.value  # type: ignore[no-any-return]
 
     def _read_models(self, document: Document) -> None:

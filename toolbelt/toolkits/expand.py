@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.errors import AmbiguousNameError, NotFoundError, Suggester
+from toolbelt.errors import AmbiguousNameError, NotFoundError, Suggester, find_misspelt
+from toolbelt.findings import Severity
 from toolbelt.patterns import matches
 from toolbelt.toolkits.directive import DirectiveRules
 from toolbelt.toolkits.policy import PolicyText
-from toolbelt.toolkits.switches import ConfigNote, ToolkitCatalog, require_mapping
+from toolbelt.toolkits.switch_decisions import ConfigNote
+from toolbelt.toolkits.switches import ToolkitCatalog, require_mapping
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
 
 ToolKey = Callable[[Tool], str]
 """From a tool of a catalog to what it goes by: its id, or its name where a registry is spoken to."""
+
+
+class Miss(StrEnum):
+    """Why an entry of a toolkit matches no tool; the value is the rule of the finding."""
+
+    LACKING = "unknown-tool"
+    """Its plugin is there, and lacks that tool."""
+    MISSPELT = "misspelt-member"
+    """Nearly a name that is there."""
+    AMBIGUOUS = "ambiguous-member"
+    """Several tools bear the name."""
+    ABSENT = "absent-plugin"
+    """Nothing of the kind is there; it may come with a plugin that is not connected now."""
+    EMPTY = "empty-plugin"
+    """A plugin without tools."""
+
+    def severity(self, *, is_off: bool) -> Severity:
+        """How bad it is where the toolkit's switch is off or on (rule K2): what would silently stay on is an error."""
+        unsafe = (Miss.LACKING, Miss.MISSPELT, Miss.AMBIGUOUS) if is_off else (Miss.LACKING,)
+        return Severity.ERROR if self in unsafe else Severity.WARNING
 
 
 @dataclass(frozen=True)
@@ -29,12 +52,14 @@ class EntryMatch:
         tools: In the catalog's order.
         message: Why there are none, in a sentence; empty where there are.
         candidates: The ids it may have meant, where several tools bear the name.
+        miss: Why there are none, as a value; `None` where there are.
     """
 
     entry: str
     tools: tuple[Tool, ...]
     message: str = ""
     candidates: tuple[str, ...] = ()
+    miss: Miss | None = None
 
 
 @dataclass(frozen=True)
@@ -46,12 +71,14 @@ class Unmatched:
         entry: As written.
         message: Why, in a sentence, with the nearest names.
         candidates: The ids it may have meant, where several tools bear the name.
+        miss: Why, as a value.
     """
 
     toolkit: str
     entry: str
     message: str
     candidates: tuple[str, ...] = ()
+    miss: Miss = Miss.ABSENT
 
 
 @dataclass(frozen=True)
@@ -123,11 +150,16 @@ class ExpandedToolkits:
         notes += (replace(note, key=written[str(note.key)]) for note in self.catalog.check_config(switches))
         return switches, tuple(notes)
 
+    def check_members(self, switches: Mapping[str, Any]) -> tuple[tuple[Unmatched, Severity], ...]:
+        """The entries that match nothing, and how bad each is under a config by the keys of `catalog` (rule K2)."""
+        is_on = {key: self.catalog.toolkit_switch(key, switches) for key in {each.toolkit for each in self.unmatched}}
+        return tuple((each, each.miss.severity(is_off=not is_on[each.toolkit])) for each in self.unmatched)
+
     def _find_key(self, name: object, suggest: Suggester) -> str | ConfigNote:
         if not isinstance(name, str):
             return ConfigNote(name, "unknown-key", f"Keys are names of tools and toolkits; {name!r} is none.")
-        if self.catalog.find_toolkit(name) is not None or self.catalog.find_tool(name) is not None:
-            return name
+        if (known := self.catalog.find_toolkit(name) or self.catalog.find_tool(name)) is not None:
+            return known.key
         try:
             return self.key(self.source.get_tool(name))
         except AmbiguousNameError as error:
@@ -169,13 +201,23 @@ def expand_entry(entry: str, catalog: Catalog, suggest: Suggester | None = None)
     try:
         tools = find_tools(entry, catalog)
     except AmbiguousNameError as error:
-        return EntryMatch(entry, (), str(error), error.candidates)
+        return EntryMatch(entry, (), str(error), error.candidates, Miss.AMBIGUOUS)
     except NotFoundError as error:
         beside = [f"{plugin.name}/{tool.name}" for plugin, _ in _parted(entry, catalog) for tool in plugin.tools]
         known = beside or [*(plugin.name for plugin in catalog.plugins), *error.known]
         advice = (suggest or Suggester())(entry, known)
-        return EntryMatch(entry, (), f"No plugin or tool is named {entry!r}.{advice}")
-    return EntryMatch(entry, tools, "" if tools else f"Plugin {entry!r} has no tools.")
+        miss = Miss.LACKING if any(_parted(entry, catalog)) else Miss.ABSENT
+        if miss is Miss.ABSENT and _is_misspelt(entry, known):
+            miss = Miss.MISSPELT
+        return EntryMatch(entry, (), f"No plugin or tool is named {entry!r}.{advice}", miss=miss)
+    if not tools:
+        return EntryMatch(entry, (), f"Plugin {entry!r} has no tools.", miss=Miss.EMPTY)
+    return EntryMatch(entry, tools)
+
+
+def _is_misspelt(entry: str, known: Collection[str]) -> bool:
+    """Whether an entry, or the plugin that it begins with, is nearly a name that is there."""
+    return any(find_misspelt(part, known) is not None for part in {entry, entry.partition("/")[0]})
 
 
 def expander(catalog: Catalog, key: ToolKey = attrgetter("id")) -> Callable[[str], tuple[str, ...]]:
@@ -226,20 +268,19 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey 
     for toolkit in toolkits:
         entry_matches = [expand_entry(entry, catalog, suggest) for entry in toolkit.member_tools]
         unmatched += (
-            Unmatched(toolkit.key, match.entry, match.message, match.candidates)
+            Unmatched(toolkit.key, match.entry, match.message, match.candidates, match.miss)
             for match in entry_matches
-            if not match.tools
+            if match.miss is not None
         )
         overlaps += _find_overlaps(toolkit, {match.entry: tuple(map(key, match.tools)) for match in entry_matches})
         expanded.append(expand_toolkit(toolkit, expand))
-    defaults: dict[str, bool] = {}
-    for toolkit in expanded:
-        for member in toolkit.member_tools:
-            defaults[member] = defaults.get(member, False) or toolkit.default_on
+    owned = {member for toolkit in expanded for member in toolkit.member_tools}
     tools: dict[str, Tool] = {}
     for tool in catalog.tools:
         tools.setdefault(key(tool), tool)
-    specs = (ToolSpec(name, _label(tool), defaults.get(name, True), tool.description) for name, tool in tools.items())
+    specs = (
+        ToolSpec(name, _label(tool), None if name in owned else True, tool.description) for name, tool in tools.items()
+    )
     return ExpandedToolkits(
         ToolkitCatalog(tuple(specs), tuple(expanded)), catalog, tuple(unmatched), tuple(overlaps), key
     )

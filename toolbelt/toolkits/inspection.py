@@ -14,7 +14,7 @@ from toolbelt.errors import NotFoundError
 from toolbelt.toolkits.directive import DirectiveRules, directive
 from toolbelt.toolkits.expand import EntryMatch, ExpandedToolkits, Unmatched, expand_entry, expand_toolkits, expander
 from toolbelt.toolkits.policy import PolicyText, build_policy_section, find_named_members
-from toolbelt.toolkits.switches import ConfigNote, SwitchDecision
+from toolbelt.toolkits.switch_decisions import ConfigNote, SwitchDecision
 from toolbelt.toolkits.toolkit import Directive, Toolkit
 
 

@@ -3,89 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
-from typing import Any, assert_never
+from typing import Any, NamedTuple, TypeVar
 
-from toolbelt.errors import InvalidDefinitionError, NotFoundError, Suggester, suggestion
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, Suggester
+from toolbelt.patterns import fold
+from toolbelt.toolkits.switch_decisions import ConfigNote, SwitchDecision, SwitchRule
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
 
-
-class SwitchRule(StrEnum):
-    """The branch of rule K2 that decided about a tool; the first that applies does."""
-
-    TOOLKIT_OFF = "toolkit_off"
-    TOOLKIT_ON = "toolkit_on"
-    OWN = "own"
-    DEFAULT = "default"
-    UNKNOWN = "unknown"
+_Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchDecision:
-    """Whether a tool is on, and why.
+class _Switch(NamedTuple):
+    """What a config says of a tool or toolkit, and the key that says so, as it is written there."""
 
-    Attributes:
-        tool: Its key.
-        enabled: Whether it is on.
-        rule: The branch that decided.
-        key: The key of the config that decided, a toolkit's or the tool's own; `None` where none did.
-        value: What stands there; `None` where no key decided.
-        toolkits: Keys of the toolkits it is in, in order.
-        toolkit: Key of the toolkit whose switch decided, or, where the key is no tool's, of the toolkit that it is.
-        own: What the config says of the tool itself; `None` for nothing.
-        known: Where the key is no tool's, the keys of the tools there are.
-    """
-
-    tool: str
-    enabled: bool
-    rule: SwitchRule
-    key: str | None
-    value: bool | None
-    toolkits: tuple[str, ...]
-    toolkit: str | None = None
-    own: bool | None = None
-    known: tuple[str, ...] = ()
-
-    @property
-    def reason(self) -> str:
-        """Why, in words."""
-        match self.rule:
-            case SwitchRule.TOOLKIT_OFF:
-                overruled = f", whatever {self.tool!r} says of itself" if self.own else ""
-                return f"toolkit {self.toolkit!r} is off{overruled}"
-            case SwitchRule.TOOLKIT_ON if self.own is None:
-                return f"toolkit {self.toolkit!r} is on"
-            case SwitchRule.TOOLKIT_ON:
-                own = "is on, too" if self.own else "opts out"
-                return f"toolkit {self.toolkit!r} is on, and {self.tool!r} {own}"
-            case SwitchRule.OWN:
-                return f"{self.tool!r} itself is {_on(self.enabled)}"
-            case SwitchRule.DEFAULT:
-                return f"nothing is said of it; by default it is {_on(self.enabled)}"
-            case SwitchRule.UNKNOWN if self.toolkit is not None:
-                return f"{self.tool!r} is a toolkit and no tool"
-            case SwitchRule.UNKNOWN:
-                return f"no tool has the key {self.tool!r}.{suggestion(self.tool, self.known)}"
-            case _:
-                assert_never(self.rule)
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigNote:
-    """Something in a config that does not do what it seems to; it does no harm.
-
-    Attributes:
-        key: The key it is about, as it stands there.
-        rule: `unknown-key`, `not-a-boolean`, `overruled-by-toolkit`, `ambiguous-key` or `contradiction`.
-        message: One sentence that says what comes of it, and what to do.
-    """
-
-    key: object
-    rule: str
-    message: str
+    written: str
+    value: bool
 
 
 @dataclass(frozen=True)
@@ -97,11 +32,12 @@ class ToolkitCatalog:
         catalog.decide("fetch", {"web": False}).reason           # "toolkit 'web' is off"
 
     A config (`tools_config`) maps keys of tools and toolkits to booleans. Any other value, 1 and "true" among them,
-    counts as absent, and so do keys of nothing; `check_config` tells of both.
+    counts as absent, and so do keys of nothing; `check_config` tells of both. Keys are compared as names are, without
+    case, but a key that is spelled exactly comes first; where two keys mean the same and differ, `false` stands.
 
     Attributes:
         tools: In order.
-        toolkits: In order; members are keys of `tools`, and one tool may be a member of several.
+        toolkits: In order; members are keys of `tools`, spelled as there, and one tool may be a member of several.
 
     Raises:
         InvalidDefinitionError: a key that two bear, be they tools or toolkits, or a member that is no tool; all of
@@ -114,12 +50,13 @@ class ToolkitCatalog:
     def __post_init__(self) -> None:
         object.__setattr__(self, "tools", tuple(self.tools))
         object.__setattr__(self, "toolkits", tuple(self.toolkits))
-        if wrong := [*_shared_keys(self.tools, self.toolkits), *_strangers(self.tools, self.toolkits)]:
+        if wrong := [*_shared_keys(self.tools, self.toolkits), *self._strangers()]:
             raise InvalidDefinitionError("\n".join(wrong))
+        object.__setattr__(self, "toolkits", tuple(map(self._respelled, self.toolkits)))
 
     def find_tool(self, key: str) -> ToolSpec | None:
-        """The tool of that key, `None` if there is none."""
-        return self._tools_by_key.get(key)
+        """The tool of that key, `None` if there is none, or several that differ from it in case."""
+        return self._tools_by_key.get(key) or _only(self._tools_by_fold.get(fold(key), ()))
 
     def get_tool(self, key: str) -> ToolSpec:
         """The tool of that key.
@@ -132,8 +69,8 @@ class ToolkitCatalog:
         return tool
 
     def find_toolkit(self, key: str) -> Toolkit | None:
-        """The toolkit of that key, `None` if there is none."""
-        return self._toolkits_by_key.get(key)
+        """The toolkit of that key, `None` if there is none, or several that differ from it in case."""
+        return self._toolkits_by_key.get(key) or _only(self._toolkits_by_fold.get(fold(key), ()))
 
     def get_toolkit(self, key: str) -> Toolkit:
         """The toolkit of that key.
@@ -147,7 +84,8 @@ class ToolkitCatalog:
 
     def owners(self, tool_key: str) -> tuple[Toolkit, ...]:
         """The toolkits that a tool is in, in order."""
-        return self._owners.get(tool_key, ())
+        tool = self.find_tool(tool_key)
+        return () if tool is None else self._owners.get(tool.key, ())
 
     def members(self, toolkit_key: str) -> tuple[ToolSpec, ...]:
         """The tools of a toolkit, in its order.
@@ -168,32 +106,43 @@ class ToolkitCatalog:
         Raises:
             InvalidDefinitionError: the config is no mapping.
         """
-        require_mapping(config)
-        owners = self.owners(tool_key)
-
-        own = _switch(config, tool_key)
-
-        def decided(
-            enabled: bool, rule: SwitchRule, key: str | None = None, toolkit: str | None = None
-        ) -> SwitchDecision:
-            value = None if key is None else _switch(config, key)
-            return SwitchDecision(tool_key, enabled, rule, key, value, tuple(kit.key for kit in owners), toolkit, own)
-
-        if (tool := self.find_tool(tool_key)) is None:
-            toolkit = tool_key if self.find_toolkit(tool_key) is not None else None
-            return replace(decided(False, SwitchRule.UNKNOWN, None, toolkit), known=tuple(self._tools_by_key))
-        switches = {toolkit.key: _switch(config, toolkit.key) for toolkit in owners}
-        if (off := _first(switches, False)) is not None:
-            return decided(False, SwitchRule.TOOLKIT_OFF, off, off)
-        if (on := _first(switches, True)) is not None:
-            return decided(own is not False, SwitchRule.TOOLKIT_ON, on if own is None else tool_key, on)
-        if own is not None:
-            return decided(own, SwitchRule.OWN, tool_key)
-        return decided(tool.default_on, SwitchRule.DEFAULT)
+        return self._decide(tool_key, self._read_switches(config))
 
     def decisions(self, config: Mapping[str, Any]) -> tuple[SwitchDecision, ...]:
         """What `decide` says of every tool, in order; raises as that."""
-        return tuple(self.decide(tool.key, config) for tool in self.tools)
+        switches = self._read_switches(config)
+        return tuple(self._decide(tool.key, switches) for tool in self.tools)
+
+    def _decide(self, key: str, switches: Mapping[str, _Switch]) -> SwitchDecision:
+        if (tool := self.find_tool(key)) is None:
+            toolkit = key if self.find_toolkit(key) is not None else None
+            decision = SwitchDecision(key, False, SwitchRule.UNKNOWN, None, None, (), toolkit)
+            return replace(decision, known=tuple(self._tools_by_key))
+        owners = tuple(kit.key for kit in self.owners(tool.key))
+        own = switches.get(tool.key)
+
+        def decided(enabled: bool, rule: SwitchRule, by: _Switch | None, toolkit: str | None = None) -> SwitchDecision:
+            written, value = (None, None) if by is None else (by.written, by.value)
+            said = None if own is None else own.value
+            return SwitchDecision(tool.key, enabled, rule, written, value, owners, toolkit, said)
+
+        if (off := _first(owners, switches, False)) is not None:
+            return decided(False, SwitchRule.TOOLKIT_OFF, switches[off], off)
+        if (on := _first(owners, switches, True)) is not None:
+            return decided(own is None or own.value, SwitchRule.TOOLKIT_ON, own or switches[on], on)
+        if own is not None:
+            return decided(own.value, SwitchRule.OWN, own)
+        return decided(self.is_on_by_default(tool.key), SwitchRule.DEFAULT, None)
+
+    def is_on_by_default(self, tool_key: str) -> bool:
+        """Whether a tool is on where no config says anything: by its own `default_on`, else by any of its toolkits'.
+
+        Raises:
+            NotFoundError: no such tool, with the nearest keys.
+        """
+        tool = self.get_tool(tool_key)
+        own = tool.default_on
+        return any(toolkit.default_on for toolkit in self.owners(tool.key)) if own is None else own
 
     def enabled_tools(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         """Keys of the tools that are on under a config, in order.
@@ -206,26 +155,33 @@ class ToolkitCatalog:
     def toolkit_switch(self, key: str, config: Mapping[str, Any]) -> bool:
         """Whether an interface shows a toolkit's switch as on (rule K3).
 
-        It does where the config says so, and where the toolkit is absent, as in older configs, and any member is on
-        by its own key.
+        It does where the config says so. Where the toolkit is absent, it does if any member is switched on by its own
+        key, as in older configs, or if any member is on.
 
         Raises:
             NotFoundError: no such toolkit, with the nearest keys.
             InvalidDefinitionError: the config is no mapping.
         """
-        require_mapping(config)
+        switches = self._read_switches(config)
         toolkit = self.get_toolkit(key)
-        own = _switch(config, key)
-        return any(_switch(config, member) is True for member in toolkit.member_tools) if own is None else own
+        if (own := switches.get(toolkit.key)) is not None:
+            return own.value
+        is_named = any(member in switches and switches[member].value for member in toolkit.member_tools)
+        return is_named or any(self._decide(member, switches).enabled for member in toolkit.member_tools)
 
-    def new_config(self) -> dict[str, bool]:
+    def new_config(self) -> dict[str, bool | None]:
         """A config to begin with: the defaults of each toolkit and of each tool in no toolkit (rule K3).
 
-        By rule K2 a toolkit that is written off is off with all its tools, also with one that is on by its own default
-        or by another toolkit as long as nothing is written.
+        By rule K2 a toolkit that is written off is off with all its tools. So `None`, which counts as absent, stands
+        for a toolkit that is off by default but shares a tool with one that is on: that tool stays on, as under `{}`.
+        A `default_on` of a tool itself counts only as long as its toolkit is absent.
         """
-        toolkits = {toolkit.key: toolkit.default_on for toolkit in self.toolkits}
-        return toolkits | {tool.key: tool.default_on for tool in self.unowned_tools}
+        toolkits = {toolkit.key: self._new_switch(toolkit) for toolkit in self.toolkits}
+        return toolkits | {tool.key: self.is_on_by_default(tool.key) for tool in self.unowned_tools}
+
+    def _new_switch(self, toolkit: Toolkit) -> bool | None:
+        shared = (key for key in toolkit.member_tools if self._tools_by_key[key].default_on is None)
+        return None if not toolkit.default_on and any(map(self.is_on_by_default, shared)) else toolkit.default_on
 
     def check_config(self, config: Mapping[str, Any]) -> tuple[ConfigNote, ...]:
         """What in a config has no effect, or not the one it seems to have, in its order.
@@ -238,17 +194,73 @@ class ToolkitCatalog:
     def _notes(self, config: Mapping[Any, Any]) -> Iterator[ConfigNote]:
         known = dict.fromkeys((*self._toolkits_by_key, *self._tools_by_key))
         suggest = Suggester()
+        switches, new_config = self._read_switches(config), self.new_config()
         for key, value in config.items():
-            if not isinstance(key, str) or key not in known:
+            meant = self._meant(key)
+            if not meant:
                 close = suggest(str(key), known)
                 yield ConfigNote(key, "unknown-key", f"No tool or toolkit has the key {key!r}; it does nothing.{close}")
+            elif value is None and meant[0] in self._toolkits_by_key and new_config[meant[0]] is None:
+                continue  # as a new config has it
             elif type(value) is not bool:
                 shown = "null" if value is None else repr(value)  # as files have it
                 message = f"{key!r} is switched by true or false; {shown} is neither, and counts as absent."
                 yield ConfigNote(key, "not-a-boolean", message)
-            elif value and (off := [kit.key for kit in self.owners(key) if _switch(config, kit.key) is False]):
-                message = f"{key!r} stays off: toolkit {off[0]!r} is off, which its members cannot undo."
+            elif value and len(meant) > 1:
+                message = f"{key!r} may be {' or '.join(map(repr, meant))}; it does nothing. Say which."
+                yield ConfigNote(key, "ambiguous-key", message)
+            elif switches[meant[0]].value is not value:
+                message = f"{switches[meant[0]].written!r} and {key!r} are the same and differ, so it is off; keep one."
+                yield ConfigNote(key, "contradiction", message)
+            elif value and (off := _first([kit.key for kit in self.owners(meant[0])], switches, False)):
+                message = f"{key!r} stays off: toolkit {off!r} is off, which its members cannot undo."
                 yield ConfigNote(key, "overruled-by-toolkit", message)
+
+    def _read_switches(self, config: Mapping[str, Any]) -> dict[str, _Switch]:
+        """What a config says, by key of the tool or toolkit; what is no boolean (1 is none) is left out."""
+        switches: dict[str, _Switch] = {}
+        for written, value in require_mapping(config).items():
+            if type(value) is not bool:
+                continue
+            meant = self._meant(written)
+            for key in meant if len(meant) == 1 or not value else ():
+                if key not in switches or not value:
+                    switches[key] = _Switch(written, value)
+        return switches
+
+    def _meant(self, key: object) -> tuple[str, ...]:
+        """The keys that a key of a config means: itself, else all that differ from it in case alone."""
+        if not isinstance(key, str):
+            return ()
+        if key in self._toolkits_by_key or key in self._tools_by_key:
+            return (key,)
+        folded = fold(key)
+        toolkits, tools = self._toolkits_by_fold.get(folded, ()), self._tools_by_fold.get(folded, ())
+        return (*(toolkit.key for toolkit in toolkits), *(tool.key for tool in tools))
+
+    def _respelled(self, toolkit: Toolkit) -> Toolkit:
+        """The toolkit with its members spelled as the tools are."""
+        spelled = {member: self.get_tool(member).key for member in toolkit.member_tools}
+        if all(member == key for member, key in spelled.items()):
+            return toolkit
+        overrides = {spelled[member]: values for member, values in toolkit.overrides.items()}
+        return replace(toolkit, member_tools=tuple(dict.fromkeys(spelled.values())), overrides=overrides)
+
+    def _strangers(self) -> Iterator[str]:
+        suggest = Suggester()
+        for toolkit in self.toolkits:
+            for member in toolkit.member_tools:
+                if self.find_tool(member) is None:
+                    close = suggest(member, self._tools_by_key)
+                    yield f"Toolkit {toolkit.key!r} has a member {member!r} that is no known tool.{close}"
+
+    @cached_property
+    def _tools_by_fold(self) -> dict[str, tuple[ToolSpec, ...]]:
+        return _by_fold(self._tools_by_key)
+
+    @cached_property
+    def _toolkits_by_fold(self) -> dict[str, tuple[Toolkit, ...]]:
+        return _by_fold(self._toolkits_by_key)
 
     @cached_property
     def _tools_by_key(self) -> dict[str, ToolSpec]:
@@ -280,18 +292,19 @@ def require_mapping(config: object) -> Mapping[str, Any]:
     return config
 
 
-def _switch(config: Mapping[str, Any], key: str) -> bool | None:
-    """What a config says of a key; `None` for nothing, which every value is that is no boolean (1 is none)."""
-    value = config.get(key)
-    return value if type(value) is bool else None
+def _first(keys: Iterable[str], switches: Mapping[str, _Switch], wanted: bool) -> str | None:
+    return next((key for key in keys if key in switches and switches[key].value is wanted), None)
 
 
-def _first(switches: Mapping[str, bool | None], wanted: bool) -> str | None:
-    return next((key for key, value in switches.items() if value is wanted), None)
+def _by_fold(by_key: Mapping[str, _Item]) -> dict[str, tuple[_Item, ...]]:
+    by_fold: dict[str, tuple[_Item, ...]] = {}
+    for key, item in by_key.items():
+        by_fold[fold(key)] = (*by_fold.get(fold(key), ()), item)
+    return by_fold
 
 
-def _on(value: bool) -> str:
-    return "on" if value else "off"
+def _only(items: Sequence[_Item]) -> _Item | None:
+    return items[0] if len(items) == 1 else None
 
 
 def _shared_keys(tools: Iterable[ToolSpec], toolkits: Iterable[Toolkit]) -> Iterator[str]:
@@ -303,16 +316,6 @@ def _shared_keys(tools: Iterable[ToolSpec], toolkits: Iterable[Toolkit]) -> Iter
     for key in of_toolkits:
         if key in of_tools:
             yield f"{key!r} is the key of a tool and of a toolkit; a config could not tell them apart; rename one."
-
-
-def _strangers(tools: Iterable[ToolSpec], toolkits: Iterable[Toolkit]) -> Iterator[str]:
-    known = dict.fromkeys(tool.key for tool in tools)
-    suggest = Suggester()
-    for toolkit in toolkits:
-        for member in toolkit.member_tools:
-            if member not in known:
-                close = suggest(member, known)
-                yield f"Toolkit {toolkit.key!r} has a member {member!r} that is no known tool.{close}"
 
 
 def describe(catalog: ToolkitCatalog, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -349,7 +352,7 @@ def describe(catalog: ToolkitCatalog, config: Mapping[str, Any] | None = None) -
             "key": tool.key,
             "label": tool.label,
             "description": tool.description,
-            "default_on": tool.default_on,
+            "default_on": catalog.is_on_by_default(tool.key),
             "enabled": decision.enabled,
             "rule": decision.rule.value,
             "toolkits": list(decision.toolkits),

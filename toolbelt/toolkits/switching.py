@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
+from toolbelt.findings import Severity
 from toolbelt.runtime.gates import MCP_PREFIX
 from toolbelt.runtime.registry import ToolRegistry
-from toolbelt.toolkits.expand import ExpandedToolkits, expand_toolkit, expand_toolkits, expander
-from toolbelt.toolkits.switches import ConfigNote, SwitchRule, ToolkitCatalog, require_mapping
+from toolbelt.toolkits.expand import ExpandedToolkits, Unmatched, expand_toolkit, expand_toolkits, expander
+from toolbelt.toolkits.switch_decisions import ConfigNote, SwitchRule
+from toolbelt.toolkits.switches import ToolkitCatalog, require_mapping
 from toolbelt.toolkits.toolkit import Toolkit
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +28,21 @@ class SwitchedOff:
         toolkits: Keys of toolkits that cannot be loaded, initial or shown.
         tools: Keys of tools that the agent does not have, whatever names them: its own `tools`, a loaded toolkit.
         notes: What of the config does not do what it seems to.
+        unmatched: Members that match no tool, with how bad that is under the config.
     """
 
     toolkits: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     notes: tuple[ConfigNote, ...] = ()
+    unmatched: tuple[tuple[Unmatched, Severity], ...] = ()
+
+    def refuse_errors(self) -> None:
+        """Raise where a switch would fail to switch a tool off; log what is doubtful (rule K2).
+
+        Raises:
+            InvalidDefinitionError: all such members at once.
+        """
+        _refuse_errors(self.unmatched, self.notes)
 
     def keep(self, keys: Iterable[str]) -> tuple[str, ...]:
         """The keys of tools that are not switched off, in order."""
@@ -71,7 +86,22 @@ def find_switched_off(
         return not own if own is not None else bool(toolkit.member_tools) and tools.issuperset(toolkit.member_tools)
 
     off = frozenset(toolkit.key for toolkit in expanded.catalog.toolkits if is_off(toolkit))
-    return SwitchedOff(off, frozenset(key_by_id[tool_id] for tool_id in tools), notes)
+    taken = frozenset(key_by_id[tool_id] for tool_id in tools)
+    return SwitchedOff(off, taken, notes, expanded.check_members(switches))
+
+
+def _refuse_errors(unmatched: Iterable[tuple[Unmatched, Severity]], notes: Iterable[ConfigNote]) -> None:
+    errors = []
+    for each, severity in unmatched:
+        message = f"Toolkit {each.toolkit!r}: {each.message}"
+        if severity is Severity.ERROR:
+            errors.append(f"{message} Its switch would miss that tool.")
+        else:
+            _log.warning("%s", message)
+    for note in notes:
+        _log.warning("tools_config: %s", note.message)
+    if errors:
+        raise InvalidDefinitionError("\n".join(errors))
 
 
 def enabled_by_toolkits(
@@ -85,10 +115,13 @@ def enabled_by_toolkits(
     MCP server, the name is either the server's own, or `mcp__<server>__<tool>`. Tools in no toolkit are on by default.
 
     Raises:
-        InvalidDefinitionError: two toolkits of one key, or one whose key is a tool's id; a config that is no mapping.
+        InvalidDefinitionError: two toolkits of one key, or one whose key is a tool's id; a config that is no mapping;
+            a member that matches no tool, where the switch would so fail to switch it off (rule K2). A plugin that is
+            not there is logged as a warning, and so are keys of the config that do nothing.
     """
     expanded, config = _expand_over_registry(toolkits, registry, config)
-    switches, _ = expanded.read_config(config)
+    switches, notes = expanded.read_config(config)
+    _refuse_errors(expanded.check_members(switches), notes)
     enabled = frozenset(expanded.catalog.enabled_tools(switches))
     return frozenset(tool.name for tool in registry.catalog.tools if tool.id in enabled)
 
@@ -140,6 +173,8 @@ def enabled_by_catalog(
     own = {key: of[0] for name, of in known.items() if of for key in names[name]}
     switches = _by_other_keys(config, lambda key: key if _is_key(catalog, key) else own.get(key, key))
     enabled = frozenset(catalog.enabled_tools(switches))
+    spelled = {key for keys in names.values() for key in keys}
+    _refuse_errors((), (note for note in catalog.check_config(switches) if note.key not in spelled))
 
     def is_on(name: str) -> bool:
         if known[name]:

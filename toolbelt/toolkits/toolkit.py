@@ -20,7 +20,8 @@ class ToolSpec:
     Attributes:
         key: What a config switches it by.
         label: What an interface calls it; the key if left out.
-        default_on: Whether it is on where no config says anything.
+        default_on: Whether it is on where no config says anything; `None` leaves it to its toolkits: it is on if any
+            of them has `default_on`.
         description: What it does, for an interface.
         policy: The text for the prompt of an agent that has it (rule K7).
 
@@ -30,7 +31,7 @@ class ToolSpec:
 
     key: str
     label: str = ""
-    default_on: bool = False
+    default_on: bool | None = None
     description: str = ""
     policy: str = ""
 
@@ -154,7 +155,7 @@ def _members(key: str, members: Iterable[str]) -> tuple[str, ...]:
 
 def _refuse_wrong_types(what: str, of: ToolSpec | Toolkit, texts: Iterable[str]) -> None:
     """A switch that is "false" would be on, and an interface is handed these as they are."""
-    if type(of.default_on) is not bool:
+    if type(of.default_on) is not bool and not (isinstance(of, ToolSpec) and of.default_on is None):
         raise InvalidDefinitionError(f"The default_on of {what} must be true or false, not {of.default_on!r}.")
     if wrong := [part for part in texts if not isinstance(getattr(of, part), str)]:
         raise InvalidDefinitionError(f"The {wrong[0]} of {what} must be text.")
