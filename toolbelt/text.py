@@ -19,6 +19,7 @@ INVISIBLE = (
 """Invisible ones, those that turn text around, half characters, and tags that only a model would read."""
 UNSAFE = re.compile(f"[{CONTROL}{INVISIBLE}]")
 """What is never shown raw."""
+_UNSAFE_IN_TABLE = re.compile(f"(?![\\t\\r\\n])[{CONTROL}{INVISIBLE}]")
 _UNSAFE_IN_JSON = re.compile(f"[\\x7f-\\x9f{INVISIBLE}]")  # the others JSON escapes itself
 
 
@@ -30,6 +31,11 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> str:
     """As `visible`, with line breaks kept."""
     return "\n".join(UNSAFE.sub(_spell, line.expandtabs(4).rstrip()) for line in re.split(r"\r\n|\n|\r", text))
+
+
+def visible_table(text: str) -> str:
+    """CSV with every unsafe character spelled out, but for the white space that it is made of."""
+    return _UNSAFE_IN_TABLE.sub(_spell, text)
 
 
 def json_text(data: Any, *, ascii_only: bool = False) -> str:

@@ -44,21 +44,23 @@ class ToolCall:
 
         Args:
             call: A `ToolCall`; or a mapping or object with `name`, an id (`tool_call_id`, `call_id` or `id`) and
-                arguments (`args`, `arguments` or `input`). In OpenAI's chat form, name and arguments are inside
-                `function`. This covers litellm, OpenAI's and Anthropic's packages and MCP.
+                arguments (`args`, `arguments` or `input`), also as `toolName`, `toolCallId` and `callId`. In OpenAI's
+                chat form, name and arguments are inside `function`. This covers litellm, OpenAI's and Anthropic's
+                packages, MCP and the AI SDK of JavaScript.
         """
         if isinstance(call, cls):
             is_text = type(call.tool_call_id) is str and type(call.name) is str
             return call if is_text else cls(_text(call.tool_call_id), _text(call.name), call.args)
         function = _part(call, "function")
         source = call if function is None else function
-        call_id, name = _part(call, *_ID_KEYS), _part(source, "name")
+        call_id, name = _part(call, *_ID_KEYS), _part(source, *_NAME_KEYS)
         args = _part(source, *_ARGUMENT_KEYS)
         return cls(_text(call_id), _text(name), {} if args is None else args)
 
 
-_ID_KEYS = ("tool_call_id", "call_id", "id")
+_ID_KEYS = ("tool_call_id", "toolCallId", "call_id", "callId", "id")
 """The first one counts: an item of OpenAI's Responses API has its own `id` beside the `call_id` of the answer."""
+_NAME_KEYS = ("name", "tool_name", "toolName")
 _ARGUMENT_KEYS = ("args", "arguments", "input")
 
 

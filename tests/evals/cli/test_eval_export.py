@@ -141,6 +141,16 @@ def test_a_reader_that_leaves_early_is_no_mistake(kept: Path, form: str) -> None
     assert (done.returncode, len(done.stdout), done.stderr) == (0, 5, b"")
 
 
+def test_a_table_through_a_pipe_has_no_escapes_and_a_file_is_exact(kept: Path, tmp_path: Path) -> None:
+    command = [*TOOLBELT, "eval", "export", "-f", "csv", "--table", "arms"]
+    piped = subprocess.run(command, capture_output=True, check=True).stdout
+    with (tmp_path / "arms.csv").open("wb") as file:
+        subprocess.run(command, stdout=file, check=True)
+    exact = (tmp_path / "arms.csv").read_bytes()
+    assert b"\x1b[31m" in exact
+    assert piped == exact.replace(b"\x1b", b"\\x1b")
+
+
 def test_a_terminal_gets_no_bytes_and_no_escapes(kept: Path) -> None:
     """The sample has a toolset whose name would turn the screen red."""
     for arguments, code, shown in (
