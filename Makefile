@@ -9,7 +9,7 @@ GATED  ?= full,loadout,tiered,dynamic
 TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval test lint types unit bench gate baseline rivals format lock build clean
+.PHONY: help install eval test lint types unit bench simulate gate baseline rivals format lock build clean
 
 help:  ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ unit: $(READY)  ## The tests on all cores, then the benchmarks, which have the m
 
 bench: $(READY)  ## The benchmarks alone, with their figures
 	$(BIN)/pytest tests/benchmarks -s
+
+simulate: $(READY)  ## How often verdicts over clusters and epochs are wrong: the tables of docs/statistics.md, ten minutes
+	@nice $(BIN)/python -m tests.evals.statistics.simulation
 
 # A margin, an arm, a dataset that somebody has set for himself, here or in .env, must not sway what is committed: what is
 # set to nothing counts as not set, and is not taken from .env.

@@ -23,7 +23,7 @@ from toolbelt.evals.cli.probe_preparing import (
 )
 from toolbelt.evals.cli.probe_running import find_exit_code, probe_all, probe_json
 from toolbelt.evals.models.opening import open_model
-from toolbelt.evals.probing.checks import CHECKS
+from toolbelt.evals.probing.checks import CHECKS, MAX_TOKENS
 from toolbelt.evals.probing.runner import MAX_CONCURRENCY
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probes import probes_view
@@ -72,6 +72,14 @@ _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" 
     max_requests="Stop before more is asked, of all models together.",
     concurrency=MAX_CONCURRENCY,
 )
+@option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    default=MAX_TOKENS,
+    metavar="N",
+    show_default=True,
+    help="Longest answer. More for a model that thinks for long before it calls.",
+)
 @option("--fresh", is_flag=True, help="Begin anew where an unfinished probe of the same would be gone on with.")
 @option("--dry-run", is_flag=True, help="Only say how many requests, tokens and dollars it would take.")
 @store_option
@@ -88,6 +96,7 @@ def probe(
     max_retries: int,
     max_cost: float | None,
     max_requests: int | None,
+    max_tokens: int,
     fresh: bool,
     dry_run: bool,
     store: str,
@@ -111,6 +120,7 @@ def probe(
         max_concurrency=max_concurrency,
         timeout_seconds=timeout,
         max_retries=max_retries,
+        max_tokens=max_tokens,
         max_cost_usd=max_cost,
         max_requests=max_requests,
         fresh=fresh,

@@ -53,6 +53,7 @@ class ProbeOptions:
         max_concurrency: Checks under way at once.
         timeout_seconds: For one request.
         max_retries: For one request.
+        max_tokens: The longest answer.
         max_cost_usd: Of all models together; `None` for no cap.
         max_requests: Of all models together; `None` for no cap.
         fresh: Whether an unfinished probe is left alone, and a new one begun.
@@ -69,6 +70,7 @@ class ProbeOptions:
     max_concurrency: int
     timeout_seconds: float
     max_retries: int
+    max_tokens: int
     max_cost_usd: float | None
     max_requests: int | None
     fresh: bool
@@ -140,6 +142,7 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
             ModelLimits(facts.context_window, facts.output_reserve),
             RetryPolicy(options.max_retries),
             max_concurrency=options.max_concurrency,
+            max_tokens=options.max_tokens,
         )
         unfinished = None if options.fresh else _find_unfinished(Path(options.store), wanted)
         left = _find_left(wanted, unfinished)

@@ -14,7 +14,7 @@ from toolbelt.command.options import config_option, json_option
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
-from toolbelt.evals.probing.checks import CHECK_BY_KEY, ProbePlan
+from toolbelt.evals.probing.checks import CHECK_BY_KEY, MAX_TOKENS, ProbePlan
 from toolbelt.evals.probing.learned_facts import find_news, make_entry
 from toolbelt.evals.probing.probe_store import NOTHING_PROBED, ProbeStore
 from toolbelt.evals.probing.results import ProbeResult, probe_data
@@ -146,6 +146,8 @@ def resume_command(probes: Sequence[ProbePlan | ProbeResult], options: ProbeOpti
     words += [word for place in places for word in ("--api-base", place)]
     if options is not None and options.required:
         words += ["--require", ",".join(options.required)]
+    if options is not None and options.max_tokens != MAX_TOKENS:
+        words += ["--max-tokens", str(options.max_tokens)]
     for name in ("store", "config", "tokenizer"):
         value = None if options is None else getattr(options, name)
         if value and value != str(DEFAULT_FILE):

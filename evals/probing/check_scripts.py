@@ -28,11 +28,12 @@ from toolbelt.evals.probing.script import (
     ask_once,
     exchange_messages,
     in_turn,
+    judge_failure,
     one_line,
     tool_result,
     user_message,
 )
-from toolbelt.providers.chat import Failure, ModelError
+from toolbelt.providers.chat import Failure, ModelError, Usage
 
 
 def one_tool(tools: ProbeTools) -> CheckScript:
@@ -40,12 +41,21 @@ def one_tool(tools: ProbeTools) -> CheckScript:
 
     Some servers fail as soon as a request holds a tool, so a server failure is treated the same way. The server may
     only have been down, so the tool counts as refused only if the request fails again after one without tools works.
+
+    If nothing is called, the usage reported for a request with more tools shows whether the server sees tools at all.
     """
     expected = ExpectedCall("get_weather", {"city": "Oslo"})
     request = CheckRequest(user_message(instruction(expected)), tools.offer("get_weather"))
     plain = expect_one_call(tools, request, expected, "It called it.")
 
     def script(answers: Sequence[ReplyOrError]) -> Step:
+        match list(answers):
+            case [Reply(calls=(), usage=Usage(prompt_tokens=int()))]:
+                return CheckRequest(request.messages, tools.sight())
+            case [Reply(), ModelError(failure=Failure.TOOLS_NOT_SEEN) as unseen]:
+                return judge_failure(unseen)
+            case [Reply() as reply, *_]:
+                return plain.next_step([reply])
         if not answers or not isinstance(refusal := answers[0], ModelError) or not _may_be_for_tools(refusal):
             return plain.next_step(answers)
         is_plain_refusal = refusal.failure is not Failure.UNAVAILABLE

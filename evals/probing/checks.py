@@ -8,10 +8,12 @@ from types import MappingProxyType
 
 from toolbelt.errors import NotFoundError, nearest
 
-SUITE = 1
+SUITE = 2
 """Version of the checks; it changes when their prompts, their tools or their judging change."""
 FIRST = "one_tool"
 """This check runs before all others, which depend on it."""
+MAX_TOKENS = 1024
+"""The longest answer to a check: a call takes some 30 tokens, a model that thinks first some hundreds."""
 TOOL_COUNTS = (16, 64, 128, 256)
 """Numbers of tools that the checks offer at once."""
 
@@ -39,7 +41,12 @@ def tools_key(count: int) -> str:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check(FIRST, "One tool", "A tool is named, to be called; where that gets no reply, none is offered.", 3),
+    Check(
+        FIRST,
+        "One tool",
+        "A tool is named, to be called; where it is not, more requests show whether the server sees tools.",
+        3,
+    ),
     Check("parallel_calls", "Parallel calls", "Two calls are asked for in one reply.", 2),
     Check("none_fits", "No tool fits", "Nothing that is offered helps; it is to answer in words."),
     Check("choice_none", "Tool choice: none", "A call is asked for, and `tool_choice` forbids it."),

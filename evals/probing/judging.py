@@ -132,6 +132,8 @@ def judge_words(reply: Reply, works: str, *holding: str) -> CheckVerdict:
         )
     if not reply.text.strip():
         return CheckVerdict(CheckOutcome.FAILS, f"It called nothing and said nothing{_ending(reply)}.")
+    if reply.is_cut:
+        return CheckVerdict(CheckOutcome.FAILS, f"It talked on{_ending(reply)}: {quote(reply.text)}")
     text = _bare(reply.text)
     for words in holding:
         if _bare(words) not in text:
@@ -187,7 +189,7 @@ def _bare(text: str) -> str:
 
 
 def _ending(reply: Reply) -> str:
-    return f" (cut short: {one_line(reply.finish_reason, 40)})" if reply.finish_reason == "length" else ""
+    return " (cut by the token limit; --max-tokens raises it)" if reply.is_cut else ""
 
 
 def expect_one_call(tools: ProbeTools, ask: CheckRequest, expected: ExpectedCall, works: str) -> CheckScript:

@@ -38,8 +38,8 @@ NOTHING_PROBED = "Nothing has been probed here yet: toolbelt model probe"
 
 
 def find_open(checks: Iterable[CheckResult], planned: Iterable[str]) -> tuple[str, ...]:
-    """Keys of planned checks without an outcome: they did not run, or got no answer."""
-    ended = {check.key for check in checks if check.outcome is not CheckOutcome.UNKNOWN}
+    """Keys of planned checks that did not run, or show nothing about the model."""
+    ended = {check.key for check in checks if not check.outcome.is_open}
     return tuple(key for key in planned if key not in ended)
 
 

@@ -26,6 +26,8 @@ class CheckOutcome(StrEnum):
     """
     SKIPPED = "skipped"
     """Not asked, as something it depends on does not work."""
+    TOOLS_NOT_SEEN = "tools_not_seen"
+    """The server answered without having seen the tools. This shows nothing about the model."""
     UNKNOWN = "unknown"
     """No answer came (time-out, rate limit, server down). This shows nothing about the model."""
 
@@ -33,6 +35,11 @@ class CheckOutcome(StrEnum):
     def is_usable(self) -> bool:
         """Whether an agent can rely on the feature."""
         return self in (CheckOutcome.WORKS, CheckOutcome.PARTLY)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the check shows nothing about the model, so that it is made again when the probe goes on."""
+        return self in (CheckOutcome.TOOLS_NOT_SEEN, CheckOutcome.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +126,9 @@ def keys_left(result: ProbeResult) -> tuple[str, ...]:
 
 
 def is_complete(result: ProbeResult) -> bool:
-    """Whether every check has an outcome other than unknown."""
-    return result.status == "finished" and not keys_left(result) and not keys_with(result, CheckOutcome.UNKNOWN)
+    """Whether every check shows something about the model."""
+    is_open = any(check.outcome.is_open for check in result.checks)
+    return result.status == "finished" and not keys_left(result) and not is_open
 
 
 def is_answered(check: CheckResult) -> bool:

@@ -12,7 +12,7 @@ from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.probing.check_scripts import make_scripts
-from toolbelt.evals.probing.checks import FIRST, ProbePlan
+from toolbelt.evals.probing.checks import FIRST, MAX_TOKENS, ProbePlan
 from toolbelt.evals.probing.costs import Tally
 from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.probe_tools import ProbeTools
@@ -57,6 +57,7 @@ class ProbeSettings:
         max_requests: Most requests, with retries and earlier sessions; `None` for no limit.
         max_cost_usd: Likewise for the cost.
         max_concurrency: Concurrent checks.
+        max_tokens: The longest answer; `None` leaves it to the provider.
     """
 
     counter: TokenCounter
@@ -66,6 +67,7 @@ class ProbeSettings:
     max_requests: int | None = None
     max_cost_usd: float | None = None
     max_concurrency: int = MAX_CONCURRENCY
+    max_tokens: int | None = MAX_TOKENS
 
 
 def run_probe(
@@ -80,7 +82,7 @@ def run_probe(
     """Probe a model in this process and store the results.
 
     An unfinished probe of the same checks of the same model at the same place is resumed: checks that ended run again
-    only if they got no answer, and answered requests are not sent again.
+    only if they show nothing about the model, and answered requests are not sent again.
 
     Args:
         store: The store of the results.
@@ -203,25 +205,23 @@ class Prober:
             case CheckOutcome.REFUSED:
                 self._skip(left, "Not asked: the API takes no tools.")
                 return ""
-            case CheckOutcome.UNKNOWN:
-                return self._count_unanswered()
+            case CheckOutcome.TOOLS_NOT_SEEN | CheckOutcome.UNKNOWN:
+                return self._count_open()
             case _:
                 keys = iter(left)
                 await run_workers(self._worker(keys, scripts, tools) for _ in range(self.settings.max_concurrency))
-                return self._reason or self._count_unanswered()
+                return self._reason or self._count_open()
 
     def _skip(self, keys: Sequence[str], why: str) -> None:
         for key in keys:
             self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
 
-    def _count_unanswered(self) -> str:
-        unanswered = [
-            result for result in self.probes.ended(self.probe).values() if result.outcome is CheckOutcome.UNKNOWN
-        ]
-        if not unanswered:
+    def _count_open(self) -> str:
+        open_checks = [result for result in self.probes.ended(self.probe).values() if result.outcome.is_open]
+        if not open_checks:
             return ""
-        many = f"{len(unanswered)} checks got no answer, the last" if len(unanswered) > 1 else "one check got no answer"
-        return f"{many}: {unanswered[-1].said}"
+        many = f"{len(open_checks)} checks stay open, the last" if len(open_checks) > 1 else "one check stays open"
+        return f"{many}: {open_checks[-1].said}"
 
     async def _worker(self, keys: Iterator[str], scripts: Mapping[str, CheckScript], tools: ProbeTools) -> None:
         for key in keys:
@@ -233,9 +233,9 @@ class Prober:
                 self._reason = self._reason or str(ended)  # of many at once, the first says it
                 return
             self._keep(result)
-            self._unanswered = self._unanswered + 1 if result.outcome is CheckOutcome.UNKNOWN else 0
+            self._unanswered = self._unanswered + 1 if result.outcome.is_open else 0
             if self._unanswered == _UNANSWERED_IN_A_ROW:
-                self._reason = f"{self._unanswered} checks in a row got no answer, the last: {result.said}"
+                self._reason = f"{self._unanswered} checks in a row stay open, the last: {result.said}"
             await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
 
     def _keep(self, result: CheckResult) -> None:
@@ -251,6 +251,9 @@ class Prober:
             _ForGood: the model cannot be asked.
         """
         earlier = self.probes.find_earlier(self.probe, key)
+        before = self.probes.ended(self.probe).get(key)
+        if before is not None and before.outcome is CheckOutcome.TOOLS_NOT_SEEN:  # none of it was about the model
+            earlier = {number: replace(attempts, reply=None) for number, attempts in earlier.items()}
         answers: list[ReplyOrError] = []
         tally = Tally()
         while isinstance(following := script.next_step(answers), CheckRequest):
@@ -285,12 +288,20 @@ class Prober:
                 self.watcher.waiting(seconds, why)
             await asyncio.sleep(seconds)
 
-        policy = self.settings.policy
+        # What took too long takes as long again.
+        policy = replace(self.settings.policy, retries_timeouts=False)
         if ask.max_retries is not None:
             policy = replace(policy, max_retries=min(policy.max_retries, ask.max_retries))
         client = RetryingClient(self.model, self.budget, policy, keep, self._gate, sleep=wait)
         try:
-            return await client.ask(ask.request, 0, number, earlier=earlier, own_tokens=own_tokens)
+            return await client.ask(
+                ask.to_request(self.settings.max_tokens),
+                0,
+                number,
+                earlier=earlier,
+                own_tokens=own_tokens,
+                is_opening=number == 0 or key == FIRST,
+            )
         except Unanswered as unanswered:
             # Where a model is served from several places, `not found` may mean: none of them takes such a request.
             if _is_for_good(unanswered.error) and unanswered.error.failure is not Failure.NOT_FOUND:

@@ -35,10 +35,9 @@ class CheckRequest:
     tool_choice: str | None = None
     max_retries: int | None = None
 
-    @property
-    def request(self) -> Request:
-        """The request to the model; all sampling but the tool choice is left to the provider."""
-        return Request(self.messages, self.offer, Sampling(tool_choice=self.tool_choice))
+    def to_request(self, max_tokens: int | None = None) -> Request:
+        """The request to the model; all sampling but the tool choice and the token limit is left to the provider."""
+        return Request(self.messages, self.offer, Sampling(tool_choice=self.tool_choice, max_tokens=max_tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,8 @@ def judge_failure(error: ModelError, number: int = 0) -> CheckVerdict:
             return CheckVerdict(
                 CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {message}"
             )
+        case Failure.TOOLS_NOT_SEEN:
+            return CheckVerdict(CheckOutcome.TOOLS_NOT_SEEN, f"{where}{error.message}")
         case Failure.BAD_REQUEST | Failure.NOT_FOUND:  # the model itself was found: it has answered before
             return CheckVerdict(CheckOutcome.REFUSED, f"{where}The request was refused: {message}")
         case _:

@@ -9,7 +9,7 @@ from pathlib import Path
 from toolbelt.evals.models.opening import OPENERS
 from toolbelt.evals.probing.checks import CHECKS, SUITE
 from toolbelt.evals.probing.probe_store import ProbeStore
-from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
+from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.store import RunStore
 
 
@@ -101,7 +101,7 @@ def find_standing(probes: Iterable[ProbeResult]) -> ProbeResult | None:
 
 
 def _weight(probe: ProbeResult) -> tuple[bool, bool, bool, int]:
-    is_now, says = probe.suite == SUITE, sum(check.outcome is not CheckOutcome.UNKNOWN for check in probe.checks)
+    is_now, says = probe.suite == SUITE, sum(not check.outcome.is_open for check in probe.checks)
     is_whole = probe.status == "finished" and set(probe.planned) >= _ALL
     return is_now and is_whole, is_now and says > 0, is_whole, says
 

@@ -23,6 +23,7 @@ def works_line(result: ProbeResult) -> str:
     groups: tuple[tuple[str, Iterable[str]], ...] = (
         ("in another way", keys_with(result, CheckOutcome.PARTLY)),
         ("not", _with_reasons(result, CheckOutcome.FAILS, CheckOutcome.REFUSED, CheckOutcome.TOO_LARGE)),
+        ("tools not seen", keys_with(result, CheckOutcome.TOOLS_NOT_SEEN)),
         ("unknown", keys_with(result, CheckOutcome.UNKNOWN)),
     )
     for label, keys in groups:

@@ -85,12 +85,19 @@ def _cell(row: Row, cell: Cell | None) -> dict[str, Any]:
     }
 
 
-_MARKS = {CheckOutcome.WORKS: "✓", CheckOutcome.PARTLY: "~", CheckOutcome.SKIPPED: "–", CheckOutcome.UNKNOWN: "?"}
+_MARKS = {
+    CheckOutcome.WORKS: "✓",
+    CheckOutcome.PARTLY: "~",
+    CheckOutcome.SKIPPED: "–",
+    CheckOutcome.TOOLS_NOT_SEEN: "?",
+    CheckOutcome.UNKNOWN: "?",
+}
 _FAILED = "✕"
 _LOOKS = {
     CheckOutcome.WORKS: "no_regression",
     CheckOutcome.PARTLY: "insufficient_data",
     CheckOutcome.SKIPPED: "none",
+    CheckOutcome.TOOLS_NOT_SEEN: "insufficient_data",
     CheckOutcome.UNKNOWN: "none",
 }
 """The badge of each outcome of a check, by the names of verdicts."""

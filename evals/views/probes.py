@@ -37,6 +37,7 @@ _SIGNS: Mapping[CheckOutcome, tuple[str, str]] = MappingProxyType(
         CheckOutcome.REFUSED: ("✗", "x"),
         CheckOutcome.TOO_LARGE: ("✗", "x"),
         CheckOutcome.SKIPPED: ("-", "-"),
+        CheckOutcome.TOOLS_NOT_SEEN: ("?", "?"),
         CheckOutcome.UNKNOWN: ("?", "?"),
     }
 )
@@ -49,6 +50,7 @@ _STYLES: Mapping[CheckOutcome, str] = MappingProxyType(
         CheckOutcome.REFUSED: "bold red",
         CheckOutcome.TOO_LARGE: "bold red",
         CheckOutcome.SKIPPED: "bright_black",
+        CheckOutcome.TOOLS_NOT_SEEN: "bold red",
         CheckOutcome.UNKNOWN: "bright_black",
     }
 )
@@ -292,6 +294,7 @@ _MARKDOWN_SIGNS = {
     CheckOutcome.WORKS: "✓",
     CheckOutcome.PARTLY: "~",
     CheckOutcome.SKIPPED: "–",
+    CheckOutcome.TOOLS_NOT_SEEN: "?",
     CheckOutcome.UNKNOWN: "?",
 }
 _FAILED = "✗"
@@ -300,8 +303,8 @@ _LONGEST = 300
 """The most characters shown of a server's message."""
 _READING = (
     "Each check is a request or a few over the model's real API, made by `toolbelt model probe`: what a model cannot "
-    "do there, no toolset mends. *partly* works in another way than asked for; *unknown* got no answer, which says "
-    "nothing of the model."
+    "do there, no toolset mends. *partly* works in another way than asked for; *unknown* got no answer, and "
+    "*tools not seen* one of a server that had dropped the tools, which says nothing of the model."
 )
 
 

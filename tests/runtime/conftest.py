@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,3 +15,9 @@ def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     yield
     gc.collect()
     assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
+
+
+@pytest.fixture
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process finds the tests, as it finds the modules of an agent."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))

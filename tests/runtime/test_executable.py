@@ -63,10 +63,6 @@ def test_R1_a_lambda_needs_a_name() -> None:
     assert ExecutableTool.of(lambda text: text, name="echo").name == "echo"
 
 
-async def is_there() -> bool:
-    return True
-
-
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
@@ -74,7 +70,6 @@ async def is_there() -> bool:
         pytest.param({"function": None}, ("'t'", "function"), id="no-function"),
         pytest.param({"function": "print"}, ("function", "'t'", "called"), id="function-is-text"),
         pytest.param({"is_available": True}, ("is_available", "'t'", "called"), id="available-is-a-fact"),
-        pytest.param({"is_available": is_there}, ("is_available", "'t'", "async"), id="async-available"),
         pytest.param({"guard": "no"}, ("guard", "'t'", "called"), id="guard-is-text"),
         pytest.param({"capabilities": ["netwrk"]}, "Did you mean 'network'", id="unknown-capability"),
         pytest.param({"capabilities": "netwrk"}, "unknown capability 'netwrk'", id="a-lone-capability"),

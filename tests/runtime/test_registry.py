@@ -21,6 +21,7 @@ from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import FilterOpts
 from toolbelt.runtime.registry import ToolRegistry
@@ -180,6 +181,42 @@ def test_R1_one_that_cannot_be_a_tool_adds_none(bad: Any, named: object) -> None
     with pytest.raises(InvalidDefinitionError, match=naming(named)):
         registry.register_all(iter([tool("new"), bad]), plugin_id="extension")
     assert names(registry.get_all()) == ["there"]
+
+
+def takes_nothing() -> None: ...
+def takes_a(a: int) -> None: ...
+def takes_a_in_place(a: int, /) -> None: ...
+def takes_any(**rest: int) -> None: ...
+def takes_a_and_context(ctx: ToolContext, a: int = 1) -> None: ...
+
+
+LISTS_A = {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "is_refused"),
+    [
+        pytest.param(takes_a, LISTS_A, False, id="as-listed"),
+        pytest.param(takes_any, LISTS_A, False, id="any"),
+        pytest.param(takes_a_and_context, LISTS_A, False, id="and-the-context"),
+        pytest.param(takes_nothing, LISTS_A, True, id="listed-but-not-taken"),
+        pytest.param(takes_a_in_place, LISTS_A, True, id="by-position-only"),
+        pytest.param(takes_a_and_context, {"properties": {"ctx": {}}}, True, id="what-the-context-takes"),
+        pytest.param(takes_a, {"properties": {}}, True, id="needed-but-not-listed"),
+        pytest.param(takes_a, {"properties": {}, "additionalProperties": False}, True, id="needed-but-forbidden"),
+        pytest.param(takes_a, {"properties": {}, "additionalProperties": {"type": "integer"}}, False, id="open"),
+        pytest.param(takes_a, {}, False, id="no-schema-says-nothing"),
+    ],
+)
+def test_R7_a_function_that_cannot_take_its_arguments_is_refused(
+    function: Any, parameters: dict[str, Any], is_refused: bool
+) -> None:
+    made = ExecutableTool.of(function, name="t", parameters=parameters)
+    if not is_refused:
+        ToolRegistry([made])
+        return
+    with pytest.raises(InvalidDefinitionError, match="'t'"):
+        ToolRegistry([made])
 
 
 def test_R1_a_plugin_of_tools_that_cannot_be_run_adds_neither_tools_nor_category() -> None:

@@ -187,8 +187,15 @@ def _blind(asked: Asked) -> dict[str, Any]:
 
 
 async def _blind_until(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-    """Drops the tools of that many requests."""
-    return _json(_blind(asked) if asked.before < asked.number else replies.pick_first(asked))
+    """Drops the tools of that many requests, then able."""
+    return _json(_blind(asked) if asked.before < asked.number else able(asked))
+
+
+async def _able_cut(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Able within a window of that many tokens; a longer prompt is cut to half of it in silence, as Ollama does."""
+    if asked.tokens <= asked.number:
+        return _json(able(asked))
+    return _json(replies.no_call(replace(asked, size=int(asked.number * 2))))
 
 
 async def _empty_after(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
@@ -322,6 +329,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "empty-every": _empty_every,
     "ramble": _ramble,
     "able": _always(able),
+    "able-cut": _able_cut,
     "able-serial": _always(lambda asked: able(asked, Handicap(is_serial=True))),
     "able-no-choice": _always(lambda asked: able(asked, Handicap(ignores_choice=True))),
     "able-refuses-choice": _able_unless(_no_choice),

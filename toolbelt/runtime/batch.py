@@ -1,7 +1,8 @@
 """The calls of a batch, run at once: each in a task or a thread, with its own time limit (rules R3, R7).
 
-No code in the same process survives a tool that calls `os._exit`, crashes the interpreter, or is async and blocks the
-event loop. Such tools belong in a process of their own.
+No code in the same process survives a tool that calls `os._exit` or crashes the interpreter, and none can end one that
+is async and blocks the event loop: the watchdog only sees to it that no other call is charged for that. Such tools
+belong in a process of their own.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.gates import read_availability
 from toolbelt.runtime.output_capture import CapturedOutput
 from toolbelt.runtime.reducers.reducer import ReduceInfo, ToolResultReducer
 from toolbelt.runtime.results import (
@@ -27,7 +30,7 @@ from toolbelt.runtime.results import (
     limit_result,
     make_result,
 )
-from toolbelt.runtime.threads import THREADS, call_soon, run_in_thread
+from toolbelt.runtime.threads import THREADS, Outcome, call_soon, run_in_thread
 from toolbelt.runtime.time_limits import (
     GRACE_SECONDS,
     CoroutineHandle,
@@ -36,7 +39,15 @@ from toolbelt.runtime.time_limits import (
     is_being_cancelled,
     start_time_limits,
 )
+from toolbelt.runtime.watchdog import CURRENT_CALL, WATCHDOG, LoopClock
 
+if TYPE_CHECKING:
+    from toolbelt.runtime.isolation import IsolatedCall
+
+LENIENCY_SECONDS = 0.5
+"""How much later a batch may end because its loop was blocked."""
+_TICK_SECONDS = 0.001
+"""A loop may call back that much too early."""
 _log = logging.getLogger(__name__)
 
 
@@ -53,6 +64,8 @@ class PlannedCall:
         timeout_seconds: The time limit, from the start of the tool; `None` for no limit.
         reducer: Shortens the results of the tool; `None` if there is none.
         prepare: Runs before the tool: gives its context, or the result where the tool must not run. `None` for none.
+        question: Whether the tool is available, where it has not answered yet; waiting for it takes of the call's time.
+        known: The result, where the tool is not run even if it is available.
     """
 
     tool: ExecutableTool
@@ -63,6 +76,8 @@ class PlannedCall:
     timeout_seconds: float | None
     reducer: ToolResultReducer | None
     prepare: Callable[[], Awaitable[ToolContext | ToolResult]] | None
+    question: Future[Outcome] | None = None
+    known: ToolResult | None = None
 
 
 async def run_batch(planned: Sequence[PlannedCall | ToolResult]) -> list[ToolResult]:
@@ -78,6 +93,11 @@ async def run_batch(planned: Sequence[PlannedCall | ToolResult]) -> list[ToolRes
         asyncio.CancelledError: the batch was cancelled; its tasks are cancelled too, its threads are left alone.
     """
     calls = [RunningCall(each) for each in planned if isinstance(each, PlannedCall)]
+    clock = WATCHDOG.watch()
+    longest = max((call.limit_seconds for call in calls if call.limit_seconds is not None), default=0.0)
+    now = asyncio.get_running_loop().time()
+    for call in calls:
+        call.start_clock(clock, longest, now)
     timers = start_time_limits(call for call in calls if call.is_prepared)
     for call in calls:
         call.start()
@@ -90,6 +110,7 @@ async def run_batch(planned: Sequence[PlannedCall | ToolResult]) -> list[ToolRes
             await asyncio.wait(tasks, timeout=GRACE_SECONDS)
         raise
     finally:
+        clock.users -= 1
         for timer in timers:
             timer.cancel()
     results = (call.result.result() for call in calls)
@@ -101,21 +122,28 @@ class RunningCall:
 
     Attributes:
         result: The first result; later ones are ignored.
-        timeout_seconds: The time limit of the tool; `None` for no limit.
+        limit_seconds: The time limit of the tool; `None` for no limit.
         is_prepared: Whether the tool starts at once, without preparation.
+        blocked_seconds: Time for which the call blocked the loop.
     """
 
     __slots__ = (
+        "_blocked_before",
+        "_clock",
         "_handle",
         "_is_stopped",
+        "_isolated",
+        "_longest_seconds",
         "_loop",
         "_output",
         "_planned",
+        "_started_at",
         "_task",
         "_timers",
+        "blocked_seconds",
         "is_prepared",
+        "limit_seconds",
         "result",
-        "timeout_seconds",
     )
 
     def __init__(self, planned: PlannedCall) -> None:
@@ -126,30 +154,64 @@ class RunningCall:
         self._task: asyncio.Task[None] | None = None
         self._timers: Iterable[asyncio.TimerHandle] = ()
         self._is_stopped = False
+        self._isolated: IsolatedCall | None = None
         self.result: asyncio.Future[ToolResult] = self._loop.create_future()
-        self.timeout_seconds = planned.timeout_seconds
-        self.is_prepared = planned.prepare is None
+        self.limit_seconds = planned.timeout_seconds
+        self.is_prepared = planned.prepare is None and planned.question is None
+        self.blocked_seconds = 0.0
+
+    def start_clock(self, clock: LoopClock, longest_seconds: float, now: float) -> None:
+        """Count the time of the call from now.
+
+        Args:
+            clock: Of the loop.
+            longest_seconds: The longest time limit in the batch.
+            now: On the clock of the loop.
+        """
+        self._clock = clock
+        self._blocked_before = clock.blocked_seconds - self.blocked_seconds
+        self._longest_seconds = longest_seconds
+        self._started_at = now
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time that the call has left; `None` for no limit.
+
+        The time for which others blocked the loop is given back. Where that is more than `LENIENCY_SECONDS` beyond the
+        longest limit of the batch, and beyond the end of the blocking, what is more is lost: a batch has to end.
+        """
+        if self.limit_seconds is None:
+            return None
+        now = self._loop.time()
+        left = self.limit_seconds - (now - self._started_at)
+        others = self._clock.blocked_seconds - self._blocked_before - self.blocked_seconds
+        if others <= 0:
+            return left
+        latest = max(self._started_at + self._longest_seconds, self._clock.freed_at) + LENIENCY_SECONDS
+        return min(left + others, latest - now)
 
     def start(self) -> None:
         """Start the preparation, or the tool itself."""
-        if self._planned.prepare is None:
+        if self.is_prepared:
             self._start_tool()
         else:
-            self._task = self._loop.create_task(self._prepare(self._planned.prepare))
+            self._task = self._loop.create_task(self._prepare())
 
     def expire(self) -> None:
-        """Give the call up because its time is over."""
+        """Give the call up because its time is over, unless it has some left because the loop was blocked."""
         if self.result.done():
             return
-        tool = self._planned.tool
-        note = "" if is_async(tool.function) else " It may still be at work."
-        message = f"Tool {tool.name} took longer than {self.timeout_seconds:g} s and was given up.{note}"
-        self._set_result(self._finish(ToolResult.failure(FailureCode.TIMEOUT, message), reduce=False))
+        if (left := self.seconds_left) is not None and left > _TICK_SECONDS:
+            self._timers = (self._loop.call_later(left, self.expire),)
+            return
+        self._set_result(self._timed_out())
         self.stop()
 
     def stop(self) -> asyncio.Task[None] | None:
         """Cancel the call; returns its task if that is still to end. A thread is left alone."""
         self._is_stopped = True
+        if self._isolated is not None:
+            self._isolated.kill()
         for timer in self._timers:
             timer.cancel()
         if self._task is None:
@@ -159,9 +221,14 @@ class RunningCall:
 
     # On the loop
 
-    async def _prepare(self, prepare: Callable[[], Awaitable[ToolContext | ToolResult]]) -> None:
+    async def _prepare(self) -> None:
+        planned = self._planned
+        prepared: ToolContext | ToolResult = planned.context
         try:
-            prepared = await prepare()
+            if planned.question is not None:
+                prepared = await self._ask(planned.question)
+            if planned.prepare is not None and not isinstance(prepared, ToolResult):
+                prepared = await planned.prepare()
         except asyncio.CancelledError:
             self._set_result(self._failed("it was cancelled"))
             raise
@@ -172,15 +239,33 @@ class RunningCall:
         if isinstance(prepared, ToolResult):
             self._set_result(self._finish(prepared, reduce=False))
         else:
-            self._planned.context = prepared
+            planned.context = prepared
+            self.start_clock(self._clock, self._longest_seconds, self._loop.time())
             self._timers = start_time_limits((self,))
             self._start_tool()
+
+    async def _ask(self, question: Future[Outcome]) -> ToolContext | ToolResult:
+        """The context if the tool is available, else why it is not; the time that takes is the call's."""
+        planned = self._planned
+        self.start_clock(self._clock, self._longest_seconds, self._loop.time())
+        self._timers = start_time_limits((self,))
+        outcome = await asyncio.wrap_future(question)
+        for timer in self._timers:
+            timer.cancel()
+        self.limit_seconds = self.seconds_left
+        if (refusal := read_availability(planned.tool, outcome)) is not None:
+            return ToolResult.failure(FailureCode.NOT_AVAILABLE, str(refusal))
+        return planned.context if planned.known is None else planned.known
 
     def _start_tool(self) -> None:
         planned, tool = self._planned, self._planned.tool
         if tool.context_parameter is not None:
             planned.arguments[tool.context_parameter] = planned.context
-        if is_async(tool.function):
+        if tool.isolated:
+            from toolbelt.runtime.isolation import IsolatedCall  # and with it multiprocessing
+
+            self._isolated = IsolatedCall(tool.name, tool.function, planned.arguments)
+        elif is_async(tool.function):
             self._task = self._loop.create_task(self._run_on_loop(None))
             return
         context = copy_context()
@@ -192,6 +277,7 @@ class RunningCall:
     async def _run_on_loop(self, awaitable: Awaitable[Any] | None) -> None:
         """Run an async function, or await what a sync one returned."""
         tool = self._planned.tool
+        CURRENT_CALL.set(self)
         try:
             with self._output:
                 if awaitable is None:
@@ -224,8 +310,11 @@ class RunningCall:
     def _set_result(self, result: ToolResult) -> None:
         for timer in self._timers:
             timer.cancel()
-        if not self.result.done():
-            self.result.set_result(result)
+        if self.result.done():
+            return
+        if self.blocked_seconds and (left := self.seconds_left) is not None and left <= 0:
+            result = self._timed_out()  # it blocked the loop beyond its limit, so that no timer could run
+        self.result.set_result(result)
 
     # In a thread
 
@@ -235,7 +324,11 @@ class RunningCall:
         tool = self._planned.tool
         try:
             with self._output:
-                returned = tool.function(**self._planned.arguments)
+                if self._isolated is not None:
+                    returned = self._isolated.run()
+                    self._output.write(returned.printed)
+                else:
+                    returned = tool.function(**self._planned.arguments)
                 result = None if inspect.isawaitable(returned) else make_result(tool.name, returned)
             if result is None:
                 if not call_soon(self._loop, self._await_returned, returned):
@@ -247,6 +340,14 @@ class RunningCall:
         call_soon(self._loop, self._set_result, result)
 
     # In either
+
+    def _timed_out(self) -> ToolResult:
+        tool = self._planned.tool
+        blocked = f" It blocked the event loop for {self.blocked_seconds:.1f} s." if self.blocked_seconds else ""
+        note = "" if tool.isolated or is_async(tool.function) else " It may still be at work."
+        limit = f"{self._planned.timeout_seconds:g} s"
+        message = f"Tool {tool.name} took longer than {limit} and was given up.{blocked}{note}"
+        return self._finish(ToolResult.failure(FailureCode.TIMEOUT, message), reduce=False)
 
     def _failure_of(self, error: BaseException) -> ToolResult:
         tool = self._planned.tool

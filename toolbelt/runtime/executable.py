@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -12,9 +11,10 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidDefinitionError, suggestion
 from toolbelt.runtime.arguments import Parse
+from toolbelt.runtime.availability import Availability
 from toolbelt.runtime.context import Capability
 from toolbelt.runtime.guards import Guard
-from toolbelt.runtime.signatures import read_signature
+from toolbelt.runtime.signatures import find_misfit, read_signature
 
 
 def _does_nothing() -> None:
@@ -29,11 +29,16 @@ class ExecutableTool(Tool):
 
     Attributes:
         function: Called with the arguments by name; sync or async. A sync function runs in a thread of its own.
-        is_available: Called at every listing and call, on the event loop, so it must answer at once; `None` for
-            always. If it raises, the tool is not available.
+        is_available: Called at every listing and call, in a thread; sync or async (on an event loop of its own there);
+            `None` for always. A tool whose function raises, or does not answer within a second, is not shown; at a
+            call, the time counts for the call.
         always_include: Whether it passes the allow-list (rule R2).
         max_result_chars: Its own size limit, if smaller than its share of the budget (rule R4); `None` for none.
-        timeout_seconds: Its time limit; `None` for the registry's default.
+        timeout_seconds: Its time limit; `None` for the registry's default. A sync function that is given up goes on in
+            its thread; an async one that never yields blocks the event loop. Only `isolated` can end such a function.
+        isolated: Whether each call runs in a new Python process, which is killed when its time is over or it crashes.
+            That takes some 0.1 s and the imports of the function's module. The function must be one that can be
+            imported, takes no `ToolContext`, and its arguments and results have to be picklable.
         capabilities: Each needs a backend (rule R6).
         toolset: The group it is in, for `get_for_toolset`.
         guard: Asked before each call, except in a dry run (rule K7).
@@ -45,15 +50,15 @@ class ExecutableTool(Tool):
             and pass them unchanged. Both happen on the event loop: validators of your own types must not block.
 
     Raises:
-        InvalidDefinitionError: as `Tool`; a function that cannot be called, an async `is_available` (it is called
-            while the definitions are listed), an unknown capability, an invalid limit.
+        InvalidDefinitionError: as `Tool`; a function that cannot be called, an unknown capability, an invalid limit.
     """
 
     function: Callable[..., Any] = _does_nothing
-    is_available: Callable[[], bool] | None = None
+    is_available: Callable[[], bool | Awaitable[bool]] | None = None
     always_include: bool = False
     max_result_chars: int | None = None
     timeout_seconds: float | None = None
+    isolated: bool = False
     capabilities: frozenset[Capability] = frozenset()
     toolset: str | None = None
     guard: Guard | None = None
@@ -71,9 +76,9 @@ class ExecutableTool(Tool):
         for part, wanted in (("function", self.function), ("is_available", self.is_available), ("guard", self.guard)):
             if wanted is not None and not callable(wanted):
                 raise InvalidDefinitionError(f"The {part} of tool {self.name!r} cannot be called.")
-        if inspect.iscoroutinefunction(self.is_available):
-            raise InvalidDefinitionError(f"The is_available of tool {self.name!r} must not be async.")
         self._check_limits()
+        if self.isolated:
+            self._check_isolation()
         object.__setattr__(self, "capabilities", frozenset(map(self._capability, _listed(self.capabilities))))
 
     def _check_limits(self) -> None:
@@ -90,6 +95,18 @@ class ExecutableTool(Tool):
                 f"The timeout_seconds of tool {self.name!r} must be a number above 0, not {timeout!r}."
             )
 
+    def _check_isolation(self) -> None:
+        if self.context_parameter is not None:
+            raise InvalidDefinitionError(
+                f"Tool {self.name!r} is isolated, so it cannot take the ToolContext, which is of this process."
+            )
+        from toolbelt.runtime.isolation import find_isolation_problem  # and with it multiprocessing
+
+        if (problem := find_isolation_problem(self.function)) is not None:
+            raise InvalidDefinitionError(
+                f"The function of tool {self.name!r} cannot be isolated ({problem}). Define it at the top of a module."
+            )
+
     @cached_property
     def validator(self) -> SchemaValidator | None:
         """Checks arguments where there is no `parse`; `None` where `parameters` is no usable schema.
@@ -98,8 +115,13 @@ class ExecutableTool(Tool):
         """
         return make_validator(self.parameters)
 
+    @cached_property
+    def availability(self) -> Availability | None:
+        """Asks `is_available`; `None` where there is none."""
+        return None if self.is_available is None else Availability(self.is_available)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "validator"}
+        return {name: value for name, value in vars(self).items() if name not in ("validator", "availability")}
 
     @classmethod
     def of(
@@ -154,13 +176,16 @@ def as_executable(tool: Tool | Callable[..., Any]) -> ExecutableTool:
     """An executable tool, made by `ExecutableTool.of` if it is a function.
 
     Raises:
-        InvalidDefinitionError: a function that cannot be a tool, or a `Tool` that cannot be run.
+        InvalidDefinitionError: a function that cannot be a tool, a `Tool` that cannot be run, or a function that cannot
+            take the arguments which its `parameters` list.
     """
     if isinstance(tool, ExecutableTool):
+        if tool.parse is None and (reason := find_misfit(tool.function, tool.parameters, tool.context_parameter)):
+            raise InvalidDefinitionError(f"The function of tool {tool.name!r} {reason}.")
         return tool
     if isinstance(tool, Tool):
         raise InvalidDefinitionError(f"Tool {tool.name!r} has no function to run; make it an ExecutableTool.")
-    return ExecutableTool.of(tool)
+    return as_executable(ExecutableTool.of(tool))
 
 
 def _listed(names: Iterable[str]) -> Iterable[str]:

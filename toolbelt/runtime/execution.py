@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,10 +13,11 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import suggestion
 from toolbelt.runtime.arguments import ArgumentsError, check_schema, describe_arguments_error, read_arguments
+from toolbelt.runtime.availability import QUICK_SECONDS
 from toolbelt.runtime.batch import PlannedCall, run_batch
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.gates import Gates, RegisteredTool
+from toolbelt.runtime.gates import Gates, RegisteredTool, find_missing_backends, read_availability
 from toolbelt.runtime.guards import AuditSink
 from toolbelt.runtime.preparation import prepare_call
 from toolbelt.runtime.reducers.reducer import ReducerRegistry
@@ -28,6 +31,7 @@ from toolbelt.runtime.results import (
     limit_result,
     max_chars_of_call,
 )
+from toolbelt.runtime.threads import Outcome
 
 _MAX_NAME_CHARS = 100
 _MAX_SUGGESTIONS = 10
@@ -76,12 +80,15 @@ class BatchRunner:
         """
         shared_chars = chars_per_call(self.context.result_budget_chars, len(calls))
         admission = Admission(self.gates, self.find, self.shown_names)
+        await admission.ask_tools(call.name for call in calls)
         planned: list[PlannedCall | ToolResult] = []
         for call in calls:
             tool = admission.admit(call.name)
             if isinstance(tool, ExecutableTool):
                 max_chars = max_chars_of_call(shared_chars, tool.max_result_chars)
-                planned.append(self._plan(tool, call, max_chars))
+                made = self._plan(tool, call, max_chars)
+                question = admission.find_open_question(tool)
+                planned.append(made if question is None else self._wait_for(question, tool, made, max_chars))
             else:
                 max_chars = max_chars_of_call(shared_chars, admission.find_max_result_chars(call.name))
                 planned.append(limit_result(ToolResult.failure(FailureCode.NOT_AVAILABLE, tool), max_chars))
@@ -90,6 +97,8 @@ class BatchRunner:
 
     def _plan(self, tool: ExecutableTool, call: ToolCall, max_chars: int) -> PlannedCall | ToolResult:
         """The call as it is to be run, or its result where it is not run."""
+        if (missing := find_missing_backends(tool, self.backends)) is not None:
+            return limit_result(ToolResult.failure(FailureCode.NOT_AVAILABLE, str(missing)), max_chars)
         reducer = None if self.reducers is None else self.reducers.get(tool.name)
         is_shared = tool.guard is not None or reducer is not None or self.context.dry_run
         try:
@@ -104,7 +113,7 @@ class BatchRunner:
             return _refuse_arguments(tool, f"{describe_error(error)}.", max_chars)
         if self.context.dry_run:
             return limit_result(_describe_dry_run(tool, frozen_arguments), max_chars)
-        timeout_seconds = self.default_timeout_seconds if tool.timeout_seconds is None else tool.timeout_seconds
+        timeout_seconds = self._find_timeout(tool)
         prepare = None
         if tool.capabilities or tool.guard is not None:
             prepare = partial(
@@ -122,6 +131,20 @@ class BatchRunner:
         return PlannedCall(
             tool, arguments, frozen_arguments, self.context, max_chars, timeout_seconds, reducer, prepare
         )
+
+    def _wait_for(
+        self, question: Future[Outcome], tool: ExecutableTool, made: PlannedCall | ToolResult, max_chars: int
+    ) -> PlannedCall:
+        """The call as it is to be run once its tool has said that it is available."""
+        if isinstance(made, PlannedCall):
+            return replace(made, question=question)
+        timeout_seconds = self._find_timeout(tool)
+        return PlannedCall(
+            tool, {}, _NO_ARGUMENTS, self.context, max_chars, timeout_seconds, None, None, question, known=made
+        )
+
+    def _find_timeout(self, tool: ExecutableTool) -> float | None:
+        return self.default_timeout_seconds if tool.timeout_seconds is None else tool.timeout_seconds
 
 
 def read_calls(calls: Any) -> tuple[ToolCall, ...]:
@@ -160,7 +183,33 @@ class Admission:
         self._find = find
         self._shown_names = shown_names
         self._decisions: dict[str, ExecutableTool | str] = {}
+        self._questions: dict[str, Future[Outcome]] = {}
         self._unknown_count = 0
+
+    async def ask_tools(self, names: Iterable[str]) -> None:
+        """Ask the tools that may be called whether they are available, all at once; wait for those that answer quickly.
+
+        No tool of the batch runs meanwhile, so that none changes the answer of another.
+        """
+        for name in dict.fromkeys(names):
+            registered = self._find(name)
+            if (
+                registered is not None
+                and registered.tool.availability is not None
+                and registered.tool.name not in self._questions
+                and self._gates.find_exclusion(registered) is None
+            ):
+                self._questions[registered.tool.name] = registered.tool.availability.ask()
+        if self._questions:
+            answers = [asyncio.wrap_future(question) for question in self._questions.values()]
+            _, slow = await asyncio.wait(answers, timeout=QUICK_SECONDS)
+            for answer in slow:  # nobody waits for it; the question goes on
+                answer.cancel()
+
+    def find_open_question(self, tool: ExecutableTool) -> Future[Outcome] | None:
+        """The question that a tool has not answered yet; `None` where it has, or is not asked."""
+        question = self._questions.get(tool.name)
+        return None if question is None or question.done() else question
 
     def admit(self, name: str) -> ExecutableTool | str:
         """The tool of the name, or the reason why it cannot be called."""
@@ -178,7 +227,10 @@ class Admission:
         registered = self._find(name)
         if registered is None:
             return self._describe_unknown(name)
-        refusal = self._gates.find_refusal(registered)
+        refusal = self._gates.find_exclusion(registered)
+        question = self._questions.get(registered.tool.name)
+        if refusal is None and question is not None and question.done():
+            refusal = read_availability(registered.tool, question.result())
         return registered.tool if refusal is None else str(refusal)
 
     def _describe_unknown(self, name: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from toolbelt.patterns import fold
+from toolbelt.runtime.availability import LISTING_SECONDS
 from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.threads import Outcome
 
 MCP_PREFIX = "mcp__"
 """What the names of tools of MCP servers begin with: `mcp__<server>__<tool>`."""
@@ -24,7 +24,7 @@ class RefusalReason(StrEnum):
     MCP_TOOL = "is not permitted here: it is not among the allowed MCP tools"
     EXTENSION = "is not permitted here: its extension {} is not allowed"
     UNAVAILABLE = "is not currently available"
-    AVAILABILITY_ASYNC = "is not currently available: its is_available must not be async"
+    AVAILABILITY_SILENT = "is not currently available: its is_available does not answer"
     AVAILABILITY_RAISED = "is not currently available: its is_available raised {}"
     NO_BACKEND = "is not currently available: nothing here provides {}"
 
@@ -175,7 +175,7 @@ class Gates:
 
 def find_unavailability(tool: ExecutableTool, backends: Iterable[str]) -> Refusal | None:
     """Why a tool is not available: by its own statement, or because a capability has no backend."""
-    return ask_is_available(tool) or find_missing_backends(tool, backends)
+    return next(ask_are_available((tool,)), None) or find_missing_backends(tool, backends)
 
 
 def find_missing_backends(tool: ExecutableTool, backends: Iterable[str]) -> Refusal | None:
@@ -185,21 +185,29 @@ def find_missing_backends(tool: ExecutableTool, backends: Iterable[str]) -> Refu
     return None
 
 
-def ask_is_available(tool: ExecutableTool) -> Refusal | None:
-    """Why a tool is not available by its own `is_available`; `None` if it is."""
-    if tool.is_available is None:
-        return None
-    try:
-        answer: Any = tool.is_available()
-        if inspect.iscoroutine(answer):
-            answer.close()  # nobody will await it
-            return Refusal(tool.name, RefusalReason.AVAILABILITY_ASYNC)
-        available = bool(answer)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  someone else's function: a tool that cannot answer is not available (rule R7)
-        return Refusal(tool.name, RefusalReason.AVAILABILITY_RAISED, type(error).__name__)
-    return None if available else Refusal(tool.name, RefusalReason.UNAVAILABLE)
+def ask_are_available(tools: Iterable[ExecutableTool]) -> Iterator[Refusal]:
+    """Why tools are not available by their own `is_available`; nothing for those that are.
+
+    All are asked at once, and have `LISTING_SECONDS` together.
+    """
+    asked = [(tool, tool.availability, tool.availability.ask()) for tool in tools if tool.availability is not None]
+    for tool, availability, answer in asked:
+        if (refusal := read_availability(tool, availability.wait(answer, LISTING_SECONDS))) is not None:
+            yield refusal
+
+
+def read_availability(tool: ExecutableTool, outcome: Outcome | None) -> Refusal | None:
+    """Why a tool is not available; `None` if it is.
+
+    Args:
+        tool: The tool that was asked.
+        outcome: Its answer; `None` if it did not answer in time.
+    """
+    if outcome is None:
+        return Refusal(tool.name, RefusalReason.AVAILABILITY_SILENT)
+    if outcome.error is not None:
+        return Refusal(tool.name, RefusalReason.AVAILABILITY_RAISED, type(outcome.error).__name__)
+    return None if outcome.returned else Refusal(tool.name, RefusalReason.UNAVAILABLE)
 
 
 def _names(names: Iterable[str] | None) -> frozenset[str] | None:

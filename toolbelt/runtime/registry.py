@@ -19,7 +19,8 @@ from toolbelt.runtime.gates import (
     FilterOpts,
     Gates,
     RegisteredTool,
-    find_unavailability,
+    ask_are_available,
+    find_missing_backends,
 )
 from toolbelt.runtime.guards import AuditSink
 from toolbelt.runtime.reducers.reducer import ReducerRegistry
@@ -143,8 +144,11 @@ class ToolRegistry:
 
     def get_available(self) -> tuple[ExecutableTool, ...]:
         """The tools that are available now: by their own statement, and with a backend for each capability."""
-        served = frozenset(self.backends)
-        return tuple(entry.tool for entry in self._entries.values() if find_unavailability(entry.tool, served) is None)
+        tools = self.get_all()
+        absent = {refusal.tool for refusal in ask_are_available(tools)}
+        return tuple(
+            tool for tool in tools if tool.name not in absent and find_missing_backends(tool, self.backends) is None
+        )
 
     def get_for_toolset(self, toolset: str) -> tuple[ExecutableTool, ...]:
         """The tools of a group, available or not, in order of registration."""
@@ -211,7 +215,7 @@ class ToolRegistry:
             gates,
             # Both from one snapshot: what one call of the batch registers is not there for another (rule L14).
             snapshot.find,
-            lambda: (definition["name"] for definition in snapshot.definitions(LITE, gates)),
+            lambda: snapshot.unconditional_names(gates),
             context,
             attachments,
             self.backends,

@@ -76,6 +76,39 @@ def read_signature(function: Callable[..., Any], *, derive: bool) -> Signature:
     return Signature(name, docstring.description, schema, context_parameter, parse)
 
 
+def find_misfit(
+    function: Callable[..., Any], parameters: Mapping[str, Any], context_parameter: str | None
+) -> str | None:
+    """Why a function cannot take the arguments that a schema lists, to follow its name; `None` if it can.
+
+    Args:
+        function: Called with the arguments by name.
+        parameters: JSON Schema of the arguments; one without `properties` says nothing.
+        context_parameter: The parameter that takes the `ToolContext`; `None` if none does.
+    """
+    listed = parameters.get("properties")
+    try:
+        signature = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):  # some of what is written in C has none
+        return None
+    if not isinstance(listed, Mapping):
+        return None
+    by_name = {each.name: each for each in signature if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in signature)
+    if not takes_any and (unknown := [name for name in listed if name not in by_name or name == context_parameter]):
+        return f"does not take {', '.join(map(repr, unknown))}, which its parameters list"
+    needed = [
+        each.name
+        for each in signature
+        if each.default is _EMPTY
+        and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        and each.name not in (*listed, context_parameter)
+    ]
+    if needed and not (parameters.get("additionalProperties") or "patternProperties" in parameters):
+        return f"needs {', '.join(map(repr, needed))}, which its parameters do not list"
+    return None
+
+
 class _Reader:
     """Reads the parameters of one function."""
 

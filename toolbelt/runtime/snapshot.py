@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from toolbelt.catalog.definitions import DEFINITION_FORMATS, assign_wire_names, 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.patterns import fold
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.gates import Gates, RegisteredTool, ask_is_available, find_missing_backends
+from toolbelt.runtime.gates import Gates, RegisteredTool, ask_are_available, find_missing_backends
 
 LITE = "lite"
 """The form of a definition that is `{name, description, parameters}` and no provider's."""
@@ -79,6 +79,12 @@ class RegistrySnapshot:
             passing = self._passing[key] = self._find_passing(*key)
         return passing.available()
 
+    def unconditional_names(self, gates: Gates) -> Iterator[str]:
+        """The names of the tools that pass the gates, as they are shown; not of those that would have to be asked."""
+        for entry in self._entries.values():
+            if entry.tool.is_available is None and gates.find_refusal(entry) is None:
+                yield entry.wire_name
+
     def _find_passing(self, form: str, gates: Gates, first: tuple[str, ...], last: tuple[str, ...]) -> _PassingTools:
         rendered = self._rendered.get(form)
         if rendered is None:
@@ -125,10 +131,11 @@ class _PassingTools(NamedTuple):
     conditional: tuple[tuple[int, ExecutableTool], ...]
 
     def available(self) -> tuple[FrozenDefinition, ...]:
-        absent = {place for place, tool in self.conditional if ask_is_available(tool) is not None}
+        absent = {refusal.tool for refusal in ask_are_available(tool for _, tool in self.conditional)}
         if not absent:
             return self.definitions
-        return tuple(definition for place, definition in enumerate(self.definitions) if place not in absent)
+        places = {place for place, tool in self.conditional if tool.name in absent}
+        return tuple(definition for place, definition in enumerate(self.definitions) if place not in places)
 
 
 @lru_cache(maxsize=16)

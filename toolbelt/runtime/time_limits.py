@@ -26,8 +26,8 @@ class TimeLimited(Protocol):
     """A running call that can be given up."""
 
     @property
-    def timeout_seconds(self) -> float | None:
-        """The time limit; `None` for no limit."""
+    def limit_seconds(self) -> float | None:
+        """The time limit, from now; `None` for no limit."""
         ...
 
     def expire(self) -> None:
@@ -43,8 +43,8 @@ def start_time_limits(calls: Iterable[TimeLimited]) -> list[asyncio.TimerHandle]
     """
     by_limit: dict[float, list[TimeLimited]] = {}
     for call in calls:
-        if call.timeout_seconds is not None:
-            by_limit.setdefault(call.timeout_seconds, []).append(call)
+        if call.limit_seconds is not None:
+            by_limit.setdefault(call.limit_seconds, []).append(call)
     loop = asyncio.get_running_loop()
     return [loop.call_later(seconds, _expire_all, group) for seconds, group in by_limit.items()]
 

@@ -45,6 +45,22 @@ def outcomes(probe: dict[str, Any]) -> dict[str, str]:
     return {check["key"]: check["outcome"] for check in probe["checks"]}
 
 
+def test_E4_a_server_that_does_not_see_tools_is_the_first_result_and_no_failed_check(
+    toolbelt: Toolbelt, openai_server: OpenAIServer, at: tuple[str, str]
+) -> None:
+    ran = toolbelt(*PROBE, "openai/blind@probecli", *at, "--require", "one_tool", "--max-tokens", "99", "--json")
+    assert ran.code == 3, "an infrastructure that fails never exits 1"
+    [probe] = ran.json["probes"]
+    assert (outcomes(probe), probe["status"]) == ({"one_tool": "tools_not_seen"}, "incomplete")
+    assert (probe["learned"], probe["requests"]) == ({}, 2)
+    assert {request["body"]["max_tokens"] for request in openai_server.requests("blind@probecli")} == {99}
+    assert "--jinja" in ran.err
+    assert "--max-tokens 99" in ran.err
+    assert [error.message for error in Draft202012Validator(read_schema("probe")).iter_errors(probe)] == []
+    again = toolbelt("model", "probes", "openai/blind@probecli")
+    assert "tools not seen" in again.out
+
+
 def test_a_model_that_can_does(toolbelt: Toolbelt, openai_server: OpenAIServer, at: tuple[str, str]) -> None:
     ran = toolbelt(*PROBE, "openai/able@probecli-1", *at, "--json")
     assert ran.code == 0, ran.err

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from toolbelt.evals.probing.checks import SUITE
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 
 SAID: Mapping[str, CheckResult] = {
@@ -60,6 +61,7 @@ def make_probe(model: str = "gpt-4o-mini", *, without: tuple[str, ...] = (), **c
         status="finished",
         checks=tuple(check for key, check in SAID.items() if key not in without),
         planned=tuple(SAID),
+        suite=SUITE,
         tokenizer="o200k_base",
         code={"toolbelt": "1.0"},
     )

@@ -69,7 +69,7 @@ TABLE: dict[str, tuple[str, list[ReplyOrError], CheckOutcome, str]] = {
     "words-and-the-call": ("one_tool", [Reply("On it.", calls(OSLO).calls)], WORKS, "called it"),
     "words-alone": ("one_tool", [says("It is cold.")], FAILS, "called nothing and said: “It is cold.”"),
     "nothing-at-all": ("one_tool", [says(" \n")], FAILS, "called nothing and said nothing."),
-    "cut-short": ("one_tool", [Reply(finish_reason="length")], FAILS, "(cut short: length)"),
+    "cut-short": ("one_tool", [Reply(finish_reason="length")], FAILS, "(cut by the token limit"),
     "a-call-in-words": ("one_tool", [says('get_weather {"city": "Oslo"}')], FAILS, "wrote the call into its words"),
     "what-is-not-offered": ("one_tool", [calls(("weather", {}))], FAILS, "'weather', which is not offered"),
     "a-name-that-breaks-lines": ("one_tool", [calls(("a\nb\x1b[31m", {}))], FAILS, r"'a b\x1b[31m', which is not"),

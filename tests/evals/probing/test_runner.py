@@ -173,10 +173,17 @@ def test_a_server_that_goes_down_is_not_waited_for_check_by_check(path: Path) ->
 
 
 def test_a_model_that_never_answers_is_left_after_the_first(path: Path) -> None:
-    model = AbleModel(lambda _: fail(Failure.TIMEOUT, "late"))
+    model = AbleModel(lambda _: fail(Failure.RATE_LIMIT, "slow down"))
     result = probe(path, model)
     assert (outcomes(result), result.status) == ({FIRST: UNKNOWN}, "incomplete")
     assert len(model.requests) == 3
+
+
+def test_what_takes_too_long_is_not_waited_for_again(path: Path) -> None:
+    model = AbleModel(lambda _: fail(Failure.TIMEOUT, "late"))
+    result = probe(path, model)
+    assert (outcomes(result), result.status) == ({FIRST: UNKNOWN}, "incomplete")
+    assert len(model.requests) == 1
 
 
 def test_what_is_waited_for_is_told_before_the_wait(path: Path) -> None:

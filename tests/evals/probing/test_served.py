@@ -18,7 +18,7 @@ from tests.servers.running import (
     openai_server,  # noqa: F401
 )
 from toolbelt.evals.models.opening import ModelOptions, open_model
-from toolbelt.evals.probing.checks import EVERY, FIRST, ProbePlan
+from toolbelt.evals.probing.checks import EVERY, FIRST, MAX_TOKENS, ProbePlan
 from toolbelt.evals.probing.learned_facts import learned_facts
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
@@ -26,7 +26,7 @@ from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 
-WORKS, UNKNOWN = CheckOutcome.WORKS, CheckOutcome.UNKNOWN
+WORKS, UNKNOWN, UNSEEN = CheckOutcome.WORKS, CheckOutcome.UNKNOWN, CheckOutcome.TOOLS_NOT_SEEN
 PATIENT = RetryPolicy(5, base_seconds=0.01)
 ALL_BUT_CACHED = dict.fromkeys(EVERY, WORKS) | {"cached_tokens": CheckOutcome.FAILS}
 
@@ -126,6 +126,13 @@ def test_E8_a_killed_probe_goes_on_and_asks_again_only_what_was_under_way(
         ),
         ("able-after-errors-2", {}, {"tool_calling": True, "parallel_calls": True, "tool_choice": True}),
         ("able-limited-5", {}, {"tool_calling": True, "parallel_calls": True, "tool_choice": True}),
+        ("blind", {FIRST: UNSEEN}, {}),
+        (
+            "able-cut-3000",
+            ALL_BUT_CACHED | {"tools_64": CheckOutcome.FAILS, "tools_128": UNSEEN, "tools_256": UNSEEN},
+            {"tool_calling": True, "parallel_calls": True, "tool_choice": True},
+        ),
+        ("empty-after-0", {FIRST: UNKNOWN}, {}),
         ("rubbish", {FIRST: UNKNOWN}, {}),
         ("bad-request", {FIRST: UNKNOWN}, {}),
         ("unauthorized", None, {}),
@@ -143,11 +150,45 @@ def test_what_each_server_is_found_to_be(
     with RunStore(path) as store:
         model = open_model(name, ModelOptions(openai_server.url))
         result = run_probe(store, ProbePlan(name, openai_server.url), model, settings(policy=PATIENT))
-    is_whole = expected is not None and UNKNOWN not in expected.values()
+    is_whole = expected is not None and not any(one.is_open for one in expected.values())
     assert outcomes(result) == (ALL_BUT_CACHED | (expected or {}) if is_whole else expected or {})
     assert result.status == ("finished" if is_whole else "incomplete")
     assert bool(result.reason) != is_whole
     assert learned_facts(result) == shown
+
+
+def test_E4_a_server_that_sees_no_tools_is_found_out_first_and_probed_once_it_does(
+    path: Path,
+    openai_server: OpenAIServer,  # noqa: F811
+) -> None:
+    row = "blind-until-2@probed"
+    with RunStore(path) as store:
+
+        def run() -> ProbeResult:
+            model = open_model(f"openai/{row}", ModelOptions(openai_server.url))
+            return run_probe(store, ProbePlan(f"openai/{row}", openai_server.url), model, settings())
+
+        blind = run()
+        assert (outcomes(blind), blind.status) == ({FIRST: UNSEEN}, "incomplete")
+        assert "num_ctx" in blind.reason
+        assert "--jinja" in blind.reason
+        assert openai_server.count(row) == 2
+        seeing = run()
+    assert (seeing.probe, seeing.status, outcomes(seeing)) == (blind.probe, "finished", ALL_BUT_CACHED)
+
+
+def test_a_model_that_rambles_is_stopped_by_a_limit_of_tokens(
+    path: Path,
+    openai_server: OpenAIServer,  # noqa: F811
+) -> None:
+    row = "ramble-200000@probed"
+    model = open_model(f"openai/{row}", ModelOptions(openai_server.url))
+    with RunStore(path) as store:
+        result = run_probe(store, ProbePlan(f"openai/{row}", openai_server.url), model, settings())
+    assert result.status == "finished"
+    assert {one.outcome for one in result.checks if one.key != "choice_none"} == {CheckOutcome.FAILS}
+    assert {request["body"]["max_tokens"] for request in openai_server.requests(row)} == {MAX_TOKENS}
+    assert "--max-tokens" in result.checks[0].said
 
 
 def test_local_bm25_and_a_script_go_through_it(path: Path, tmp_path: Path) -> None:

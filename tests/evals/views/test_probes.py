@@ -14,6 +14,7 @@ from rich.console import Console, RenderableType
 
 from tests.evals.probing.probes import PROBES, SAID, make_probe
 from tests.wording import mentions
+from toolbelt.evals.probing.checks import SUITE
 from toolbelt.evals.probing.learned_facts import News
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.views.probe_news import entry_text, news_view
@@ -128,7 +129,7 @@ def test_models_of_one_name_go_by_where_they_were_asked_and_else_by_their_probe(
 
 
 def test_checks_of_another_version_of_the_suite_are_not_taken_for_the_same() -> None:
-    assert "different versions of the suite" in matrix([make_probe(), make_probe("n", suite=2)])
+    assert "different versions of the suite" in matrix([make_probe(), make_probe("n", suite=SUITE + 1)])
     assert "different versions" not in matrix(PAIR)
 
 
