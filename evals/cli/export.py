@@ -231,18 +231,16 @@ def _opened(output: str | None, form: str, *, overwrite: bool) -> Iterator[IO[An
         yield sys.stdout if _is_file(sys.stdout) or not FORMS[form].is_table else _VisibleTable(sys.stdout)
 
 
-class _VisibleTable(io.TextIOBase):
+class _VisibleTable(io.StringIO):
     """Passes a table on with every unsafe character in it spelled out."""
 
     def __init__(self, target: IO[str]) -> None:
+        super().__init__()
         self._target = target
 
     def write(self, text: str) -> int:
         self._target.write(visible_table(text))
         return len(text)
-
-    def writable(self) -> bool:
-        return True
 
 
 def _is_file(stream: IO[str]) -> bool:

@@ -11,6 +11,7 @@ from toolbelt.errors import InvalidDefinitionError
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.text import show_value
 
 T = TypeVar("T")
 
@@ -147,5 +148,5 @@ class AgentSession:
 
 def _checked(name: str, value: T, wanted: type) -> T:
     if not isinstance(value, wanted):
-        raise InvalidDefinitionError(f"The {name} of a session must be a {wanted.__name__}, not {value!r}.")
+        raise InvalidDefinitionError(f"The {name} of a session must be a {wanted.__name__}, not {show_value(value)}.")
     return value

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
+from toolbelt.text import without_addresses
+
 
 class FailureCode(StrEnum):
     """Why a call failed (rule R3)."""
@@ -170,7 +172,7 @@ def make_result(tool_name: str, returned: Any) -> ToolResult:
 def describe_error(error: BaseException) -> str:
     """`ValueError: no such file`; never raises, whatever the exception does when it is formatted."""
     try:
-        message = str(error).strip()
+        message = without_addresses(str(error).strip())
     except BaseException:  # noqa: BLE001  someone else's exception: its type is enough
         message = ""
     kind = type(error).__name__

@@ -152,7 +152,7 @@ def test_a_key_that_a_refusal_repeats_is_taken_out_of_it(
     assert fail_once(openai_server, "raw", messages=_wanted(body)).message == "Not for [removed]."
 
 
-@pytest.mark.parametrize("key", ["hunter", "Swordfish", "s3cr", "opensesame", 'it\'s "odd"', "clé-é"])
+@pytest.mark.parametrize("key", ["hunter", "Swordfish", "s3cr", "opensesame", 'it\'s "odd"'])
 def test_a_short_key_of_any_form_is_taken_out_too(
     openai_server: OpenAIServer, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
