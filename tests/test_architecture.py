@@ -95,7 +95,6 @@ SIBLING_ONLY = {
     "toolbelt.providers.litellm_messages": "what is sent and read, apart from sending it",
     "toolbelt.providers.timed_http": "kernel timestamps, which a direct transport will use, too",
     "toolbelt.runtime.reducers.shell_noise": "which lines of an output matter, apart from cutting it",
-    "toolbelt.sessions.prompt": "a value that callers hold; its maker is one of several in sessions",
 }
 """Modules that only one sibling imports, though the two would fit one file, and why."""
 

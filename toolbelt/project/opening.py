@@ -29,7 +29,7 @@ def open_project(
         project = open_project()
         project.resolve("developer").active_tools        # what an agent with that loadout is shown
         project.inspect("developer", ["gpt-4o"]).models   # what it costs, and whether it fits
-        sessions = project.sessions(registry)            # the agents at run time
+        session = project.session(registry, "conversation-1", agent="assistant")   # the agent at run time
 
     Args:
         path: The folder, or a `toolbelt.yaml` in it. Without such a file here or above, the built-in loadouts over
