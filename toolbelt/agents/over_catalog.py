@@ -20,18 +20,23 @@ def expand_agent(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog
 
     A catalog's own meta-tools are left out: they load in another way, and no registry has them. Wire names are those of
     a session over the same tools, which has meta-tools if the agent may load toolkits.
+
+    Raises:
+        InvalidDefinitionError: a switch would fail to switch a tool off (rule K2).
     """
     meta_tools = [role.value for role in MetaRole] if agent.allowed_toolkits else []
     wire_names = assign_wire_names(catalog.tools, meta_tools) if meta_tools else catalog.wire_names
     expansion = expand_over(catalog, wire_names, without=own_meta_tools(catalog))
-    return expansion, find_switched_off(toolkits, catalog, agent.tools_config)
+    off = find_switched_off(toolkits, catalog, agent.tools_config)
+    off.refuse_errors()
+    return expansion, off
 
 
 def toolkits_over(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> DynamicToolkits:
     """The toolkits of an agent over a catalog, with answers for people: they name tools by their ids.
 
     Raises:
-        InvalidDefinitionError: as `DynamicToolkits`.
+        InvalidDefinitionError: as `DynamicToolkits` and `expand_agent`.
     """
     given = tuple(toolkits)
     expansion, off = expand_agent(agent, given, catalog)

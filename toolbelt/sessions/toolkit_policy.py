@@ -99,6 +99,7 @@ class ToolkitPolicy(SessionPolicy):
         """Look up everything that the configuration names, which takes longer than all the rest."""
         expansion = expand_over(registry.catalog, registry.wire_names, key=attrgetter("name"))
         off = find_switched_off(self._given, registry, self.agent.tools_config)
+        off.refuse_errors()
         toolkits = DynamicToolkits(self.agent, self._given, expansion, off)
         named = toolkits.named_keys().union(
             name for agent in self._team for entry in agent.tools for name in expansion.find(entry)

@@ -80,7 +80,9 @@ class TierPolicy(SessionPolicy):
 
     def explain(self, tool: str) -> str | None:
         """Which category has the tool."""
-        category = next(tier.name for tier in self._tiers.tiers if self._ids[tool] in tier.tool_ids)
+        category = next((tier.name for tier in self._tiers.tiers if self._ids.get(tool) in tier.tool_ids), None)
+        if category is None:
+            return None
         name = self._tools.wire_names[tool]
         return f'{name} is not loaded. Call {TierMetaRole.LOAD} with {{"category": {json.dumps(category)}}} first.'
 
